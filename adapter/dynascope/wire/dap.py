@@ -1,0 +1,145 @@
+"""Debug Adapter Protocol types that the agent fills in and the adapter passes on as they are.
+
+Field names are DAP's (camelCase on the wire); https://microsoft.github.io/debug-adapter-protocol/specification.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+FIRST_AGENT_ID = 1 << 30
+"""Frame ids and variablesReferences from here on are an agent's; debugpy's are small counters."""
+
+
+class DapStruct(Struct, kw_only=True, omit_defaults=True, rename="camel"):
+    """Base of every DAP structure: absent and default are the same, names are camelCase on the wire."""
+
+
+class Source(DapStruct):
+    """A file of the user, or a document made by the debugger (`source_reference` > 0)."""
+
+    name: str | None = None
+    path: str | None = None
+    source_reference: int | None = None
+    presentation_hint: Literal["normal", "emphasize", "deemphasize"] | None = None
+    origin: str | None = None
+
+
+class StackFrame(DapStruct):
+    """One row of the call stack. Lines and columns count from 1; DAP wants both, so neither has a default."""
+
+    id: int
+    name: str
+    line: int
+    column: int
+    end_line: int | None = None
+    end_column: int | None = None
+    source: Source | None = None
+    presentation_hint: Literal["normal", "label", "subtle"] | None = None
+    instruction_pointer_reference: str | None = None
+
+
+class Scope(DapStruct):
+    """One heading of the Variables view."""
+
+    name: str
+    variables_reference: int
+    expensive: bool
+    presentation_hint: Literal["arguments", "locals", "registers", "returnValue"] | str | None = None
+    named_variables: int | None = None
+    indexed_variables: int | None = None
+
+
+class VariablePresentationHint(DapStruct):
+    """How a client draws a variable: `kind` such as "property", "method", "virtual"; `attributes` such as "readOnly"."""
+
+    kind: str | None = None
+    attributes: list[str] | None = None
+    visibility: str | None = None
+    lazy: bool | None = None
+
+
+class Variable(DapStruct):
+    """One row below a scope or another variable; `variables_reference` 0 means it has no children."""
+
+    name: str
+    value: str
+    variables_reference: int
+    type: str | None = None
+    evaluate_name: str | None = None
+    named_variables: int | None = None
+    indexed_variables: int | None = None
+    presentation_hint: VariablePresentationHint | None = None
+
+
+class EvaluateResult(DapStruct):
+    """Body of an `evaluate` response."""
+
+    result: str
+    variables_reference: int
+    type: str | None = None
+    named_variables: int | None = None
+    indexed_variables: int | None = None
+    presentation_hint: VariablePresentationHint | None = None
+
+
+class Breakpoint(DapStruct):
+    """What became of a breakpoint: `verified` only when its line can be hit; `message` says why not, or what moved."""
+
+    id: int
+    verified: bool
+    line: int | None = None
+    message: str | None = None
+    source: Source | None = None
+    reason: Literal["pending", "failed"] | None = None
+
+
+class SourceBreakpoint(DapStruct):
+    """One line breakpoint as the client asked for it, plus the `id` the adapter gave it."""
+
+    id: int
+    line: int
+    column: int | None = None
+    condition: str | None = None
+    hit_condition: str | None = None
+    log_message: str | None = None
+
+
+class FunctionBreakpoint(DapStruct):
+    """A breakpoint by function name (`LlamaAttention.forward`), plus the `id` the adapter gave it."""
+
+    id: int
+    name: str
+    condition: str | None = None
+    hit_condition: str | None = None
+
+
+class ScopesBody(DapStruct):
+    scopes: list[Scope]
+
+
+class VariablesBody(DapStruct):
+    variables: list[Variable]
+
+
+class StackTraceBody(DapStruct):
+    stack_frames: list[StackFrame]
+    total_frames: int | None = None
+
+
+class BreakpointsBody(DapStruct):
+    breakpoints: list[Breakpoint]
+
+
+class Thread(DapStruct):
+    id: int
+    name: str
+
+
+class ThreadsBody(DapStruct):
+    threads: list[Thread]
+
+
+JsonObject = dict[str, Any]

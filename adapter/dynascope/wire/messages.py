@@ -1,0 +1,215 @@
+"""Every message between agent and adapter, one msgspec struct each, told apart by `kind`.
+
+A *request* carries an `id` and gets exactly one `Reply` or `Failure` with the same id. Everything else is a notice.
+The body of a reply is the body of the DAP response, ready to be passed on unread.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+import msgspec
+from msgspec import Struct
+
+from dynascope.wire.dap import (
+    FIRST_AGENT_ID,
+    Breakpoint,
+    FunctionBreakpoint,
+    SourceBreakpoint,
+    StackFrame,
+)
+
+StopReason = Literal["breakpoint", "function breakpoint", "step", "pause", "entry"]
+ResumeCommand = Literal["continue", "next", "stepIn", "stepOut"]
+
+
+class Message(Struct, kw_only=True, omit_defaults=True, tag_field="kind", rename="camel"):
+    """Base of all messages."""
+
+
+class Request(Message):
+    """Base of those that are answered."""
+
+    id: int
+
+
+# ---- agent → adapter
+
+
+class Hello(Message, tag="hello"):
+    """First message of an agent: who it is, and where its stopped threads wait."""
+
+    pid: int
+    parent_pid: int
+    executable: str
+    python_version: str
+    suspension: Literal["pydevd", "own loop"]
+    suspension_reason: str | None = None
+    """Why not inside pydevd, when debugpy is there and failed the self-test."""
+
+
+class DynamoReady(Message, tag="dynamoReady"):
+    """torch._dynamo is imported and its hooks are in; `missing` names what this torch lacks, and then nothing is hooked."""
+
+    torch_version: str
+    missing: list[str] = []
+
+
+class Stopping(Message, tag="stopping"):
+    """A thread is about to wait at a compile-time stop. The agent goes on only after `Acknowledge`.
+
+    `frames` is innermost first: the first `symbolic_frames` are Dynamo's; with `own_loop` those of the running program
+    follow, served by the agent too. Without `own_loop`, debugpy reports the stop and owns the frames below.
+    """
+
+    thread_ident: int
+    thread_id: int
+    thread_name: str
+    reason: StopReason
+    description: str
+    frames: list[StackFrame]
+    symbolic_frames: int
+    own_loop: bool
+    hit_breakpoint_ids: list[int] = []
+    text: str | None = None
+
+
+class Resumed(Message, tag="resumed"):
+    """That thread goes on; every id of its stop is dead."""
+
+    thread_ident: int
+
+
+class BreakpointChanged(Message, tag="breakpointChanged"):
+    """Dynamo compiled, skipped or will not trace the breakpoint's line: its state is another now."""
+
+    breakpoint: Breakpoint
+
+
+class Output(Message, tag="output"):
+    """A line for the debug console: a logpoint's text, or an error of ours (`category` "important")."""
+
+    category: Literal["console", "important", "stdout", "stderr"]
+    output: str
+    path: str | None = None
+    line: int | None = None
+
+
+class Reply(Message, tag="reply"):
+    """Answer to the request `id`; `body` is JSON the adapter need not read."""
+
+    id: int
+    body: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class Failure(Message, tag="failure"):
+    """The request `id` could not be served; `message` is a sentence for the user."""
+
+    id: int
+    message: str
+
+
+FromAgent: TypeAlias = (
+    Hello | DynamoReady | Stopping | Resumed | BreakpointChanged | Output | Reply | Failure
+)
+
+
+# ---- adapter → agent
+
+
+class Configure(Request, tag="configure"):
+    """Settings of the session; sent once, before any other request."""
+
+    just_my_code: bool = True
+    debug_dynamo: bool = False
+    """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo itself work (slow)."""
+    stop_on_entry: bool = False
+    first_id: int = FIRST_AGENT_ID
+
+
+class SetBreakpoints(Request, tag="setBreakpoints"):
+    """All breakpoints of one file, replacing those before. `path` is as the debugged program sees it. → BreakpointsBody"""
+
+    path: str
+    breakpoints: list[SourceBreakpoint]
+
+
+class SetFunctionBreakpoints(Request, tag="setFunctionBreakpoints"):
+    """All function breakpoints, replacing those before. → BreakpointsBody"""
+
+    breakpoints: list[FunctionBreakpoint]
+
+
+class ConfigurationDone(Request, tag="configurationDone"):
+    """A program held by `dynascope.agent.launcher` (or `wait_for_client`) may start."""
+
+
+class Acknowledge(Message, tag="acknowledge"):
+    """The adapter knows of the stop of that thread; the thread may suspend itself now."""
+
+    thread_ident: int
+
+
+class Resume(Request, tag="resume"):
+    """Resume a thread that waits in our own loop (inside pydevd, debugpy resumes it)."""
+
+    thread_ident: int
+    command: ResumeCommand
+
+
+class Pause(Request, tag="pause"):
+    """Stop at the next line Dynamo traces, on every thread that compiles. → {"compiling": [threadId…]}"""
+
+    thread_id: int | None = None
+
+
+class Threads(Request, tag="threads"):
+    """The program's threads, for sessions without debugpy. → ThreadsBody"""
+
+
+class Scopes(Request, tag="scopes"):
+    """→ ScopesBody; served on the stopped thread."""
+
+    thread_ident: int
+    frame_id: int
+
+
+class Variables(Request, tag="variables"):
+    """→ VariablesBody; served on the stopped thread. `start`/`count` page through children; `hex` is DAP's valueFormat."""
+
+    thread_ident: int
+    variables_reference: int
+    filter: Literal["indexed", "named"] | None = None
+    start: int | None = None
+    count: int | None = None
+    hex: bool = False
+
+
+class Evaluate(Request, tag="evaluate"):
+    """→ EvaluateResult; served on the stopped thread, on fakes, changing nothing."""
+
+    thread_ident: int
+    frame_id: int
+    expression: str
+    context: str = "repl"
+    hex: bool = False
+
+
+class Detach(Message, tag="detach"):
+    """The session is over but the program is not: forget every breakpoint and step, release stopped threads."""
+
+
+ToAgent: TypeAlias = (
+    Configure
+    | SetBreakpoints
+    | SetFunctionBreakpoints
+    | ConfigurationDone
+    | Acknowledge
+    | Resume
+    | Pause
+    | Threads
+    | Scopes
+    | Variables
+    | Evaluate
+    | Detach
+)
