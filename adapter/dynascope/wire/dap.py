@@ -53,7 +53,7 @@ class Scope(DapStruct):
 
 
 class VariablePresentationHint(DapStruct):
-    """How a client draws a variable: `kind` such as "property", "method", "virtual"; `attributes` such as "readOnly"."""
+    """How a client draws a variable: `kind` such as "property" or "virtual"; `attributes` such as "readOnly"."""
 
     kind: str | None = None
     attributes: list[str] | None = None

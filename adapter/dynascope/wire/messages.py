@@ -49,7 +49,7 @@ class Hello(Message, tag="hello"):
 
 
 class DynamoReady(Message, tag="dynamoReady"):
-    """torch._dynamo is imported and its hooks are in; `missing` names what this torch lacks, and then nothing is hooked."""
+    """torch._dynamo is imported. `missing` names what this torch lacks; if it is empty the hooks are in."""
 
     torch_version: str
     missing: list[str] = []
@@ -109,9 +109,7 @@ class Failure(Message, tag="failure"):
     message: str
 
 
-FromAgent: TypeAlias = (
-    Hello | DynamoReady | Stopping | Resumed | BreakpointChanged | Output | Reply | Failure
-)
+FromAgent: TypeAlias = Hello | DynamoReady | Stopping | Resumed | BreakpointChanged | Output | Reply | Failure
 
 
 # ---- adapter → agent
@@ -128,7 +126,7 @@ class Configure(Request, tag="configure"):
 
 
 class SetBreakpoints(Request, tag="setBreakpoints"):
-    """All breakpoints of one file, replacing those before. `path` is as the debugged program sees it. → BreakpointsBody"""
+    """All breakpoints of one file, replacing those before; `path` as the program sees it. → BreakpointsBody"""
 
     path: str
     breakpoints: list[SourceBreakpoint]
@@ -175,7 +173,7 @@ class Scopes(Request, tag="scopes"):
 
 
 class Variables(Request, tag="variables"):
-    """→ VariablesBody; served on the stopped thread. `start`/`count` page through children; `hex` is DAP's valueFormat."""
+    """→ VariablesBody; served on the stopped thread. `start`/`count` page; `hex` is DAP's valueFormat."""
 
     thread_ident: int
     variables_reference: int

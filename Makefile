@@ -1,0 +1,65 @@
+# Two commands: `make demo` shows the main job, `make test` runs the tests. Both set up what they need in .venvs/.
+#   PYTHON=python3.12        which interpreter (3.11 or newer)
+#   TORCH=torch==2.15.0      which torch; TORCH=installed uses the one that interpreter already has
+PYTHON ?= python3
+TORCH ?= torch==2.13.0
+
+SHELL := /bin/bash
+TAG := $(shell $(PYTHON) -c 'import sys; print("py%d.%d" % sys.version_info[:2])' 2>/dev/null)-$(subst ==,-,$(TORCH))
+VENV := .venvs/$(TAG)
+PY := $(VENV)/bin/python
+READY := $(VENV)/.ready
+find_python = $(shell command -v python$(1) || ls -d $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$(1).*/bin/python 2>/dev/null | tail -n 1)
+TESTS ?= tests/unit tests/agent tests/dap tests/terminal tests/lsp
+PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest
+
+.PHONY: demo test test-e2e test-second test-cuda matrix bench lint vsix setup clean help
+
+help: ## this list
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
+
+setup: $(READY) ## the virtual environment the other targets use
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "Dynascope needs Python 3.11 or newer; $(PYTHON) is not. Name another: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv $(if $(filter installed,$(TORCH)),--system-site-packages) $(VENV)
+	$(PY) -m pip install -q --upgrade 'pip >= 25.1'
+	$(if $(filter installed,$(TORCH)),,$(PY) -m pip install -q '$(TORCH)')
+	$(PY) -m pip install -q -e . --group test --group lint
+	@touch $@
+
+demo: $(READY) ## a compiled model, stopped while Dynamo traces it
+	@$(PY) demo/run.py
+
+test: $(READY) ## every test that needs neither root nor a browser
+	$(PYTEST) -m 'not cuda' $(TESTS)
+	@echo
+	@echo "Left out: the VS Code workbench in a browser (make test-e2e: installs the workbench and Chromium, needs root for apt),"
+	@echo "          tests on a GPU (make test-cuda), the other torch versions (make matrix)."
+
+test-second: ## the same tests on the second leg: Python 3.12, torch 2.15
+	$(MAKE) test PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
+
+test-e2e: $(READY) ## the extension in the real workbench, driven in a browser
+	tests/e2e/run.sh $(abspath $(PY))
+
+test-cuda: $(READY) ## the tests that need a GPU
+	$(PYTEST) -m cuda tests
+
+matrix: ## agent and adapter tests on every supported torch
+	$(MAKE) test TORCH=torch==2.13.0
+	for version in 2.11.0 2.12.0 2.14.0 2.15.0; do \
+	  $(MAKE) test PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
+
+bench: $(READY) ## compile time with the debugger attached, and how fast a stop is, as ratios
+	$(PY) -m tests.bench
+
+lint: $(READY) ## ruff and mypy --strict
+	$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
+
+vsix: ## the packaged extension
+	cd vscode-extension && npm ci --no-audit --no-fund --loglevel=error && npm run package
+
+clean: ## remove every environment and build product
+	rm -rf .venvs dist vscode-extension/{dist,node_modules,*.vsix} tests/e2e/{node_modules,artefacts}
