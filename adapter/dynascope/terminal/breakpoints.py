@@ -1,0 +1,102 @@
+"""The user's breakpoints: numbered here, kept across restarts, sent to the adapter file by file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dynascope.terminal.locations import Location, display_path
+from dynascope.wire.dap import Breakpoint
+
+
+@dataclass
+class UserBreakpoint:
+    """One breakpoint as asked for, and what the adapter made of it (`answer`; None until it has been asked)."""
+
+    number: int
+    location: Location
+    condition: str = ""
+    temporary: bool = False
+    enabled: bool = True
+    answer: Breakpoint | None = None
+
+    def to_dap(self) -> dict[str, Any]:
+        """A DAP SourceBreakpoint or FunctionBreakpoint."""
+        place = self.location
+        asked: dict[str, Any] = {"line": place.line} if place.path else {"name": place.function}
+        return asked | ({"condition": self.condition} if self.condition else {})
+
+    @property
+    def place(self) -> str:
+        """Where it is now: a breakpoint on a line without code moves to the next line that has some."""
+        answer, location = self.answer, self.location
+        if answer is None or answer.line is None:
+            return str(location)
+        path = location.path or (answer.source.path if answer.source else None)
+        return f"{display_path(path)}:{answer.line}" if path else str(location)
+
+    @property
+    def state(self) -> str:
+        """One of `disabled`, `verified`, `pending`, or the adapter's reason."""
+        if not self.enabled:
+            return "disabled"
+        if self.answer is None:
+            return "pending"
+        return self.answer.message or ("verified" if self.answer.verified else "pending")
+
+
+class Breakpoints:
+    """All of them, in the order they were set."""
+
+    def __init__(self) -> None:
+        self._all: dict[int, UserBreakpoint] = {}
+        self._next = 1
+
+    def __iter__(self) -> Iterator[UserBreakpoint]:
+        return iter(list(self._all.values()))
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def add(self, location: Location, condition: str = "", temporary: bool = False) -> UserBreakpoint:
+        """The one already there is changed rather than doubled."""
+        for old in self:
+            if old.location == location:
+                old.condition, old.temporary, old.enabled = condition, temporary, True
+                return old
+        new = UserBreakpoint(self._next, location, condition, temporary)
+        self._all[new.number] = new
+        self._next += 1
+        return new
+
+    def get(self, number: int) -> UserBreakpoint | None:
+        return self._all.get(number)
+
+    def remove(self, breakpoint: UserBreakpoint) -> None:
+        self._all.pop(breakpoint.number, None)
+
+    def files(self) -> list[Path]:
+        """Each file that has one, enabled or not."""
+        return list(dict.fromkeys(one.location.path for one in self if one.location.path))
+
+    def in_file(self, path: Path | None) -> list[UserBreakpoint]:
+        """The enabled ones of a file, or, for None, those by function name: what one DAP request sets."""
+        return [one for one in self if one.enabled and one.location.path == path]
+
+    def forget_answers(self) -> None:
+        """A new run of the program has its own ids."""
+        for one in self:
+            one.answer = None
+
+    def hit(self, ids: list[int]) -> list[UserBreakpoint]:
+        """Those the adapter's ids of a stop belong to."""
+        return [one for one in self if one.answer is not None and one.answer.id in ids]
+
+    def changed(self, answer: Breakpoint) -> UserBreakpoint | None:
+        """File the adapter's news of a breakpoint; the one it belongs to, if it is ours."""
+        for one in self.hit([answer.id]):
+            one.answer = answer
+            return one
+        return None

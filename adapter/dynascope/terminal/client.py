@@ -1,0 +1,207 @@
+"""A DAP client: starts an adapter as a child, sends requests, hands events to whoever asked for them."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from typing import IO, Any, TypeVar
+
+import msgspec
+
+Body = TypeVar("Body")
+BODY_LIMIT = 256 << 20
+"""Bytes of one message we are ready to read; only a broken adapter sends more."""
+
+
+class RequestFailed(Exception):
+    """The adapter refused a request; the text is its sentence for the user."""
+
+
+class AdapterGone(RequestFailed):
+    """The adapter ended or never started; the text is what it last said on its stderr."""
+
+
+class _Message(msgspec.Struct):
+    """A DAP message with its body unread: `type` says which of the other fields matter."""
+
+    type: str
+    seq: int = 0
+    command: str = ""
+    event: str = ""
+    request_seq: int = 0
+    success: bool = True
+    message: str | None = None
+    arguments: msgspec.Raw = msgspec.Raw(b"{}")
+    body: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class _ErrorText(msgspec.Struct):
+    format: str = ""
+    variables: dict[str, str] = {}
+
+
+class _ErrorBody(msgspec.Struct):
+    error: _ErrorText = msgspec.field(default_factory=_ErrorText)
+
+
+class Client:
+    """One adapter process. The callbacks run on the reader thread, in the order of arrival."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        on_event: Callable[[str, msgspec.Raw], None],
+        on_reverse_request: Callable[[str, msgspec.Raw], Mapping[str, Any]],
+        on_close: Callable[[], None],
+    ) -> None:
+        """Start `command`. Raises AdapterGone when it cannot be started.
+
+        `on_reverse_request` returns the response's body, or raises RequestFailed with the reason for a refusal.
+        """
+        self._on_event = on_event
+        self._on_reverse_request = on_reverse_request
+        self._on_close = on_close
+        self._lock = threading.Lock()
+        self._seq = 0
+        self._pending: dict[int, Future[msgspec.Raw]] = {}
+        self._closed = False
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
+        try:
+            # A session of its own: Ctrl-C at our prompt is for us, not for the adapter.
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise AdapterGone(f"cannot start the debug adapter ({command[0]}): {error.strerror}") from error
+        self._reader = threading.Thread(target=self._read, name="dynascope client", daemon=True)
+        self._reader.start()
+
+    def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> Future[msgspec.Raw]:
+        """Send a request; the future holds the body of its response, or RequestFailed."""
+        future: Future[msgspec.Raw] = Future()
+        with self._lock:
+            if self._closed:
+                future.set_exception(AdapterGone(self._last_words()))
+                return future
+            self._seq += 1
+            self._pending[self._seq] = future
+            self._write({"type": "request", "seq": self._seq, "command": command, "arguments": dict(arguments or {})})
+        return future
+
+    def request(self, command: str, arguments: Mapping[str, Any] | None, body: type[Body]) -> Body:
+        """Send a request and wait for its response's body. Raises RequestFailed; Ctrl-C interrupts the wait."""
+        raw = self.send(command, arguments).result()
+        try:
+            return msgspec.json.decode(raw, type=body)
+        except msgspec.DecodeError as error:
+            raise RequestFailed(f"the adapter's answer to `{command}` is not as DAP has it: {error}") from error
+
+    def close(self, patience: float = 5.0) -> None:
+        """Close the adapter's stdin, wait `patience` seconds for it to end, then kill it."""
+        if self._process.stdin is not None:
+            try:
+                self._process.stdin.close()
+            except OSError:
+                pass
+        try:
+            self._process.wait(patience)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._reader.join(patience)
+        self._errors.close()
+
+    def _write(self, message: Mapping[str, Any]) -> None:
+        body = msgspec.json.encode(message)
+        stream = self._process.stdin
+        try:
+            if stream is not None:
+                stream.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+                stream.flush()
+        except (OSError, ValueError):
+            pass  # the reader sees the end of the stream and fails what is pending
+
+    def _read(self) -> None:
+        stream = self._process.stdout
+        decoder = msgspec.json.Decoder(_Message)
+        try:
+            while stream is not None and (body := _read_body(stream)) is not None:
+                self._dispatch(decoder.decode(body))
+        except (OSError, ValueError, msgspec.DecodeError):
+            pass
+        with self._lock:
+            self._closed = True
+            pending, self._pending = self._pending, {}
+        if pending:
+            gone = AdapterGone(self._last_words())
+            for future in pending.values():
+                future.set_exception(gone)
+        self._on_close()
+
+    def _dispatch(self, message: _Message) -> None:
+        if message.type == "event":
+            self._on_event(message.event, message.body)
+        elif message.type == "response":
+            future = self._pending.pop(message.request_seq, None)
+            if future is None:
+                return
+            if message.success:
+                future.set_result(message.body)
+            else:
+                future.set_exception(RequestFailed(_reason(message)))
+        elif message.type == "request":
+            self._answer(message)
+
+    def _answer(self, message: _Message) -> None:
+        response: dict[str, Any] = {"type": "response", "request_seq": message.seq, "command": message.command}
+        try:
+            response |= {"success": True, "body": dict(self._on_reverse_request(message.command, message.arguments))}
+        except RequestFailed as error:
+            response |= {"success": False, "message": str(error)}
+        with self._lock:
+            self._seq += 1
+            self._write(response | {"seq": self._seq})
+
+    def _last_words(self) -> str:
+        try:
+            self._errors.seek(0)
+            text = self._errors.read().decode(errors="replace").strip()
+        except (OSError, ValueError):
+            text = ""
+        code = self._process.poll()
+        ended = "the debug adapter ended" + (f" with exit code {code}" if code else "")
+        return f"{ended}; its last words were:\n{text[-2000:]}" if text else ended
+
+
+def _read_body(stream: IO[bytes]) -> bytes | None:
+    """One message's body, or None at the end of the stream. Raises ValueError when the framing is broken."""
+    length: int | None = None
+    while line := stream.readline(8192):
+        if line in (b"\r\n", b"\n"):
+            if length is None or not 0 <= length <= BODY_LIMIT:
+                raise ValueError("no usable Content-Length")
+            body = stream.read(length)
+            return body if len(body) == length else None
+        name, _, value = line.partition(b":")
+        if name.strip().lower() == b"content-length":
+            length = int(value)
+    return None
+
+
+def _reason(message: _Message) -> str:
+    """DAP puts the sentence for users in `body.error`, or, as debugpy does, in `message`."""
+    try:
+        error = msgspec.json.decode(message.body, type=_ErrorBody).error
+    except msgspec.DecodeError:
+        error = _ErrorText()
+    text = error.format
+    for name, value in error.variables.items():
+        text = text.replace("{" + name + "}", value)
+    return text or message.message or f"`{message.command}` failed, and the adapter does not say why"

@@ -1,0 +1,87 @@
+"""The `dynascope debug` command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+import click
+
+from dynascope.terminal.program import Program
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("-m", "module", metavar="MODULE", help="Debug a module, as `python -m MODULE` runs it.")
+@click.option("-c", "code", metavar="CODE", help="Debug a piece of code, as `python -c CODE` runs it.")
+@click.option(
+    "-b",
+    "--break",
+    "breakpoints",
+    metavar="WHERE",
+    multiple=True,
+    help="Set a breakpoint: FILE:LINE, FILE:FUNCTION or FUNCTION. Repeatable.",
+)
+@click.option("--runtime/--no-runtime", default=True, show_default=True, help="Debug the running program too.")
+@click.option("--just-my-code/--no-just-my-code", default=True, show_default=True, help="Step over library code.")
+@click.option("--stop-on-entry", is_flag=True, help="Stop at the program's first line.")
+@click.option(
+    "--commands",
+    "command_file",
+    metavar="FILE",
+    type=click.File("r", encoding="utf-8"),
+    help="Carry out the commands of a file (`-`: standard input) instead of prompting.",
+)
+@click.option("--command", "command_lines", metavar="COMMAND", multiple=True, help="Carry out a command. Repeatable.")
+@click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGUMENTS]...")
+def debug(
+    module: str | None,
+    code: str | None,
+    breakpoints: tuple[str, ...],
+    runtime: bool,
+    just_my_code: bool,
+    stop_on_entry: bool,
+    command_file: Iterable[str] | None,
+    command_lines: tuple[str, ...],
+    target: tuple[str, ...],
+) -> None:
+    """Debug a program at a prompt: its compile time (where TorchDynamo traces) and its run time.
+
+    \b
+    dynascope debug -b model.py:12 train.py --epochs 1
+    dynascope debug -b model.py:forward --command locals --command guards train.py
+    """
+    reads_stdin = command_file is not None and getattr(command_file, "name", "") in ("-", "<stdin>")
+    listed = command_file is not None or bool(command_lines)
+    interactive = not listed and sys.stdin.isatty()
+    program = _program(module, code, target, runtime, just_my_code, stop_on_entry)
+    lines: Iterable[str] = [*(command_file or ()), *command_lines] if listed else sys.stdin
+
+    # prompt_toolkit and rich cost a tenth of a second that `dynascope debug --help` need not spend.
+    from dynascope.terminal.run import debug_program
+
+    share_stdin = listed and not reads_stdin
+    sys.exit(debug_program(program, breakpoints, None if interactive else lines, share_stdin))
+
+
+def _program(
+    module: str | None,
+    code: str | None,
+    target: tuple[str, ...],
+    runtime: bool,
+    just_my_code: bool,
+    stop_on_entry: bool,
+) -> Program:
+    environment = {} if sys.stdout.isatty() else {"PYTHONUNBUFFERED": "1"}  # keeps its lines and ours in order
+    if module is not None and code is not None:
+        raise click.UsageError("-m and -c exclude each other")
+    if module is None and code is None and not target:
+        raise click.UsageError("which program? `dynascope debug SCRIPT`, `-m MODULE` or `-c CODE`")
+    if module is not None:
+        return Program("module", module, target, runtime, just_my_code, stop_on_entry, environment)
+    if code is not None:
+        return Program("code", code, target, runtime, just_my_code, stop_on_entry, environment)
+    try:
+        open(target[0], "rb").close()
+    except OSError as error:
+        raise click.UsageError(f"cannot read {target[0]}: {error.strerror}") from error
+    return Program("program", target[0], target[1:], runtime, just_my_code, stop_on_entry, environment)

@@ -1,0 +1,123 @@
+"""Setting breakpoints and taking them away."""
+
+from __future__ import annotations
+
+from dynascope.terminal import locations
+from dynascope.terminal.breakpoints import UserBreakpoint
+from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.commands import command
+from dynascope.terminal.session import CommandError, Session
+
+
+@command("break", "b", usage="FILE:LINE | LINE | FILE:FUNCTION | FUNCTION [, CONDITION]")
+def break_(session: Session, argument: str) -> None:
+    """Stop where Dynamo traces that line, and where the line runs. Without an argument, list the breakpoints.
+
+    FILE may be a library's, as its import path has it: `break transformers/models/llama/modeling_llama.py:242`.
+    FILE:FUNCTION is the first line of that function; CONDITION is a Python expression.
+    """
+    if argument:
+        set_breakpoint(session, argument)
+    else:
+        breakpoints(session, "")
+
+
+@command("tbreak", usage="FILE:LINE | … [, CONDITION]")
+def tbreak(session: Session, argument: str) -> None:
+    """Like `break`, for one stop only."""
+    set_breakpoint(session, argument, temporary=True)
+
+
+@command("breakpoints", "bl")
+def breakpoints(session: Session, argument: str) -> None:
+    """List the breakpoints: where each is, and whether it can be hit."""
+    if not len(session.breakpoints):
+        session.printer.say("no breakpoints; `break FILE:LINE` sets one")
+    for one in session.breakpoints:
+        session.printer.say(describe(one))
+
+
+@command("clear", "cl", "delete", usage="[NUMBER | LOCATION]…")
+def clear(session: Session, argument: str) -> None:
+    """Take breakpoints away: the ones named, or all of them."""
+    chosen = [_find(session, word) for word in argument.split()] or list(session.breakpoints)
+    for one in chosen:
+        session.breakpoints.remove(one)
+        session.printer.say(f"breakpoint {one.number} cleared: {one.location}")
+    _send(session, chosen)
+
+
+@command("disable", usage="NUMBER…")
+def disable(session: Session, argument: str) -> None:
+    """Keep breakpoints, but do not stop at them."""
+    _switch(session, argument, enabled=False)
+
+
+@command("enable", usage="NUMBER…")
+def enable(session: Session, argument: str) -> None:
+    """Stop at disabled breakpoints again."""
+    _switch(session, argument, enabled=True)
+
+
+@command("catch", usage="[FILTER… | none]")
+def catch(session: Session, argument: str) -> None:
+    """Choose the exceptions to stop at. Without an argument, list the adapter's filters."""
+    debuggee = session.need_program()
+    known = {one.filter: one for one in debuggee.capabilities.exception_breakpoint_filters}
+    if not argument:
+        active = session.exception_filters
+        for name, one in known.items():
+            on = one.default if active is None else name in active
+            session.printer.say(f"  {'on ' if on else 'off'} {name}  ({one.label})")
+        return
+    chosen = [] if argument == "none" else argument.split()
+    if unknown := [name for name in chosen if name not in known]:
+        raise CommandError(f"there is no filter `{unknown[0]}`; there are: {', '.join(known) or 'none'}")
+    session.exception_filters = chosen
+    try:
+        debuggee.set_exception_filters(chosen)
+    except RequestFailed as error:
+        raise CommandError(str(error)) from error
+
+
+def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> None:
+    """Set one from what the user typed, and say what became of it. Raises CommandError."""
+    try:
+        location, condition = locations.parse(argument, session.current_file)
+    except locations.BadLocation as error:
+        raise CommandError(str(error)) from error
+    one = session.breakpoints.add(location, condition, temporary)
+    _send(session, [one])
+    session.printer.say(describe(one))
+
+
+def describe(one: UserBreakpoint) -> str:
+    """`breakpoint 1 at model.py:12 if x > 3 (verified)`."""
+    condition = f" if {one.condition}" if one.condition else ""
+    moved = f" (asked for {one.location})" if one.place != str(one.location) and one.location.path else ""
+    kind = "temporary breakpoint" if one.temporary else "breakpoint"
+    return f"{kind} {one.number} at {one.place}{condition}{moved} ({one.state})"
+
+
+def _find(session: Session, word: str) -> UserBreakpoint:
+    if word.isdecimal() and (one := session.breakpoints.get(int(word))) is not None:
+        return one
+    for one in session.breakpoints:
+        if word in (str(one.location), one.place):
+            return one
+    raise CommandError(f"there is no breakpoint {word}; `breakpoints` lists them")
+
+
+def _switch(session: Session, argument: str, enabled: bool) -> None:
+    chosen = [_find(session, word) for word in argument.split()]
+    if not chosen:
+        raise CommandError("which? `breakpoints` lists them with their numbers")
+    for one in chosen:
+        one.enabled = enabled
+        one.answer = None
+    _send(session, chosen)
+
+
+def _send(session: Session, changed: list[UserBreakpoint]) -> None:
+    for path in dict.fromkeys(one.location.path for one in changed):
+        session.send_breakpoints(path)

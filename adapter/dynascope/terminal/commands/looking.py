@@ -1,0 +1,127 @@
+"""What the selected frame holds: its scopes, its variables, expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dynascope.terminal.commands import command
+from dynascope.terminal.printing import is_symbolic
+from dynascope.terminal.session import PAGE, CommandError, Session
+from dynascope.wire.dap import Scope, Variable
+
+_DEBUGPY_GROUPS = {"special variables", "function variables", "class variables", "protected variables"}
+
+
+@command("scopes", needs_stop=True)
+def scopes(session: Session, argument: str) -> None:
+    """List what can be looked at in this frame."""
+    for scope in session.scopes():
+        count = (scope.named_variables or 0) + (scope.indexed_variables or 0)
+        session.printer.say(f"  {scope.name}" + (f"  ({count})" if count else ""))
+
+
+def _scope_command(scope: str, help_text: str, *names: str) -> None:
+    def show(session: Session, argument: str) -> None:
+        show_scope(session, scope)
+
+    show.__doc__ = help_text
+    command(*names, needs_stop=True)(show)
+
+
+_SCOPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("Locals", ("locals",), "Show the local variables; at compile time, tensors as FX writes them: f32[s0, 16]."),
+    ("Closure", ("closure",), "Show the variables of enclosing functions."),
+    ("Globals", ("globals",), "Show the globals the code names."),
+    ("Value Stack", ("stack",), "Show Dynamo's value stack, as the bytecode sees it."),
+    ("Guards", ("guards",), "Show the guards installed so far: what must hold for the compiled code to be used again."),
+    ("Shapes", ("shapes",), "Show the shape symbols: hint, range, source, replacements, constraints."),
+    ("Graph", ("graph",), "Show the FX graph so far."),
+    ("Compile", ("compile",), "Show this compile: id, attempt, backend, reason, config that is not the default."),
+)
+for _title, _names, _help in _SCOPES:
+    _scope_command(_title, _help, *_names)
+
+
+@command("print", "p", "!", usage="EXPRESSION", needs_stop=True)
+def print_(session: Session, argument: str) -> None:
+    """Evaluate in the selected frame; at compile time on fakes, changing nothing, with `ctx` as its ComptimeContext."""
+    if not argument:
+        raise CommandError("print what? `print EXPRESSION`")
+    result = session.evaluate(argument)
+    session.printer.say(result.result if result.result or not result.type else result.type)
+
+
+@command("expand", "x", usage="EXPRESSION | SCOPE/NAME/… [FIRST:LAST]", needs_stop=True)
+def expand(session: Session, argument: str) -> None:
+    """Show what is inside: of an expression, or of a row shown before, by its path (`expand Guards/L['x']`)."""
+    text, start, count = _page(argument)
+    if not text:
+        raise CommandError("expand what? `expand EXPRESSION`, or `expand SCOPE/NAME`")
+    value, reference = _resolve(session, text)
+    if not reference:
+        session.printer.say(f"{value}  (nothing inside)")
+        return
+    if value:
+        session.printer.say(value)
+    _show(session, lambda: session.children(reference, start, count), start, count)
+
+
+def show_scope(session: Session, name: str) -> None:
+    """Print the first page of a scope. Raises CommandError where the frame has none of that name."""
+    scope = _scope(session, name)
+    if scope is None:
+        frame = session.need_frame()
+        half = "Dynamo keeps none here" if is_symbolic(frame) else "the program runs here; Dynamo is not tracing"
+        raise CommandError(f"`{frame.name}` has no {name} ({half})")
+    reference = scope.variables_reference
+    _show(session, lambda: session.children(reference), 0, PAGE)
+
+
+def local_names(session: Session) -> list[str]:
+    """Names of the selected frame's locals, for completion; empty when there is no frame."""
+    try:
+        scope = _scope(session, "Locals")
+        return [one.name for one in session.children(scope.variables_reference)] if scope else []
+    except CommandError:
+        return []
+
+
+def _show(session: Session, fetch: Callable[[], list[Variable]], start: int, count: int) -> None:
+    children = fetch()
+    shown = [one for one in children if one.name not in _DEBUGPY_GROUPS]
+    if not shown:
+        session.printer.say("  (empty)", "dim")
+    session.printer.variables(shown)
+    if len(children) == count:
+        session.printer.say(f"  … there may be more: `expand … {start + count}:{start + 2 * count}`", "dim")
+
+
+def _scope(session: Session, name: str) -> Scope | None:
+    return next((one for one in session.scopes() if one.name.casefold() == name.casefold()), None)
+
+
+def _page(argument: str) -> tuple[str, int, int]:
+    text, _, last = argument.rpartition(" ")
+    first, colon, end = last.partition(":")
+    if text and colon and first.isdecimal() and end.isdecimal() and int(end) > int(first):
+        return text.strip(), int(first), int(end) - int(first)
+    return argument.strip(), 0, PAGE
+
+
+def _resolve(session: Session, text: str) -> tuple[str, int]:
+    """The value and the reference of a path below a scope, or else of an expression."""
+    head, _, rest = text.partition("/")
+    scope = _scope(session, head)
+    if scope is not None:
+        value, reference = "", scope.variables_reference
+        while rest:
+            # Names hold slashes too (`L['a/b']`): the longest child name that fits wins.
+            children = session.children(reference, 0, 10 * PAGE)
+            fitting = [one for one in children if rest == one.name or rest.startswith(one.name + "/")]
+            if not fitting:
+                raise CommandError(f"there is no `{rest}` below `{text[: -len(rest)].rstrip('/')}`")
+            chosen = max(fitting, key=lambda one: len(one.name))
+            value, reference, rest = chosen.value, chosen.variables_reference, rest[len(chosen.name) + 1 :]
+        return value, reference
+    result = session.evaluate(text)
+    return result.result, result.variables_reference

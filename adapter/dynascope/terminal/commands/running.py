@@ -1,0 +1,77 @@
+"""Starting, stepping, pausing, ending."""
+
+from __future__ import annotations
+
+from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.commands import command
+from dynascope.terminal.session import CommandError, Session
+
+
+@command("run")
+def run(session: Session, argument: str) -> None:
+    """Start the program."""
+    if session.alive:
+        raise CommandError("the program is running already; `continue` goes on, `restart` starts it again")
+    session.start()
+
+
+@command("continue", "c", "cont", repeats=True)
+def continue_(session: Session, argument: str) -> None:
+    """Go on to the next stop; starts the program when it does not run yet."""
+    if session.alive:
+        session.resume("continue")
+    else:
+        session.start()
+
+
+@command("next", "n", repeats=True, needs_stop=True)
+def next_(session: Session, argument: str) -> None:
+    """Go to the next line of this frame, over calls."""
+    _step(session, argument, "next")
+
+
+@command("step", "s", repeats=True, needs_stop=True)
+def step(session: Session, argument: str) -> None:
+    """Go to the next line, into calls: at compile time, into those Dynamo inlines."""
+    _step(session, argument, "stepIn")
+
+
+@command("out", "finish", "return", "r", repeats=True, needs_stop=True)
+def out(session: Session, argument: str) -> None:
+    """Go on until this frame returns to its caller."""
+    _step(session, argument, "stepOut")
+
+
+@command("pause")
+def pause(session: Session, argument: str) -> None:
+    """Stop the running program where it is (Ctrl-C does the same)."""
+    debuggee = session.need_program()
+    if session.frames:
+        raise CommandError("the program is stopped already")
+    try:
+        debuggee.pause()
+    except RequestFailed as error:
+        raise CommandError(str(error)) from error
+    session.follow()
+
+
+@command("restart")
+def restart(session: Session, argument: str) -> None:
+    """End the program and run it again from its beginning, with the same breakpoints."""
+    session.start()
+
+
+@command("quit", "q", "exit")
+def quit_(session: Session, argument: str) -> None:
+    """End the program and leave."""
+    session.close()
+    session.leaving = True
+
+
+def _step(session: Session, argument: str, kind: str) -> None:
+    session.need_frame()
+    if argument and not argument.isdecimal():
+        raise CommandError(f"how many times? A number, not `{argument}`")
+    for _ in range(int(argument or 1)):
+        if session.frames:
+            session.resume(kind)  # type: ignore[arg-type]

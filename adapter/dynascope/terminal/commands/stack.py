@@ -1,0 +1,95 @@
+"""Frames, threads and source lines."""
+
+from __future__ import annotations
+
+from dynascope.terminal import locations
+from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.commands import command
+from dynascope.terminal.session import CONTEXT, CommandError, Session
+
+
+@command("where", "w", "bt", "backtrace", needs_stop=True)
+def where(session: Session, argument: str) -> None:
+    """Show the call stack: what Dynamo traces, then the running program below it."""
+    session.need_frame()
+    session.printer.stack(session.frames, session.selected)
+
+
+@command("up", "u", usage="[COUNT]", repeats=True, needs_stop=True)
+def up(session: Session, argument: str) -> None:
+    """Select the caller's frame."""
+    _select(session, session.selected + _number(argument, 1))
+
+
+@command("down", "d", usage="[COUNT]", repeats=True, needs_stop=True)
+def down(session: Session, argument: str) -> None:
+    """Select the called frame."""
+    _select(session, session.selected - _number(argument, 1))
+
+
+@command("frame", "f", usage="NUMBER", needs_stop=True)
+def frame(session: Session, argument: str) -> None:
+    """Select the frame of that number, as `where` counts them."""
+    _select(session, _number(argument, session.selected))
+
+
+@command("list", "l", usage="[LINE | FIRST, LAST | .]", repeats=True, needs_stop=True)
+def list_(session: Session, argument: str) -> None:
+    """Show source lines around the current one; again, the lines after them."""
+    here = session.need_frame().line
+    first, _, last = (part.strip() for part in argument.partition(","))
+    if last:
+        session.show_source(_number(first, here), _number(last, here))
+    elif first and first != ".":
+        middle = _number(first, here)
+        session.show_source(middle - CONTEXT, middle + CONTEXT)
+    elif session.listed is not None and not first:
+        session.show_source(session.listed + 1, session.listed + 1 + 2 * CONTEXT)
+    else:
+        session.show_source(here - CONTEXT, here + CONTEXT)
+
+
+@command("longlist", "ll", needs_stop=True)
+def longlist(session: Session, argument: str) -> None:
+    """Show the whole function."""
+    here = session.need_frame().line
+    file = session.current_file
+    around = locations.function_around(file, here) if file else None
+    session.show_source(*(around or (here - CONTEXT, here + CONTEXT)))
+
+
+@command("threads", needs_stop=True)
+def threads(session: Session, argument: str) -> None:
+    """List the program's threads; `>` marks the selected one."""
+    debuggee = session.need_program()
+    try:
+        found = debuggee.threads()
+    except RequestFailed as error:
+        raise CommandError(str(error)) from error
+    all_stopped = any(stop.all_threads_stopped for stop in debuggee.stops.values())
+    stopped = [thread.id for thread in found] if all_stopped else list(debuggee.stops)
+    session.printer.threads(found, session.stop.thread_id if session.stop else None, stopped)
+
+
+@command("thread", "t", usage="NUMBER", needs_stop=True)
+def thread(session: Session, argument: str) -> None:
+    """Select a thread by its number and show where it is."""
+    if not argument.isdecimal():
+        raise CommandError("which? `threads` lists them with their numbers")
+    session.select_thread(int(argument))
+
+
+def _select(session: Session, index: int) -> None:
+    session.select_frame(index)
+    one = session.frames[index]
+    session.printer.stack_line(one, index)
+    session.show_source(one.line - CONTEXT, one.line + CONTEXT)
+    session.listed = None
+
+
+def _number(text: str, default: int) -> int:
+    if not text:
+        return default
+    if not text.isdecimal():
+        raise CommandError(f"a number is wanted, not `{text}`")
+    return int(text)

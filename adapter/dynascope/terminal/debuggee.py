@@ -1,0 +1,280 @@
+"""One run of the program under the adapter: its start, its stops, its end. Knows DAP; prints nothing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from dynascope.terminal.breakpoints import Breakpoints
+from dynascope.terminal.client import Client, RequestFailed
+from dynascope.terminal.program import Program
+from dynascope.wire.dap import Breakpoint, DapStruct, Thread, ThreadsBody
+
+Body = TypeVar("Body")
+ADAPTER = (sys.executable, "-m", "dynascope", "dap")
+"""The adapter of this very installation."""
+StepCommand = Literal["continue", "next", "stepIn", "stepOut"]
+
+
+class Stop(DapStruct):
+    """Body of a `stopped` event."""
+
+    reason: str
+    thread_id: int = 0
+    description: str | None = None
+    text: str | None = None
+    all_threads_stopped: bool = False
+    hit_breakpoint_ids: list[int] = msgspec.field(default_factory=list)
+
+
+class Output(DapStruct):
+    """Body of an `output` event."""
+
+    output: str
+    category: str = "console"
+
+
+class _Continued(DapStruct):
+    all_threads_continued: bool = True
+
+
+class _Exited(DapStruct):
+    exit_code: int = 0
+
+
+class _BreakpointChange(DapStruct):
+    reason: str
+    breakpoint: Breakpoint
+
+
+class _PartialBreakpoint(DapStruct):
+    """A `setBreakpoints` answer as DAP allows it: `id` may be missing."""
+
+    verified: bool
+    id: int = -1
+    line: int | None = None
+    message: str | None = None
+
+
+class _Breakpoints(DapStruct):
+    breakpoints: list[_PartialBreakpoint] = msgspec.field(default_factory=list)
+
+
+class _RunInTerminal(DapStruct):
+    args: list[str]
+    cwd: str = ""
+    env: dict[str, str | None] = msgspec.field(default_factory=dict)
+
+
+class ExceptionFilter(DapStruct):
+    """One of the adapter's exception filters."""
+
+    filter: str
+    label: str
+    default: bool = False
+
+
+class Capabilities(DapStruct):
+    """What the terminal looks at of the adapter's capabilities."""
+
+    supports_function_breakpoints: bool = False
+    exception_breakpoint_filters: list[ExceptionFilter] = msgspec.field(default_factory=list)
+
+
+class Debuggee:
+    """The program, running under an adapter of its own. `start` it once; `close` it whatever happens.
+
+    `changed` guards `stops` and the flags: the reader thread fills them, the main thread waits on it.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        breakpoints: Breakpoints,
+        on_output: Callable[[Output], None],
+        on_breakpoint: Callable[[Breakpoint], None],
+        own_process_group: bool,
+        share_stdin: bool,
+    ) -> None:
+        """Raises AdapterGone. `own_process_group` keeps Ctrl-C at the prompt away from the program.
+
+        `share_stdin` lets the program read our stdin; without it, its stdin is empty.
+        """
+        self.stops: dict[int, Stop] = {}
+        self.ended = False
+        self.exit_code: int | None = None
+        self.capabilities = Capabilities()
+        self.changed = threading.Condition()
+        self._program = program
+        self._breakpoints = breakpoints
+        self._on_output = on_output
+        self._on_breakpoint = on_breakpoint
+        self._own_process_group = own_process_group
+        self._share_stdin = share_stdin
+        self._initialized = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._client = Client(ADAPTER, self._event, self._reverse_request, self._closed)
+
+    # ---- the start
+
+    def start(self, exception_filters: Sequence[str] | None) -> None:
+        """Launch with all breakpoints in place; None takes the adapter's default filters. Raises RequestFailed."""
+        self.capabilities = self.request(
+            "initialize",
+            {
+                "clientID": "dynascope-terminal",
+                "clientName": "dynascope debug",
+                "adapterID": "dynascope",
+                "pathFormat": "path",
+                "linesStartAt1": True,
+                "columnsStartAt1": True,
+                "supportsVariableType": True,
+                "supportsVariablePaging": True,
+                "supportsRunInTerminalRequest": True,
+            },
+            Capabilities,
+        )
+        launched = self._client.send("launch", self._program.to_launch())
+        # A launch that fails says so before, and often instead of, `initialized`.
+        launched.add_done_callback(lambda future: self._initialized.set() if future.exception() else None)
+        self._initialized.wait()
+        if launched.done():
+            launched.result()
+        self._breakpoints.forget_answers()
+        for path in self._breakpoints.files():
+            self.set_breakpoints(path)
+        if self._breakpoints.in_file(None):
+            self.set_breakpoints(None)
+        if exception_filters is None:
+            exception_filters = [one.filter for one in self.capabilities.exception_breakpoint_filters if one.default]
+        self.set_exception_filters(exception_filters)
+        self.request("configurationDone", {}, msgspec.Raw)
+        launched.result()
+
+    def set_breakpoints(self, path: Path | None) -> None:
+        """Send the breakpoints of one file, or, for None, those by function name. Raises RequestFailed."""
+        here = self._breakpoints.in_file(path)
+        asked = [one.to_dap() for one in here]
+        if path is None:
+            body = self.request("setFunctionBreakpoints", {"breakpoints": asked}, _Breakpoints)
+        else:
+            source = {"path": os.fspath(path), "name": os.path.basename(path)}
+            body = self.request("setBreakpoints", {"source": source, "breakpoints": asked}, _Breakpoints)
+        for one, answer in zip(here, body.breakpoints, strict=False):
+            one.answer = Breakpoint(id=answer.id, verified=answer.verified, line=answer.line, message=answer.message)
+
+    def set_exception_filters(self, filters: Sequence[str]) -> None:
+        """Raises RequestFailed."""
+        if self.capabilities.exception_breakpoint_filters:
+            self.request("setExceptionBreakpoints", {"filters": list(filters)}, msgspec.Raw)
+
+    # ---- running and looking
+
+    def request(self, command: str, arguments: Mapping[str, Any], body: type[Body]) -> Body:
+        """Any DAP request. Raises RequestFailed."""
+        return self._client.request(command, arguments, body)
+
+    def threads(self) -> list[Thread]:
+        """Raises RequestFailed."""
+        return self.request("threads", {}, ThreadsBody).threads
+
+    def resume(self, command: StepCommand, thread_id: int) -> None:
+        """Let a stopped thread go on. Raises RequestFailed, and the thread is then still stopped."""
+        with self.changed:
+            before = dict(self.stops)
+        answer = self._client.request(command, {"threadId": thread_id}, _Continued)
+        with self.changed:
+            # A stop that came in meanwhile is another object, and stays.
+            for thread, stop in before.items():
+                if self.stops.get(thread) is stop and (answer.all_threads_continued or thread == thread_id):
+                    del self.stops[thread]
+
+    def pause(self) -> None:
+        """Ask every thread to stop; `wait` then returns. Raises RequestFailed."""
+        threads = self.threads()
+        self.request("pause", {"threadId": threads[0].id if threads else 1}, msgspec.Raw)
+
+    def wait(self) -> Stop | None:
+        """The next stop, or None at the program's end. KeyboardInterrupt comes through."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.stops or self.ended)
+            return None if self.ended else next(iter(self.stops.values()))
+
+    # ---- the end
+
+    def close(self) -> None:
+        """End the program if it still runs, and the adapter with it."""
+        try:
+            if not self.ended:
+                self._client.send("disconnect", {"terminateDebuggee": True}).result(5)
+        except (RequestFailed, TimeoutError):
+            pass
+        self._client.close()
+        if self._process is not None:
+            try:
+                code = self._process.wait(5)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                code = self._process.wait()
+            if self.exit_code is None:
+                self.exit_code = code
+
+    # ---- on the reader thread
+
+    def _event(self, name: str, body: msgspec.Raw) -> None:
+        if name == "stopped":
+            stop = msgspec.json.decode(body, type=Stop)
+            with self.changed:
+                self.stops[stop.thread_id] = stop
+                self.changed.notify_all()
+        elif name == "output":
+            self._on_output(msgspec.json.decode(body, type=Output))
+        elif name == "breakpoint":
+            change = msgspec.json.decode(body, type=_BreakpointChange)
+            self._on_breakpoint(change.breakpoint)
+        elif name == "initialized":
+            self._initialized.set()
+        elif name == "exited":
+            self.exit_code = msgspec.json.decode(body, type=_Exited).exit_code
+        elif name == "terminated":
+            self._finish()
+
+    def _reverse_request(self, command: str, arguments: msgspec.Raw) -> dict[str, Any]:
+        if command != "runInTerminal":
+            raise RequestFailed(f"a terminal cannot serve `{command}`")
+        asked = msgspec.json.decode(arguments, type=_RunInTerminal)
+        environment = dict(os.environ)
+        for variable, value in asked.env.items():
+            if value is None:
+                environment.pop(variable, None)
+            else:
+                environment[variable] = value
+        try:
+            self._process = subprocess.Popen(
+                asked.args,
+                cwd=asked.cwd or None,
+                env=environment,
+                # A background process that read the prompt's keyboard would be suspended.
+                stdin=None if self._share_stdin else subprocess.DEVNULL,
+                process_group=0 if self._own_process_group else None,
+            )
+        except OSError as error:
+            raise RequestFailed(f"cannot run {asked.args[0]}: {error.strerror}") from error
+        return {"processId": self._process.pid}
+
+    def _closed(self) -> None:
+        self._initialized.set()
+        self._finish()
+
+    def _finish(self) -> None:
+        with self.changed:
+            self.ended = True
+            self.stops.clear()
+            self.changed.notify_all()

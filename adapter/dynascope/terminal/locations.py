@@ -1,0 +1,135 @@
+"""What a user types after `break`: `FILE:LINE`, `FILE:FUNCTION`, `LINE`, `FUNCTION`, each with `, CONDITION`."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+
+class BadLocation(Exception):
+    """A location nobody can stop at; the text says why and what to write instead."""
+
+
+@dataclass(frozen=True)
+class Location:
+    """A line of a file, or, without a path, a function by its (qualified) name."""
+
+    path: Path | None = None
+    line: int = 0
+    function: str = ""
+
+    def __str__(self) -> str:
+        return f"{display_path(self.path)}:{self.line}" if self.path else self.function
+
+
+def parse(text: str, current: Path | None) -> tuple[Location, str]:
+    """The location and the condition ("" when there is none). `current` is the file a bare line number belongs to.
+
+    Raises BadLocation.
+    """
+    place, _, condition = (part.strip() for part in _split_condition(text))
+    if not place:
+        raise BadLocation("where? `break FILE:LINE`, `break LINE`, `break FILE:FUNCTION` or `break FUNCTION`")
+    file, _, rest = place.rpartition(":")
+    if file:
+        path = find_file(file, current)
+        line = int(rest) if rest.isdecimal() else _line_of_function(path, rest)
+        return Location(_checked(path, line), line), condition
+    if place.isdecimal():
+        if current is None:
+            raise BadLocation(f"line {place} of which file? `break FILE:{place}`")
+        return Location(_checked(current, int(place)), int(place)), condition
+    if not re.fullmatch(r"[A-Za-z_]\w*(\.([A-Za-z_]\w*|<\w+>))*", place):
+        raise BadLocation(f"`{place}` is neither FILE:LINE nor the name of a function")
+    return Location(function=place), condition
+
+
+def find_file(name: str, current: Path | None) -> Path:
+    """The file as written, or beside the current one, or, for a library's, below `sys.path`. Raises BadLocation."""
+    given = Path(os.path.expanduser(name))
+    tried = [given, *([current.parent / given] if current else [])]
+    if not given.is_absolute():
+        tried += [Path(entry or ".") / given for entry in sys.path]
+    for path in tried:
+        if path.is_file():
+            return Path(os.path.abspath(path))
+    raise BadLocation(f"there is no file {name} here, beside the program or on Python's path")
+
+
+def display_path(path: Path | str | None) -> str:
+    """Relative to the working directory where that is shorter to read."""
+    if path is None:
+        return "?"
+    try:
+        return str(Path(path).relative_to(os.getcwd()))
+    except ValueError:
+        return str(path)
+
+
+def function_around(path: Path | str, line: int) -> tuple[int, int] | None:
+    """First and last line of the innermost function or class around `line`; None at module level or without source."""
+    around = [
+        (node.lineno, node.end_lineno or node.lineno)
+        for _, node in _definitions(Path(path))
+        if node.lineno <= line <= (node.end_lineno or node.lineno)
+    ]
+    return max(around, default=None)
+
+
+def _split_condition(text: str) -> tuple[str, str, str]:
+    return text.partition(",")
+
+
+def _checked(path: Path, line: int) -> Path:
+    count = len(_source(path).splitlines())
+    if not 1 <= line <= max(count, 1):
+        raise BadLocation(f"{display_path(path)} has {count} lines; there is no line {line}")
+    return path
+
+
+def _line_of_function(path: Path, name: str) -> int:
+    """The first line that does something in the function called `name` (`forward`, `Block.forward`)."""
+    found = [(full, node) for full, node in _definitions(path) if f".{full}".endswith(f".{name}")]
+    if not found:
+        raise BadLocation(f"{display_path(path)} defines no function `{name}`")
+    if len(found) > 1 and found[0][0] != name:
+        names = ", ".join(full for full, _ in found)
+        raise BadLocation(f"{display_path(path)} defines several: {names}. Say which: `break FILE:CLASS.FUNCTION`")
+    body = found[0][1].body
+    first = body[0]
+    if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(body) > 1:
+        first = body[1]  # past the docstring
+    return first.lineno
+
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+def _definitions(path: Path) -> Iterator[tuple[str, Definition]]:
+    try:
+        tree = ast.parse(_source(path))
+    except SyntaxError:
+        return
+    pending: list[tuple[str, ast.AST]] = [("", tree)]
+    while pending:
+        prefix, node = pending.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, Definition):
+                yield prefix + child.name, child
+                pending.append((f"{prefix}{child.name}.", child))
+            else:
+                pending.append((prefix, child))
+
+
+def _source(path: Path) -> str:
+    try:
+        with tokenize.open(path) as stream:
+            return stream.read()
+    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+        raise BadLocation(f"cannot read {display_path(path)}: {error}") from error

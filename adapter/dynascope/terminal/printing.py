@@ -1,0 +1,145 @@
+"""What the terminal prints, with colours where it is one: stops, stacks, source lines, variables."""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import sys
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.syntax import Syntax
+from rich.text import Text
+
+from dynascope.terminal.breakpoints import UserBreakpoint
+from dynascope.terminal.debuggee import Output, Stop
+from dynascope.terminal.locations import display_path
+from dynascope.wire.dap import FIRST_AGENT_ID, StackFrame, Thread, Variable
+
+COMPILE_TIME = "bold magenta"
+RUN_TIME = "bold green"
+VALUE_LENGTH = 160
+"""Characters of a value in a list; `print` shows all of it."""
+
+_COMPILE_ID = re.compile(r"\[!?\d+/\d+(_\d+)?\]$")
+
+
+def is_symbolic(frame: StackFrame) -> bool:
+    """Whether Dynamo traces this frame: the agent's, its name ending in a compile id (`forward [0/0]`)."""
+    return frame.id >= FIRST_AGENT_ID and _COMPILE_ID.search(frame.name) is not None
+
+
+class Printer:
+    """Prints to one console; every method is safe on any thread (rich locks)."""
+
+    def __init__(self) -> None:
+        # No wrapping where nobody watches: a log line stays a line.
+        self.console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+
+    def say(self, text: str, style: str = "") -> None:
+        self.console.print(Text(text, style))
+
+    def error(self, text: str) -> None:
+        self.console.print(Text("*** ", "bold red") + Text(text))
+
+    def heading(self, text: str) -> None:
+        """A comment of a list of commands: prose between the steps of a script."""
+        self.console.print(Text(text, "bold cyan"))
+
+    def echo(self, prompt: str, line: str) -> None:
+        """A command read from a list, as if it had been typed."""
+        self.console.print(Text(prompt, "bold blue") + Text(line, "bold"))
+
+    def output(self, output: Output) -> None:
+        """The program's text as it is; the debugger's own marked as such."""
+        if output.category in ("stdout", "stderr"):
+            stream = sys.stdout if output.category == "stdout" else sys.stderr
+            stream.write(output.output)
+            stream.flush()
+        elif output.category != "telemetry":
+            style = "bold yellow" if output.category == "important" else "dim"
+            self.say(output.output.rstrip("\n"), style)
+
+    def stop(self, stop: Stop, frame: StackFrame | None, hit: Sequence[UserBreakpoint]) -> None:
+        """Which half stopped, where and why: `● compile time  forward [0/0]  model.py:12  (breakpoint 1)`."""
+        if frame is None:
+            self.say(f"● thread {stop.thread_id} stopped ({stop.reason})", RUN_TIME)
+            return
+        symbolic = is_symbolic(frame)
+        why = ", ".join(f"breakpoint {one.number}" for one in hit) or stop.reason
+        line = Text("● compile time" if symbolic else "● run time", COMPILE_TIME if symbolic else RUN_TIME)
+        line += Text(f"  {frame.name}", "bold") + Text(f"  {place(frame)}", "cyan") + Text(f"  ({why})", "dim")
+        self.console.print(line)
+        if stop.text and stop.reason == "exception":
+            self.say(f"  {stop.text}", "bold red")
+
+    def stack(self, frames: Sequence[StackFrame], selected: int) -> None:
+        """Innermost first, as DAP has it; the selected frame marked, the two halves told apart."""
+        names = max((len(frame.name) for frame in frames), default=0)
+        for index, frame in enumerate(frames):
+            if index and is_symbolic(frames[index - 1]) and not is_symbolic(frame):
+                self.say("    ── the running program ──", "dim")
+            self.stack_line(frame, index, index == selected, min(names, 40))
+
+    def stack_line(self, frame: StackFrame, index: int, selected: bool = True, width: int = 0) -> None:
+        name = Text(frame.name.ljust(width), COMPILE_TIME if is_symbolic(frame) else "")
+        if frame.presentation_hint in ("subtle", "label"):
+            name.stylize("dim")
+        mark = Text("> " if selected else "  ", "bold")
+        self.console.print(mark + Text(f"#{index:<3}", "dim") + name + Text(f"  {place(frame)}", "cyan"))
+
+    def source(self, lines: Sequence[str], first: int, current: int, breakpoints: Iterable[int] = ()) -> None:
+        """Source lines numbered from `first`; `->` marks the current one, `B` a breakpoint."""
+        width = len(str(first + len(lines)))
+        coloured = _coloured(lines) if self.console.is_terminal else [Text(line) for line in lines]
+        marked = set(breakpoints)
+        for number, text in enumerate(coloured, first):
+            here = number == current
+            mark = Text("->" if here else "  ", "bold yellow") + Text("B" if number in marked else " ", "bold red")
+            self.console.print(mark + Text(f"{number:>{width}}  ", "bold" if here else "dim") + text)
+
+    def variables(self, variables: Sequence[Variable], indent: str = "  ") -> None:
+        """One line each: name, value, type."""
+        names = min(max((len(one.name) for one in variables), default=0), 32)
+        for one in variables:
+            line = Text(f"{indent}{one.name.ljust(names)}", "cyan") + Text("  " + shorten(one.value))
+            if one.type and one.type not in one.value:
+                line += Text(f"  {one.type}", "dim")
+            self.console.print(line)
+
+    def threads(self, threads: Sequence[Thread], selected: int | None, stopped: Iterable[int]) -> None:
+        halted = set(stopped)
+        for thread in threads:
+            state = "stopped" if thread.id in halted else ""
+            mark = "> " if thread.id == selected else "  "
+            self.console.print(Text(f"{mark}{thread.id:<4}", "bold") + Text(thread.name) + Text(f"  {state}", "dim"))
+
+
+def place(frame: StackFrame) -> str:
+    """`model.py:12`; the folder only where it is not below the working directory's."""
+    source = frame.source
+    if source is None or not (source.path or source.name):
+        return "?"
+    shown = display_path(source.path) if source.path else source.name or "?"
+    if os.path.isabs(shown):
+        shown = os.path.join("…", *shown.split(os.sep)[-3:])
+    return f"{shown}:{frame.line}"
+
+
+def shorten(value: str) -> str:
+    """One line of at most `VALUE_LENGTH` characters."""
+    line = value.replace("\n", "⏎")
+    return line if len(line) <= VALUE_LENGTH else line[: VALUE_LENGTH - 1] + "…"
+
+
+def lines_of(path: str) -> list[str]:
+    """The file's lines as they are on disk now; empty when it cannot be read."""
+    linecache.checkcache(path)
+    return [line.rstrip("\n") for line in linecache.getlines(path)]
+
+
+def _coloured(lines: Sequence[str]) -> list[Text]:
+    syntax = Syntax("", "python", theme="ansi_dark", background_color="default")
+    coloured = syntax.highlight("\n".join(lines)).split("\n", allow_blank=True)
+    return list(coloured)[: len(lines)]

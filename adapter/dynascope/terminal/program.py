@@ -1,0 +1,54 @@
+"""What is debugged, and with which settings: the terminal's launch configuration."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class Program:
+    """A script, a module or a piece of code, with its arguments. `to_launch` turns it into a DAP `launch` request."""
+
+    kind: Literal["program", "module", "code"]
+    target: str
+    arguments: tuple[str, ...] = ()
+    runtime: bool = True
+    just_my_code: bool = True
+    stop_on_entry: bool = False
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """As the user would say it: `train.py`, `-m package.train`, `-c ...`."""
+        if self.kind == "program":
+            return os.path.basename(self.target)
+        return f"-m {self.target}" if self.kind == "module" else "-c …"
+
+    @property
+    def script(self) -> Path | None:
+        """The file a bare line number belongs to before the first stop, where there is one."""
+        return Path(os.path.abspath(self.target)) if self.kind == "program" else None
+
+    def to_launch(self) -> dict[str, Any]:
+        """Arguments of a DAP `launch` request, in debugpy's and our own words (DESIGN.md, "Names a user sees")."""
+        return {
+            "type": "dynascope",
+            "request": "launch",
+            "name": self.name,
+            self.kind: self.target,
+            "args": list(self.arguments),
+            "cwd": os.getcwd(),
+            "env": self.environment,
+            # The program writes to this terminal itself: nothing is re-encoded, and its order with our text is true.
+            "console": "integratedTerminal",
+            "redirectOutput": False,
+            "runtime": self.runtime,
+            "justMyCode": self.just_my_code,
+            "stopOnEntry": self.stop_on_entry,
+            # One prompt serves one process; children of the program run on undebugged.
+            "subProcess": False,
+            "showReturnValue": True,
+        }

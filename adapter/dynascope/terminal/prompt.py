@@ -1,0 +1,124 @@
+"""Reading commands: from a person (completion, history, Ctrl-C) or from a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import platformdirs
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.patch_stdout import patch_stdout
+
+from dynascope.terminal import commands
+from dynascope.terminal.commands.looking import local_names
+from dynascope.terminal.session import CommandError, Session
+
+PROMPT = "(dynascope) "
+_TAKES_FILES = {"break", "tbreak", "clear"}
+_TAKES_EXPRESSIONS = {"print", "expand"}
+
+
+def execute(session: Session, line: str) -> commands.Command | None:
+    """Carry out one line; the command it was, or None for an empty line. Raises CommandError."""
+    line = line.strip()
+    if not line:
+        return None
+    word, argument = _split(line)
+    found = commands.find(word)
+    found.run(session, argument)
+    return found
+
+
+def converse(session: Session) -> None:
+    """Prompt until the user leaves. An empty line repeats the last stepping command."""
+    prompt: PromptSession[str] = PromptSession(history=_history(), completer=CommandCompleter(session))
+    last = ""
+    while not session.leaving:
+        try:
+            with patch_stdout(raw=True):
+                line = prompt.prompt(ANSI(f"\x1b[1;34m{PROMPT}\x1b[0m")).strip() or last
+        except KeyboardInterrupt:
+            continue  # as in a shell: Ctrl-C drops the line
+        except EOFError:
+            line = "quit"
+        last = ""
+        try:
+            done = execute(session, line)
+            last = line if done is not None and done.repeats else ""
+        except CommandError as error:
+            session.printer.error(str(error))
+        except KeyboardInterrupt:
+            session.printer.error("interrupted")
+
+
+def perform(session: Session, lines: Iterable[str]) -> None:
+    """Carry out a list, printing each command as if typed; at its end the program goes on to its own.
+
+    A line that starts with `#` is printed as a heading. A command that needs a stop first runs the program to one.
+    """
+    for raw in lines:
+        line = raw.strip()
+        if line.startswith("#"):
+            session.printer.heading(line)
+        elif line:
+            session.printer.echo(PROMPT, line)
+            try:
+                if session.debuggee is None and not session.finished and commands.find(_split(line)[0]).needs_stop:
+                    session.start()
+                execute(session, line)
+            except CommandError as error:
+                session.printer.error(str(error))
+        if session.leaving:
+            return
+    session.run_to_end()
+
+
+class CommandCompleter(Completer):
+    """Completes command names, file names after `break`, and the frame's locals after `print`."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._files = PathCompleter(expanduser=True)
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        before = document.text_before_cursor.lstrip()
+        word, space, argument = before.partition(" ")
+        if not space:
+            yield from (Completion(name, -len(word)) for name in commands.names() if name.startswith(word))
+            return
+        try:
+            name = commands.find(word).names[0]
+        except CommandError:
+            return
+        if name in _TAKES_FILES:
+            yield from self._files.get_completions(Document(argument), complete_event)
+        elif name in _TAKES_EXPRESSIONS:
+            start = argument[len(argument.rstrip("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")) :]
+            found = local_names(self._session) if self._session.frames else []
+            yield from (Completion(one, -len(start)) for one in found if one.startswith(start))
+        elif name == "help":
+            yield from (Completion(one, -len(argument)) for one in commands.names() if one.startswith(argument))
+
+
+def _split(line: str) -> tuple[str, str]:
+    """The command's word and the rest; `!` needs no space after it."""
+    if line.startswith("!"):
+        return "!", line[1:].strip()
+    word, _, argument = line.partition(" ")
+    return word, argument.strip()
+
+
+def _history() -> History:
+    """Kept for the user alone, between sessions; in memory where no folder can be written."""
+    folder = Path(platformdirs.user_state_dir("dynascope", appauthor=False))
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file = folder / "history"
+        file.touch(mode=0o600)
+        return FileHistory(str(file))
+    except OSError:
+        return InMemoryHistory()

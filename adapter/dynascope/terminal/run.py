@@ -1,0 +1,49 @@
+"""One `dynascope debug` from its first breakpoint to the exit code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from dynascope.terminal import prompt
+from dynascope.terminal.commands.breakpoints import set_breakpoint
+from dynascope.terminal.printing import Printer
+from dynascope.terminal.program import Program
+from dynascope.terminal.session import CommandError, Session
+
+INTERRUPTED = 130
+"""Exit code of a shell command ended by Ctrl-C."""
+
+
+def debug_program(program: Program, breakpoints: Sequence[str], lines: Iterable[str] | None, share_stdin: bool) -> int:
+    """Debug at a prompt, or, with `lines`, carry these out. The program's exit code; 1 when it could not start."""
+    printer = Printer()
+    session = Session(program, printer, interactive=lines is None, share_stdin=share_stdin)
+    try:
+        for where in breakpoints:
+            set_breakpoint(session, where)
+        if lines is not None:
+            prompt.perform(session, lines)
+        else:
+            _begin(session, bool(breakpoints))
+            prompt.converse(session)
+    except CommandError as error:
+        printer.error(str(error))
+        return session.exit_code or 1
+    except KeyboardInterrupt:
+        session.close()
+        return INTERRUPTED
+    finally:
+        session.close()
+    return session.exit_code
+
+
+def _begin(session: Session, has_breakpoints: bool) -> None:
+    """With breakpoints the first thing wanted is the first stop; without, the prompt to set some."""
+    if has_breakpoints or session.program.stop_on_entry:
+        try:
+            session.start()
+        except CommandError as error:
+            session.printer.error(str(error))
+    else:
+        name = session.program.name
+        session.printer.say(f"{name} is ready: `break FILE:LINE`, then `run`; `help` lists the commands")

@@ -1,0 +1,270 @@
+"""The state behind the prompt: the program, its breakpoints, the selected thread and frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
+from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.debuggee import Debuggee, StepCommand, Stop
+from dynascope.terminal.printing import Printer, lines_of
+from dynascope.terminal.program import Program
+from dynascope.wire.dap import (
+    Breakpoint,
+    EvaluateResult,
+    Scope,
+    ScopesBody,
+    StackFrame,
+    StackTraceBody,
+    Variable,
+    VariablesBody,
+)
+
+Body = TypeVar("Body")
+PAGE = 100
+"""Children asked for at once."""
+CONTEXT = 4
+"""Source lines shown above and below the current one."""
+
+
+class CommandError(Exception):
+    """A command that cannot be carried out; the text is for the user."""
+
+
+class _SourceBody(msgspec.Struct):
+    content: str
+
+
+class Session:
+    """One prompt, over as many runs of the program as the user asks for."""
+
+    def __init__(self, program: Program, printer: Printer, interactive: bool, share_stdin: bool = False) -> None:
+        """`interactive`: somebody sits at the keyboard, so Ctrl-C pauses instead of ending everything."""
+        self.program = program
+        self.printer = printer
+        self.interactive = interactive
+        self.breakpoints = Breakpoints()
+        self.exception_filters: list[str] | None = None
+        self.debuggee: Debuggee | None = None
+        self.stop: Stop | None = None
+        self.frames: list[StackFrame] = []
+        self.selected = 0
+        self.leaving = False
+        self.finished = False
+        """Whether the program has run to its end at least once."""
+        self.exit_code = 0
+        self.listed: int | None = None
+        """The last line `list` showed, so that the next `list` goes on."""
+        self._share_stdin = share_stdin
+
+    # ---- running
+
+    @property
+    def alive(self) -> bool:
+        """Whether the program has been started and has not ended."""
+        return self.debuggee is not None and not self.debuggee.ended
+
+    def start(self) -> None:
+        """Run the program from its beginning to its first stop or its end. Raises CommandError."""
+        self.close()
+        try:
+            self.debuggee = Debuggee(
+                self.program,
+                self.breakpoints,
+                self.printer.output,
+                self._breakpoint_changed,
+                own_process_group=self.interactive,
+                share_stdin=self._share_stdin,
+            )
+            self.debuggee.start(self.exception_filters)
+        except RequestFailed as error:
+            self.close()
+            self.exit_code = 1
+            raise CommandError(f"{self.program.name} did not start: {error}") from error
+        self.follow()
+
+    def resume(self, command: StepCommand) -> None:
+        """Let the stopped program go on, to its next stop or its end. Raises CommandError."""
+        debuggee = self.need_program()
+        if self.stop is not None:
+            try:
+                debuggee.resume(command, self.stop.thread_id)
+            except RequestFailed as error:
+                if debuggee.ended:
+                    self.follow()
+                raise CommandError(str(error)) from error
+            self._forget_stop()
+        self.follow()
+
+    def follow(self) -> None:
+        """Wait for the next stop or the end and show it. Ctrl-C asks for a stop; a second one stops waiting."""
+        debuggee = self.need_program()
+        asked = False
+        while True:
+            try:
+                stop = debuggee.wait()
+                break
+            except KeyboardInterrupt:
+                if not self.interactive:
+                    raise
+                if asked:
+                    self.printer.say("still running; `continue` waits again, `quit` ends it")
+                    return
+                asked = True
+                debuggee.pause()
+        if stop is None:
+            self.close()
+            self.finished = True
+            self.printer.say(f"{self.program.name} ended with exit code {self.exit_code}", "dim")
+        else:
+            self._arrive(stop)
+
+    def run_to_end(self) -> None:
+        """Let the program go on to its end, through every stop. Raises CommandError."""
+        if self.debuggee is None and self.finished:
+            return
+        for one in self.breakpoints:
+            self.breakpoints.remove(one)
+            self.send_breakpoints(one.location.path)
+        if self.debuggee is None:
+            self.start()
+        while self.debuggee is not None:
+            self.resume("continue")
+
+    def close(self) -> None:
+        """End the program and its adapter; the breakpoints stay."""
+        if self.debuggee is not None:
+            debuggee, self.debuggee = self.debuggee, None
+            ended = debuggee.ended
+            debuggee.close()
+            # A program we ended ourselves did not fail.
+            self.exit_code = (debuggee.exit_code or 0) if ended else 0
+        self._forget_stop()
+
+    # ---- what is selected
+
+    def need_program(self) -> Debuggee:
+        """Raises CommandError when nothing runs."""
+        if self.debuggee is None:
+            raise CommandError("the program is not running; `run` starts it")
+        return self.debuggee
+
+    def need_frame(self) -> StackFrame:
+        """The selected frame. Raises CommandError when the program is not stopped."""
+        self.need_program()
+        if not self.frames:
+            raise CommandError("the program is running; Ctrl-C (or `pause`) stops it")
+        return self.frames[self.selected]
+
+    def select_frame(self, index: int) -> None:
+        """Raises CommandError at either end of the stack."""
+        self.need_frame()
+        if not 0 <= index < len(self.frames):
+            raise CommandError("oldest frame" if index > 0 else "newest frame")
+        self.selected, self.listed = index, None
+
+    def select_thread(self, thread_id: int) -> None:
+        """Raises CommandError when that thread's stack cannot be had."""
+        debuggee = self.need_program()
+        known = debuggee.stops.get(thread_id)
+        self._look(known or Stop(reason="stopped with the others", thread_id=thread_id))
+
+    @property
+    def current_file(self) -> Path | None:
+        """The file a bare line number belongs to."""
+        if self.frames:
+            source = self.frames[self.selected].source
+            return Path(source.path) if source and source.path else None
+        return self.program.script
+
+    # ---- looking
+
+    def scopes(self) -> list[Scope]:
+        """The selected frame's scopes. Raises CommandError."""
+        frame = self.need_frame()
+        return self._ask("scopes", {"frameId": frame.id}, ScopesBody).scopes
+
+    def children(self, reference: int, start: int = 0, count: int = PAGE) -> list[Variable]:
+        """At most `count` children of a scope or a variable. Raises CommandError."""
+        arguments = {"variablesReference": reference, "start": start, "count": count}
+        return self._ask("variables", arguments, VariablesBody).variables[:count]
+
+    def evaluate(self, expression: str, context: str = "repl") -> EvaluateResult:
+        """Evaluate in the selected frame. Raises CommandError with the reason."""
+        arguments = {"expression": expression, "frameId": self.need_frame().id, "context": context}
+        return self._ask("evaluate", arguments, EvaluateResult)
+
+    def source_lines(self, frame: StackFrame) -> list[str]:
+        """The frame's whole source, from disk, or from the adapter where there is no file. Empty when there is none."""
+        source = frame.source
+        if source is None:
+            return []
+        lines = lines_of(source.path) if source.path else []
+        if not lines and source.source_reference:
+            arguments = {"sourceReference": source.source_reference, "source": msgspec.to_builtins(source)}
+            try:
+                lines = self._ask("source", arguments, _SourceBody).content.splitlines()
+            except CommandError:
+                return []
+        return lines
+
+    def show_source(self, first: int, last: int) -> None:
+        """Print those lines of the selected frame's file that exist."""
+        frame = self.need_frame()
+        lines = self.source_lines(frame)
+        first, last = max(first, 1), min(last, len(lines))
+        marked = [
+            one.answer.line if one.answer and one.answer.line else one.location.line
+            for one in self.breakpoints.in_file(self.current_file)
+        ]
+        self.printer.source(lines[first - 1 : last], first, frame.line, marked)
+        self.listed = last
+
+    def _ask(self, command: str, arguments: dict[str, Any], body: type[Body]) -> Body:
+        try:
+            return self.need_program().request(command, arguments, body)
+        except RequestFailed as error:
+            raise CommandError(str(error)) from error
+
+    # ---- stops and breakpoints
+
+    def send_breakpoints(self, path: Path | None) -> None:
+        """After a change to the breakpoints of `path` (None: those by function name). Raises CommandError."""
+        if self.debuggee is None:
+            return
+        try:
+            self.debuggee.set_breakpoints(path)
+        except RequestFailed as error:
+            raise CommandError(str(error)) from error
+
+    def _arrive(self, stop: Stop) -> None:
+        for one in self._hit(stop):
+            if one.temporary:
+                self.breakpoints.remove(one)
+                self.send_breakpoints(one.location.path)
+        self._look(stop)
+
+    def _look(self, stop: Stop) -> None:
+        """Select a stopped thread and show where it is. Raises CommandError and keeps the old selection."""
+        frames = self._ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
+        self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None
+        self.printer.stop(stop, frames[0] if frames else None, self._hit(stop))
+        if frames:
+            self.show_source(frames[0].line - CONTEXT, frames[0].line + CONTEXT)
+            self.listed = None
+
+    def _hit(self, stop: Stop) -> list[UserBreakpoint]:
+        return self.breakpoints.hit(stop.hit_breakpoint_ids)
+
+    def _forget_stop(self) -> None:
+        self.stop, self.frames, self.selected, self.listed = None, [], 0, None
+
+    def _breakpoint_changed(self, answer: Breakpoint) -> None:
+        """News on the reader thread: say only what the user can use, a line that moved or cannot be hit."""
+        before = [one.place for one in self.breakpoints.hit([answer.id])]
+        one = self.breakpoints.changed(answer)
+        if one is not None and before != [one.place]:
+            self.printer.say(f"breakpoint {one.number} is at {one.place}", "dim")
