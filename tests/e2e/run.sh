@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The extension in the real workbench, driven in a browser. usage: run.sh PYTHON [test name pattern]
+# PYTHON is an interpreter with torch and dynascope. Screenshots land in tests/e2e/artefacts/.
+set -euo pipefail
+HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+export DYNASCOPE_PYTHON=${1:?usage: run.sh PYTHON [test name pattern]}
+quiet=(--no-audit --no-fund --no-update-notifier --loglevel=error)
+
+"$HERE/install-workbench.sh"
+cd "$HERE/../../vscode-extension"
+[ node_modules/.package-lock.json -nt package-lock.json ] || npm ci "${quiet[@]}"
+npm run --silent check
+npm run --silent test
+npm run --silent package
+cd "$HERE"
+exec node --test --test-concurrency=1 ${2:+--test-name-pattern="$2"} workbench.test.mjs

@@ -1,0 +1,126 @@
+// What a user sees of a debug session: call stack, variables, console; and how it is steered.
+import assert from 'node:assert/strict';
+import { command } from './editor.mjs';
+import { PATIENCE } from './workbench.mjs';
+
+const clean = (text) => text.replace(/[\u00a0\s]+/g, ' ').trim();
+
+/** The call stack's frames, top first: { name, file, line }. */
+export async function callStack(page) {
+  const rows = await page.$$eval('.debug-call-stack .monaco-list-row .stack-frame', (frames) =>
+    frames.map((frame) => ({
+      name: frame.querySelector('.label.expression, .expression')?.textContent ?? '',
+      file: frame.querySelector('.file-name')?.textContent ?? '',
+      line: Number((frame.querySelector('.line-number')?.textContent ?? '').split(':')[0]),
+    })),
+  );
+  return rows.map((row) => ({ ...row, name: clean(row.name) }));
+}
+
+/** Wait until the program is stopped with its top frame at `line` of `file`, and the editor highlights that line. */
+export async function stoppedAt(page, file, line) {
+  try {
+    await page.waitForFunction(
+      ([file, line]) => {
+        const top = document.querySelector('.debug-call-stack .monaco-list-row .stack-frame');
+        if (!top || top.querySelector('.file-name')?.textContent !== file) return false;
+        if (Number(top.querySelector('.line-number')?.textContent.split(':')[0]) !== line) return false;
+        const lit = document.querySelector('.editor-instance .debug-top-stack-frame-line');
+        const number = [...document.querySelectorAll('.editor-instance .margin-view-overlays .line-numbers')].find((n) => n.textContent === String(line));
+        return lit && number && Math.abs(lit.getBoundingClientRect().y - number.getBoundingClientRect().y) < 3;
+      },
+      [file, line],
+      { timeout: PATIENCE },
+    );
+  } catch (error) {
+    const seen = JSON.stringify((await callStack(page)).slice(0, 3));
+    throw new Error(`no stop at ${file}:${line}; the call stack is ${seen}; ${await notifications(page)}`, { cause: error });
+  }
+}
+
+/** Wait until no debug session is left. */
+export async function sessionOver(page) {
+  await page.locator('.monaco-workbench .statusbar.debugging').waitFor({ state: 'detached' });
+}
+
+/** The texts of the rows in the Variables view. */
+export async function variables(page) {
+  return (await page.locator('.debug-variables .monaco-list-row').allInnerTexts()).map(clean);
+}
+
+/** The names of the scopes, in order; needs them visible. */
+export async function scopeNames(page) {
+  return page.$$eval('.debug-variables .monaco-list-row[aria-level="1"]', (rows) => rows.map((row) => row.textContent.trim()));
+}
+
+/** Open (or close) a row of the Variables view whose text starts with `text`. */
+export async function toggle(page, text, open = true) {
+  const row = page.locator('.debug-variables .monaco-list-row', { hasText: new RegExp(`^\\s*${text}`) }).first();
+  await row.waitFor();
+  const wanted = String(open);
+  if ((await row.getAttribute('aria-expanded')) !== wanted) await row.locator('.monaco-tl-twistie').click();
+  await page.waitForFunction(
+    ([text, wanted]) => [...document.querySelectorAll('.debug-variables .monaco-list-row')].some((row) => row.textContent.trim().startsWith(text) && row.getAttribute('aria-expanded') === wanted),
+    [text, wanted],
+  );
+}
+
+/** Wait for a row of the Variables view that matches. */
+export async function variable(page, pattern) {
+  try {
+    await page.waitForFunction(
+      (source) => [...document.querySelectorAll('.debug-variables .monaco-list-row')].some((row) => new RegExp(source).test(row.innerText.replace(/[\u00a0\s]+/g, ' '))),
+      pattern.source,
+      { timeout: 30_000 },
+    );
+  } catch {
+    assert.fail(`no variable like ${pattern}: ${(await variables(page)).join(' | ')}`);
+  }
+}
+
+/** Evaluate in the debug console and wait for an answer that matches. */
+export async function evaluate(page, expression, pattern) {
+  await command(page, 'Debug Console: Focus on Debug Console View');
+  const before = await page.locator('.repl .monaco-list-row').count();
+  await page.keyboard.insertText(expression);
+  await page.keyboard.press('Escape'); // no completion may take the Enter
+  await page.keyboard.press('Enter');
+  await consoleShows(page, pattern, before);
+}
+
+export async function consoleShows(page, pattern) {
+  try {
+    await page.waitForFunction(
+      (source) => [...document.querySelectorAll('.repl .monaco-list-row')].some((row) => new RegExp(source).test(row.innerText.replace(/\u00a0/g, ' '))),
+      pattern.source,
+      { timeout: 30_000 },
+    );
+  } catch {
+    const rows = await page.locator('.repl .monaco-list-row').allInnerTexts();
+    assert.fail(`the debug console does not show ${pattern}: ${rows.join(' | ')}`);
+  }
+}
+
+/** Wait for terminal output that matches. */
+export async function terminalShows(page, pattern) {
+  await page.waitForFunction(
+    (source) => [...document.querySelectorAll('.terminal-wrapper .xterm-rows')].some((rows) => new RegExp(source).test(rows.innerText.replace(/\u00a0/g, ' '))),
+    pattern.source,
+  );
+}
+
+export async function notifications(page) {
+  return (await page.locator('.notifications-toasts .notification-list-item-message, .monaco-dialog-box .dialog-message-text').allInnerTexts()).map(clean).join(' | ');
+}
+
+/** End what runs, remove the breakpoints, close the editors: the next test starts as if alone. */
+export async function reset(page) {
+  if ((await page.locator('.monaco-workbench .statusbar.debugging').count()) > 0) {
+    await page.keyboard.press('Shift+F5');
+    await sessionOver(page);
+  }
+  await command(page, 'Debug: Remove All Breakpoints');
+  await command(page, 'View: Close All Editors');
+  await command(page, 'Notifications: Clear All Notifications');
+}
+

@@ -1,0 +1,109 @@
+// What a user does in the editor: open a file, click in the margin, point at a word.
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** Run a command by its title through the command palette. */
+export async function command(page, title) {
+  await page.keyboard.press('F1');
+  const input = page.locator('.quick-input-widget:visible input.input').first();
+  await input.waitFor();
+  await input.fill(`>${title}`);
+  await page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: title }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.locator('.quick-input-widget:visible').waitFor({ state: 'hidden' }).catch(() => {});
+}
+
+/** Open a file by its path, inside the workspace or not, and go to a line. */
+export async function openFile(page, file, line = 1) {
+  await page.keyboard.press('Control+p');
+  const input = page.locator('.quick-input-widget:visible input.input').first();
+  await input.waitFor();
+  await input.fill(file);
+  await page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: path.basename(file) }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForSelector(`.tab.active:has-text("${path.basename(file)}")`);
+  await page.waitForSelector('.editor-instance .view-line span');
+  await goToLine(page, line);
+}
+
+export async function goToLine(page, line) {
+  await page.keyboard.press('Control+g');
+  const input = page.locator('.quick-input-widget:visible input.input').first();
+  await input.waitFor();
+  await input.fill(`:${line}`);
+  await page.keyboard.press('Enter');
+  await page.locator('.quick-input-widget:visible').waitFor({ state: 'hidden' });
+  await lineNumber(page, line).waitFor();
+}
+
+/** Number of the first line of `file` that contains `text`. */
+export function lineOf(file, text) {
+  const index = fs.readFileSync(file, 'utf8').split('\n').findIndex((line) => line.includes(text));
+  if (index < 0) throw new Error(`${file} has no line with ${JSON.stringify(text)}`);
+  return index + 1;
+}
+
+function lineNumber(page, line) {
+  return page.locator('.editor-instance .margin-view-overlays .line-numbers', { hasText: new RegExp(`^${line}$`) }).first();
+}
+
+/** Click in the margin left of a line number, as users set and remove breakpoints. */
+export async function clickGutter(page, line) {
+  const number = await lineNumber(page, line).boundingBox();
+  const margin = await page.locator('.editor-instance .margin').first().boundingBox();
+  await page.mouse.click(margin.x + 9, number.y + number.height / 2);
+}
+
+/** The lines whose margin shows a breakpoint, by the glyph's place. */
+export async function breakpointLines(page) {
+  return page.evaluate(() => {
+    const numbers = [...document.querySelectorAll('.editor-instance .margin-view-overlays .line-numbers')];
+    const glyphs = document.querySelectorAll('.editor-instance .glyph-margin-widgets .cgmr[class*="codicon-debug-breakpoint"], .editor-instance .glyph-margin-widgets .cgmr[class*="codicon-debug-stackframe"]');
+    const rows = [...glyphs].map((glyph) => Math.round(glyph.getBoundingClientRect().y));
+    return numbers.filter((number) => rows.includes(Math.round(number.getBoundingClientRect().y))).map((number) => Number(number.textContent));
+  });
+}
+
+/** Screen position of the first `text` in the visible line that contains `within`. */
+async function positionOf(page, within, text) {
+  const place = await page.evaluate(
+    ([within, text]) => {
+      const plain = (s) => s.replace(/\u00a0/g, ' ');
+      for (const line of document.querySelectorAll('.editor-instance .view-line')) {
+        const start = plain(line.textContent).indexOf(within);
+        if (start < 0) continue;
+        const nodes = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+        for (let node; (node = nodes.nextNode()); ) {
+          const at = plain(node.data).indexOf(text);
+          if (at < 0) continue;
+          const range = document.createRange();
+          range.setStart(node, at);
+          range.setEnd(node, at + text.length);
+          const box = range.getBoundingClientRect();
+          return { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+        }
+      }
+      return null;
+    },
+    [within, text],
+  );
+  if (!place) throw new Error(`no "${text}" in a visible line with "${within}"`);
+  return place;
+}
+
+/** Point at a word until the debugger's hover shows; the editor swallows a mouse move now and then. */
+export async function hover(page, within, text) {
+  const widget = page.locator('.debug-hover-widget:visible');
+  for (let attempt = 1; ; attempt++) {
+    const { x, y } = await positionOf(page, within, text);
+    await page.mouse.move(x + 120, y + 160);
+    await page.mouse.move(x, y, { steps: 4 });
+    await page.mouse.move(x + 2, y + 1, { steps: 3 });
+    try {
+      await widget.waitFor({ timeout: 4_000 });
+      return widget;
+    } catch (error) {
+      if (attempt === 10) throw error;
+    }
+  }
+}

@@ -1,0 +1,134 @@
+// The real workbench: code-server with our .vsix in fresh directories, opened in headless Chromium.
+import { execFileSync, spawn } from 'node:child_process';
+import fs from 'node:fs';
+import net from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+
+const HERE = path.dirname(import.meta.dirname);
+const CACHE = process.env.XDG_CACHE_HOME ?? path.join(os.homedir(), '.cache');
+const ROOT = process.env.DYNASCOPE_WORKBENCH ?? path.join(CACHE, 'dynascope-workbench');
+const CODE_SERVER = path.join(ROOT, 'node_modules/code-server/out/node/entry.js');
+const VSIX = path.join(HERE, '../../vscode-extension/dynascope.vsix');
+const ARTEFACTS = path.join(HERE, 'artefacts');
+
+/** How long anything in the workbench may take, in milliseconds: compile time on a busy two-core machine included. */
+export const PATIENCE = 90_000;
+
+/** The interpreter that has torch and dynascope. */
+export const PYTHON = process.env.DYNASCOPE_PYTHON ?? 'python3';
+
+const SETTINGS = {
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+  'workbench.enableExperiments': false,
+  'workbench.colorTheme': 'Default Light Modern',
+  'workbench.layoutControl.enabled': false,
+  'window.commandCenter': false,
+  'security.workspace.trust.enabled': false,
+  'editor.minimap.enabled': false,
+  'editor.fontFamily': 'DejaVu Sans Mono',
+  'chat.commandCenter.enabled': false,
+  'debug.toolBarLocation': 'docked',
+  'debug.console.acceptSuggestionOnEnter': 'off',
+  'terminal.integrated.shellIntegration.enabled': false,
+  'terminal.integrated.gpuAcceleration': 'off', // the terminal's text is in the page then
+  'terminal.integrated.defaultProfile.linux': 'bash',
+};
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = net.createServer();
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Start everything, on a copy of workspace/. `settings` come on top of SETTINGS. */
+export async function startWorkbench({ settings = {}, viewport = { width: 1400, height: 900 } } = {}) {
+  for (const needed of [CODE_SERVER, VSIX]) if (!fs.existsSync(needed)) throw new Error(`${needed} is missing: run tests/e2e/run.sh`);
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'dynascope-e2e-'));
+  const data = path.join(root, 'data');
+  const workspace = path.join(root, 'workspace');
+  fs.cpSync(path.join(HERE, 'workspace'), workspace, { recursive: true });
+  fs.mkdirSync(ARTEFACTS, { recursive: true });
+  const all = { ...SETTINGS, 'dynascope.python': PYTHON, ...settings };
+  // A workbench in a browser is a remote window: machine-scoped settings count only from Machine/settings.json.
+  for (const scope of ['User', 'Machine']) {
+    fs.mkdirSync(path.join(data, scope), { recursive: true });
+    fs.writeFileSync(path.join(data, scope, 'settings.json'), JSON.stringify(all));
+  }
+  const env = { ...process.env, SHELL: '/bin/bash', PS1: '$ ' };
+  for (const name of ['CONFIG', 'DATA', 'CACHE', 'STATE']) env[`XDG_${name}_HOME`] = path.join(root, name.toLowerCase());
+  const base = [CODE_SERVER, '--config', path.join(root, 'config.yaml'), '--user-data-dir', data, '--extensions-dir', path.join(root, 'extensions')];
+  execFileSync(process.execPath, [...base, '--install-extension', VSIX, '--force'], { env, stdio: 'pipe' });
+
+  const port = await freePort();
+  const log = fs.openSync(path.join(root, 'server.log'), 'w');
+  const flags = ['--auth', 'none', '--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--disable-getting-started-override'];
+  const server = spawn(process.execPath, [...base, ...flags, '--bind-addr', `127.0.0.1:${port}`, workspace], {
+    env,
+    stdio: ['ignore', log, log],
+    detached: true, // its own process group, so that all of it can be ended
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const deadline = Date.now() + PATIENCE;
+  for (;;) {
+    try {
+      if ((await fetch(`${url}/healthz`)).ok) break;
+    } catch (error) {
+      if (Date.now() > deadline || server.exitCode !== null) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+
+  const browser = await chromium.launchPersistentContext(path.join(root, 'chromium'), {
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    headless: true,
+    viewport,
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+  const page = browser.pages()[0] ?? (await browser.newPage());
+  page.setDefaultTimeout(PATIENCE);
+  await page.goto(`${url}/?folder=${encodeURIComponent(workspace)}`);
+  await page.waitForSelector('.monaco-workbench .explorer-folders-view .monaco-list-row');
+
+  return {
+    page,
+    workspace,
+    screenshot: (name) => page.screenshot({ path: path.join(ARTEFACTS, `${name}.png`) }),
+    async stop() {
+      await browser.close().catch(() => {});
+      await end(server);
+      if (!process.env.KEEP) fs.rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+    },
+  };
+}
+
+/** End a detached child with its whole process group. */
+export async function end(child) {
+  const over = () => child.exitCode !== null || child.signalCode !== null;
+  const exit = new Promise((resolve) => child.once('exit', resolve));
+  const signal = (name) => {
+    try {
+      process.kill(-child.pid, name);
+    } catch {
+      // the group is gone already
+    }
+  };
+  if (!over()) {
+    signal('SIGTERM');
+    const timer = setTimeout(() => signal('SIGKILL'), 5_000);
+    await exit;
+    clearTimeout(timer);
+  }
+  signal('SIGKILL');
+}

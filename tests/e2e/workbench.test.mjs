@@ -1,0 +1,198 @@
+// The main job as a user does it: the real VS Code workbench, a mouse and a keyboard.
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import readline from 'node:readline';
+import test, { after, afterEach, before } from 'node:test';
+import { breakpointLines, clickGutter, command, goToLine, hover, lineOf, openFile } from './support/editor.mjs';
+import {
+  callStack,
+  consoleShows,
+  evaluate,
+  notifications,
+  reset,
+  scopeNames,
+  sessionOver,
+  stoppedAt,
+  terminalShows,
+  toggle,
+  variable,
+} from './support/debugging.mjs';
+import { end, PYTHON, startWorkbench } from './support/workbench.mjs';
+
+const MODEL = 'transformer.py';
+let workbench, page, model;
+
+before(async () => {
+  workbench = await startWorkbench();
+  ({ page } = workbench);
+  model = path.join(workbench.workspace, MODEL);
+}, { timeout: 180_000 });
+
+after(async () => {
+  await workbench?.stop();
+});
+
+afterEach(async (t) => {
+  await workbench.screenshot(`after ${t.name}`.replace(/[^\w]+/g, '-'));
+  await reset(page);
+});
+
+/** Write launch.json; without configurations, remove it. */
+function launchJson(...configurations) {
+  const folder = path.join(workbench.workspace, '.vscode');
+  fs.rmSync(folder, { recursive: true, force: true });
+  if (configurations.length === 0) return;
+  fs.mkdirSync(folder);
+  fs.writeFileSync(path.join(folder, 'launch.json'), JSON.stringify({ version: '0.2.0', configurations }));
+}
+
+/** Start a configuration of launch.json by its name. */
+async function start(name) {
+  await command(page, 'Debug: Select and Start Debugging');
+  await page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: name }).first().click();
+}
+
+const launch = (name, more) => ({ name, type: 'dynascope', request: 'launch', program: '${workspaceFolder}/transformer.py', console: 'internalConsole', ...more });
+
+test('click the margin, press F5: stack, variables, hover, console, step, continue', { timeout: 240_000 }, async () => {
+  launchJson();
+  const scores = lineOf(model, 'scores =');
+  await openFile(page, model, scores);
+  await clickGutter(page, scores);
+  await page.keyboard.press('F5');
+  await stoppedAt(page, MODEL, scores);
+
+  const stack = await callStack(page);
+  assert.deepEqual(stack.slice(0, 3).map((frame) => frame.name), ['forward [0/0]', 'forward [0/0]', 'forward [0/0]']);
+  assert.equal(stack[1].line, lineOf(model, 'self.attention(self.norm(x))'));
+  assert.equal(stack[2].line, lineOf(model, 'x = block(x)'));
+  assert.ok(stack.some((frame) => frame.name === 'main' && frame.line === lineOf(model, 'logits = model(')), JSON.stringify(stack));
+
+  await toggle(page, 'Locals');
+  await variable(page, /^query ?[:=] ?f32\[s\d+, 4, s\d+, 8\]/);
+  await workbench.screenshot('stop');
+  await toggle(page, 'query');
+  await variable(page, /^shape ?[:=]/);
+  await toggle(page, 'query', false);
+  await toggle(page, 'Locals', false);
+  const scopes = await scopeNames(page);
+  assert.deepEqual(scopes.filter((name) => name !== 'Closure'), ['Locals', 'Globals', 'Value Stack', 'Guards', 'Shapes', 'Graph', 'Compile']);
+
+  const widget = await hover(page, 'scores = query', 'query');
+  assert.match(await widget.innerText(), /f32\[s\d+, 4, s\d+, 8\]/);
+  await workbench.screenshot('hover');
+  await page.keyboard.press('Escape');
+
+  await evaluate(page, 'query.shape', /\[s?\d+, 4, s?\d+, 8\]/);
+  await evaluate(page, 'ctx', /ComptimeContext/);
+  await workbench.screenshot('console');
+
+  await page.keyboard.press('F10');
+  await stoppedAt(page, MODEL, lineOf(model, 'weights ='));
+  await toggle(page, 'Locals');
+  await variable(page, /^scores ?[:=] ?f32\[/);
+
+  await openFile(page, model, scores);
+  await clickGutter(page, scores);
+  await page.keyboard.press('F5');
+  await sessionOver(page);
+  await command(page, 'Terminal: Focus Terminal');
+  await terminalShows(page, /logits: \(2, 8, 100\)/);
+});
+
+test('a breakpoint on an empty line moves to the next that has code', { timeout: 120_000 }, async () => {
+  launchJson(launch('console'));
+  const empty = lineOf(model, 'return x + self.feed_forward') - 1;
+  await openFile(page, model, empty);
+  await clickGutter(page, empty);
+  await start('console');
+  await stoppedAt(page, MODEL, empty + 1);
+  assert.deepEqual(await breakpointLines(page), [empty + 1]);
+});
+
+test('a breakpoint in a library, and output in the debug console', { timeout: 120_000 }, async () => {
+  launchJson(launch('console'));
+  const library = path.join(path.dirname(await pythonSays('import torch; print(torch.__file__)')), 'nn/modules/sparse.py');
+  const line = lineOf(library, 'return F.embedding(');
+  await openFile(page, library, line);
+  await clickGutter(page, line);
+  await start('console');
+  await stoppedAt(page, 'sparse.py', line);
+  const stack = await callStack(page);
+  assert.deepEqual(stack.slice(0, 2).map((frame) => frame.name), ['forward [0/0]', 'forward [0/0]']);
+  await toggle(page, 'Locals');
+  await variable(page, /^input ?[:=] ?i64\[/);
+  await page.keyboard.press('F5');
+  await sessionOver(page);
+  await command(page, 'Debug Console: Focus on Debug Console View');
+  await consoleShows(page, /logits: \(2, 8, 100\)/);
+});
+
+test('compile time only', { timeout: 120_000 }, async () => {
+  launchJson(launch('compile time', { runtime: false }));
+  const line = lineOf(model, 'x = block(x)');
+  await openFile(page, model, line);
+  await clickGutter(page, line);
+  await goToLine(page, lineOf(model, 'print('));
+  await clickGutter(page, lineOf(model, 'print('));
+  await start('compile time');
+  await stoppedAt(page, MODEL, line);
+  assert.equal((await callStack(page))[0].name, 'forward [0/0]');
+  await page.keyboard.press('F5');
+  await stoppedAt(page, MODEL, line); // the second block
+  await page.keyboard.press('F5');
+  await sessionOver(page); // the line that only runs did not stop
+  await command(page, 'Debug Console: Focus on Debug Console View');
+  await consoleShows(page, /logits: \(2, 8, 100\)/);
+});
+
+test('attach to dynascope.listen()', { timeout: 120_000 }, async () => {
+  const waiting = path.join(workbench.workspace, 'waiting.py');
+  const program = spawn(PYTHON, [waiting], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    const lines = readline.createInterface({ input: program.stdout })[Symbol.asyncIterator]();
+    const port = Number(/:(\d+)$/.exec((await lines.next()).value)[1]);
+    launchJson({ name: 'attach', type: 'dynascope', request: 'attach', connect: { host: '127.0.0.1', port } });
+    const line = lineOf(waiting, 'y = x + x');
+    await openFile(page, waiting, line);
+    await clickGutter(page, line);
+    await start('attach');
+    await stoppedAt(page, 'waiting.py', line);
+    assert.equal((await callStack(page))[0].name, 'double [0/0]');
+    await page.keyboard.press('Shift+F5'); // disconnect: the program runs on
+    await sessionOver(page);
+    assert.match((await lines.next()).value, /result: tensor\(\[2\., 2\., 2\.\]\)/);
+  } finally {
+    await end(program);
+  }
+});
+
+test('an interpreter that does not exist, or has no dynascope, is named', { timeout: 120_000 }, async () => {
+  const bare = path.join(workbench.workspace, 'bare');
+  fs.writeFileSync(bare, `#!/bin/sh\nexec ${await pythonSays('import sys; print(sys.executable)')} -I -S "$@"\n`, { mode: 0o755 });
+  launchJson(launch('nowhere', { python: '/nowhere/python' }), launch('bare', { python: bare }));
+  await start('nowhere');
+  const toast = page.locator('.notifications-toasts .notification-list-item');
+  await toast.first().waitFor();
+  assert.match(await notifications(page), /There is no Python interpreter \/nowhere\/python \(from launch\.json\)/);
+  assert.equal(await toast.first().locator('.monaco-button', { hasText: 'Choose Interpreter' }).count(), 1);
+  await workbench.screenshot('no-interpreter');
+  await toast.first().locator('.monaco-button', { hasText: 'Show Log' }).click();
+  await page.locator('.output-view-container, .panel .output').first().waitFor();
+  await command(page, 'Notifications: Clear All Notifications');
+  await start('bare');
+  await page.locator('.notifications-toasts .notification-list-item', { hasText: 'dynascope is not installed' }).waitFor();
+  assert.match(await notifications(page), /pip install dynascope/);
+  await workbench.screenshot('not-installed');
+});
+
+function pythonSays(code) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(PYTHON, ['-c', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let text = '';
+    child.stdout.on('data', (chunk) => (text += chunk));
+    child.on('close', (code) => (code === 0 ? resolve(text.trim()) : reject(new Error(`${PYTHON} failed`))));
+  });
+}

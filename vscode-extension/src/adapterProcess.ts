@@ -1,0 +1,111 @@
+// The debug adapter as a child process. VS Code would start one itself, but throws its stderr away; we keep it for the log.
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import * as vscode from 'vscode';
+import { StreamMessageReader, StreamMessageWriter, type Message } from 'vscode-jsonrpc/node';
+import type { Interpreter } from './interpreter';
+import { lastLine } from './preflight';
+
+/** How long an adapter may take to clean up after its input has closed, in milliseconds. */
+const GRACE_MS = 10_000;
+const STDERR_KEPT = 4_000;
+
+export type ReportFailure = (message: string) => void;
+
+/** One debug session's adapter: `python -m dynascope dap` over stdio. */
+export class AdapterProcess implements vscode.DebugAdapter {
+  private readonly sent = new vscode.EventEmitter<vscode.DebugProtocolMessage>();
+  readonly onDidSendMessage = this.sent.event;
+  private readonly child: ChildProcessWithoutNullStreams;
+  private readonly writer: StreamMessageWriter;
+  private readonly unanswered = new Map<number, DebugProtocol.Request>();
+  private stderr = '';
+  private terminated = false;
+  private disposed = false;
+  private failed = false;
+
+  constructor(
+    interpreter: Interpreter,
+    cwd: string | undefined,
+    private readonly log: vscode.LogOutputChannel,
+    private readonly reportFailure: ReportFailure,
+  ) {
+    const [executable, ...args] = interpreter.command;
+    // -P: a `types.py` or `dynascope.py` in the workspace must not become part of the adapter.
+    const command = [...args, '-P', '-m', 'dynascope', 'dap'];
+    log.info(`starting ${[executable, ...command].join(' ')}${cwd ? ` in ${cwd}` : ''}`);
+    this.child = spawn(executable, command, { cwd, windowsHide: true });
+    const reader = new StreamMessageReader(this.child.stdout);
+    reader.onError((error) => this.fail(`The debug adapter wrote something that is no message: ${error.message}`));
+    reader.listen((message) => this.fromAdapter(message as unknown as DebugProtocol.ProtocolMessage));
+    this.writer = new StreamMessageWriter(this.child.stdin);
+    this.child.stdin.on('error', (error) => log.debug(`adapter's stdin: ${error.message}`));
+    this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.fromStderr(text));
+    this.child.on('error', (error) => this.fail(`The debug adapter could not be started: ${error.message}`));
+    // 'close' comes after the last of stdout and stderr has been read, 'exit' may not.
+    this.child.on('close', (code, signal) => this.closed(code, signal));
+  }
+
+  handleMessage(message: vscode.DebugProtocolMessage): void {
+    const request = message as DebugProtocol.Request;
+    this.log.trace(`→ ${JSON.stringify(message)}`);
+    if (request.type === 'request') this.unanswered.set(request.seq, request);
+    if (this.failed) {
+      this.answerAll('The debug adapter is not running.');
+      return;
+    }
+    this.writer.write(message as unknown as Message).catch((error: unknown) => this.log.debug(`write failed: ${String(error)}`));
+  }
+
+  dispose(): void {
+    this.disposed = true;
+    this.sent.dispose();
+    this.child.stdin.end(); // end of input: the adapter ends what it launched, then itself
+    const timer = setTimeout(() => this.child.kill('SIGKILL'), GRACE_MS);
+    timer.unref();
+    this.child.once('close', () => clearTimeout(timer));
+  }
+
+  private fromAdapter(message: DebugProtocol.ProtocolMessage): void {
+    this.log.trace(`← ${JSON.stringify(message)}`);
+    if (message.type === 'response') this.unanswered.delete((message as DebugProtocol.Response).request_seq);
+    if (message.type === 'event' && (message as DebugProtocol.Event).event === 'terminated') this.terminated = true;
+    this.sent.fire(message);
+  }
+
+  private fromStderr(text: string): void {
+    this.stderr = (this.stderr + text).slice(-STDERR_KEPT);
+    for (const line of text.split('\n')) if (line.trim()) this.log.info(`[adapter] ${line}`);
+  }
+
+  private closed(code: number | null, signal: NodeJS.Signals | null): void {
+    const how = signal ? `was ended by ${signal}` : `ended with exit code ${code ?? 'unknown'}`;
+    this.log.info(`the adapter ${how}`);
+    if (this.disposed || (this.terminated && this.unanswered.size === 0)) return;
+    const last = lastLine(this.stderr);
+    this.fail(`The debug adapter ${how} before the session was over${last ? `: ${last}` : ''}.`);
+  }
+
+  /** End the session in the editor: every open request is answered, and the user is told why. */
+  private fail(message: string): void {
+    if (this.failed || this.disposed) return;
+    this.failed = true;
+    this.log.error(message);
+    if (this.stderr.trim()) this.log.error(this.stderr.trim());
+    this.reportFailure(message);
+    this.answerAll(message);
+    this.emit({ seq: 0, type: 'event', event: 'terminated', body: {} });
+    this.child.kill();
+  }
+
+  private answerAll(message: string): void {
+    for (const request of this.unanswered.values()) {
+      this.emit({ seq: 0, type: 'response', request_seq: request.seq, command: request.command, success: false, message });
+    }
+    this.unanswered.clear();
+  }
+
+  private emit(message: DebugProtocol.Event | DebugProtocol.Response): void {
+    this.sent.fire(message);
+  }
+}

@@ -1,0 +1,70 @@
+// Entry point: registers the debug type, the commands and the language server. Nothing is started until it is used.
+import * as vscode from 'vscode';
+import { AdapterProcess } from './adapterProcess';
+import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './configuration';
+import { chooseInterpreter } from './interpreter';
+import { LanguageServer } from './languageServer';
+import { pickProcess } from './pickProcess';
+import type { Problem } from './preflight';
+
+let languageServer: LanguageServer | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const log = vscode.window.createOutputChannel('Dynascope', { log: true });
+  const report = (problem: Problem): void => {
+    log.error(problem.detail);
+    void offerHelp(problem.message, log);
+  };
+  const provider = new ConfigurationProvider(log, report);
+  const server = (languageServer = new LanguageServer(log));
+
+  context.subscriptions.push(
+    log,
+    server,
+    vscode.debug.registerDebugConfigurationProvider(DEBUG_TYPE, provider),
+    vscode.debug.registerDebugConfigurationProvider(DEBUG_TYPE, offered, vscode.DebugConfigurationProviderTriggerKind.Dynamic),
+    vscode.debug.registerDebugAdapterDescriptorFactory(DEBUG_TYPE, {
+      async createDebugAdapterDescriptor(session) {
+        const python: unknown = session.configuration['python'] ?? session.parentSession?.configuration['python'];
+        const interpreter = await interpreterOf({ ...session.configuration, python }, session.workspaceFolder);
+        const failed = (message: string): void => void offerHelp(message, log);
+        const adapter = new AdapterProcess(interpreter, session.workspaceFolder?.uri.fsPath, log, failed);
+        return new vscode.DebugAdapterInlineImplementation(adapter);
+      },
+    }),
+    vscode.commands.registerCommand('dynascope.debugFile', debugFile),
+    vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
+    vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
+    vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),
+    vscode.commands.registerCommand('dynascope.restartLanguageServer', () => server.restart()),
+    vscode.workspace.onDidChangeConfiguration((change) => {
+      if (change.affectsConfiguration('dynascope.python') || change.affectsConfiguration('dynascope.languageServer')) {
+        void server.restart();
+      }
+    }),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),
+  );
+  void server.restart();
+}
+
+export async function deactivate(): Promise<void> {
+  await languageServer?.stop();
+}
+
+async function debugFile(resource?: vscode.Uri): Promise<void> {
+  const file = resource ?? vscode.window.activeTextEditor?.document.uri;
+  if (!file) {
+    void vscode.window.showInformationMessage('Open the Python file to debug first.');
+    return;
+  }
+  const program = file.scheme === 'file' ? file.fsPath : '${file}';
+  await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(file), { ...CURRENT_FILE, program });
+}
+
+async function offerHelp(message: string, log: vscode.LogOutputChannel): Promise<void> {
+  const choose = 'Choose Interpreter';
+  const show = 'Show Log';
+  const picked = await vscode.window.showErrorMessage(message, choose, show);
+  if (picked === show) log.show();
+  if (picked === choose) await vscode.commands.executeCommand('dynascope.chooseInterpreter');
+}

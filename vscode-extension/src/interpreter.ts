@@ -1,0 +1,98 @@
+// Which Python runs the adapter, the language server and (unless launch.json says otherwise) the program.
+import type { PythonExtension } from '@vscode/python-extension';
+import * as fs from 'node:fs';
+import * as os from 'node:os';
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+
+/** Where an interpreter came from, so that a message can say what to change. */
+export type Origin = 'launch.json' | 'the Python extension' | 'the setting dynascope.python' | 'PATH';
+
+export interface Interpreter {
+  /** The executable, then its own arguments. */
+  readonly command: readonly [string, ...string[]];
+  readonly origin: Origin;
+}
+
+export const PYTHON_EXTENSION = 'ms-python.python';
+const WINDOWS = process.platform === 'win32';
+
+/** `python` of a launch configuration as debugpy takes it: a path, or a path and arguments. */
+export function fromConfiguration(python: unknown): Interpreter | undefined {
+  if (typeof python === 'string' && python !== '') return { command: [expandHome(python)], origin: 'launch.json' };
+  if (!Array.isArray(python)) return undefined;
+  const [executable, ...rest] = python.filter((part): part is string => typeof part === 'string');
+  return executable ? { command: [expandHome(executable), ...rest], origin: 'launch.json' } : undefined;
+}
+
+/** The interpreter for `resource`: the Python extension's, else the setting, else python3. */
+export async function findInterpreter(resource: vscode.Uri | undefined): Promise<Interpreter> {
+  const active = await fromPythonExtension(resource);
+  if (active) return { command: [active], origin: 'the Python extension' };
+  const setting = vscode.workspace.getConfiguration('dynascope', resource).get<string>('python', '').trim();
+  if (setting) return { command: [expand(setting, resource)], origin: 'the setting dynascope.python' };
+  return { command: [WINDOWS ? 'python' : 'python3'], origin: 'PATH' };
+}
+
+async function fromPythonExtension(resource: vscode.Uri | undefined): Promise<string | undefined> {
+  const extension = vscode.extensions.getExtension<PythonExtension | undefined>(PYTHON_EXTENSION);
+  if (!extension) return undefined;
+  try {
+    const environments = (await extension.activate())?.environments;
+    const chosen = environments?.getActiveEnvironmentPath(resource);
+    if (!environments || !chosen) return undefined;
+    const resolved = await environments.resolveEnvironment(chosen);
+    return resolved?.executable.uri?.fsPath;
+  } catch {
+    return undefined; // an extension that fails to start must not keep ours from working with the setting
+  }
+}
+
+function expandHome(file: string): string {
+  return file.startsWith('~/') ? path.join(os.homedir(), file.slice(2)) : file;
+}
+
+function expand(setting: string, resource: vscode.Uri | undefined): string {
+  const folder = (resource && vscode.workspace.getWorkspaceFolder(resource)) ?? vscode.workspace.workspaceFolders?.[0];
+  const root = folder?.uri.fsPath ?? '';
+  const file = expandHome(setting).replaceAll('${workspaceFolder}', root).replaceAll('${userHome}', os.homedir());
+  // A relative path with a folder in it is meant from the workspace; a bare name is looked up on PATH.
+  return root && /[\\/]/.test(file) && !path.isAbsolute(file) ? path.join(root, file) : file;
+}
+
+/** Interpreters worth offering: the workspace's environments, then the active one, then PATH. Existing files only. */
+export function candidates(folders: readonly string[], env: NodeJS.ProcessEnv): string[] {
+  const [bin, names] = WINDOWS ? ['Scripts', ['python.exe']] : ['bin', ['python3', 'python']];
+  const roots = folders.flatMap((folder) => ['.venv', 'venv', 'env'].map((name) => path.join(folder, name)));
+  for (const variable of ['VIRTUAL_ENV', 'CONDA_PREFIX']) {
+    const root = env[variable];
+    if (root) roots.push(root);
+  }
+  const inEnvironments = roots.map((root) => path.join(root, bin, WINDOWS ? 'python.exe' : 'python'));
+  const onPath = (env['PATH'] ?? '')
+    .split(path.delimiter)
+    .filter(Boolean)
+    .flatMap((folder) => names.map((name) => path.join(folder, name)));
+  return [...new Set([...inEnvironments, ...onPath])].filter((file) => fs.existsSync(file));
+}
+
+/** The command "Choose Interpreter": the Python extension's own picker if it is there, else ours, kept in the setting. */
+export async function chooseInterpreter(): Promise<void> {
+  if (vscode.extensions.getExtension(PYTHON_EXTENSION)) {
+    await vscode.commands.executeCommand('python.setInterpreter');
+    return;
+  }
+  const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
+  const browse = '$(folder) Browse…';
+  const picked = await vscode.window.showQuickPick([...candidates(folders, process.env), browse], {
+    title: 'Dynascope: the Python that has torch and dynascope',
+    placeHolder: 'Python 3.11 or later',
+  });
+  let file = picked;
+  if (picked === browse) {
+    file = (await vscode.window.showOpenDialog({ title: 'Python interpreter', openLabel: 'Choose' }))?.[0]?.fsPath;
+  }
+  if (!file) return;
+  const target = folders.length > 0 ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
+  await vscode.workspace.getConfiguration('dynascope').update('python', file, target);
+}

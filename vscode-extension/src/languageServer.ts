@@ -1,0 +1,82 @@
+// The language client for `python -m dynascope lsp`, and a status item that says when the server is not running, and why.
+import * as vscode from 'vscode';
+import { LanguageClient, State, TransportKind } from 'vscode-languageclient/node';
+import { findInterpreter } from './interpreter';
+import { isProblem, preflight } from './preflight';
+
+const SELECTOR: vscode.DocumentSelector = { language: 'python' };
+
+export class LanguageServer implements vscode.Disposable {
+  private readonly status = vscode.languages.createLanguageStatusItem('dynascope', SELECTOR);
+  private client: LanguageClient | undefined;
+  private turn: Promise<void> = Promise.resolve();
+
+  constructor(private readonly log: vscode.LogOutputChannel) {
+    this.status.name = 'Dynascope';
+    this.status.command = { command: 'dynascope.showLog', title: 'Show Log' };
+  }
+
+  /** Start, or start again with the settings and the interpreter of now. Calls are served one after another. */
+  restart(): Promise<void> {
+    this.turn = this.turn
+      .then(() => this.stop())
+      .then(() => this.start())
+      .catch((error: unknown) => this.failed(error instanceof Error ? error.message : String(error)));
+    return this.turn;
+  }
+
+  async stop(): Promise<void> {
+    const client = this.client;
+    this.client = undefined;
+    // A client that never came up refuses to be stopped; there is nothing to stop then.
+    if (client?.state === State.Running) await client.dispose();
+  }
+
+  dispose(): void {
+    this.status.dispose();
+  }
+
+  private async start(): Promise<void> {
+    const folder = vscode.workspace.workspaceFolders?.[0];
+    if (!vscode.workspace.isTrusted) {
+      this.show('off until the workspace is trusted');
+      return;
+    }
+    if (!vscode.workspace.getConfiguration('dynascope').get<boolean>('languageServer.enabled', true)) {
+      this.show('off (dynascope.languageServer.enabled)');
+      return;
+    }
+    this.status.busy = true;
+    const interpreter = await findInterpreter(folder?.uri);
+    const outcome = await preflight(interpreter, folder?.uri.fsPath);
+    if (isProblem(outcome)) {
+      this.log.warn(`language server: ${outcome.detail}`);
+      this.failed(outcome.message);
+      return;
+    }
+    const [command, ...args] = interpreter.command;
+    const run = { command, args: [...args, '-P', '-m', 'dynascope', 'lsp'], transport: TransportKind.stdio };
+    this.client = new LanguageClient('dynascope', 'Dynascope', run, {
+      documentSelector: [{ language: 'python', scheme: 'file' }],
+      outputChannel: this.log,
+    });
+    await this.client.start();
+    this.show('running');
+  }
+
+  private show(text: string): void {
+    this.status.busy = false;
+    this.status.severity = vscode.LanguageStatusSeverity.Information;
+    this.status.text = `Dynascope: ${text}`;
+    this.status.detail = '';
+  }
+
+  /** No pop-up: opening a Python file is no request for Dynascope. The editor's language status shows it. */
+  private failed(why: string): void {
+    this.status.busy = false;
+    this.status.severity = vscode.LanguageStatusSeverity.Warning;
+    this.status.text = 'Dynascope: language server not running';
+    this.status.detail = why;
+    this.log.warn(`language server: ${why}`);
+  }
+}
