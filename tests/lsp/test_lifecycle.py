@@ -64,14 +64,10 @@ def test_follows_a_document_and_answers_unknown_requests_with_an_error():
         client.text_document_did_change(
             types.DidChangeTextDocumentParams(
                 types.VersionedTextDocumentIdentifier(2, uri),
-                [
-                    types.TextDocumentContentChangePartial(
-                        types.Range(types.Position(0, 4), types.Position(0, 5)), "22"
-                    )
-                ],
+                [types.TextDocumentContentChangePartial(types.Range(types.Position(0, 4), types.Position(0, 5)), "22")],
             )
         )
-        with pytest.raises(Exception, match="(?i)method not found|hover"):
+        with pytest.raises(Exception, match=r"(?i)method not found"):
             await client.text_document_hover_async(
                 types.HoverParams(types.TextDocumentIdentifier(uri), types.Position(0, 0))
             )

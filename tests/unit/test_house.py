@@ -1,0 +1,191 @@
+"""The rules that keep the house a house (CONTRIBUTING.md, "House rules"), read off the source itself."""
+
+from __future__ import annotations
+
+import ast
+import io
+import os
+import re
+import subprocess
+import sys
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCES = [*sorted((ROOT / "adapter").rglob("*.py")), *sorted((ROOT / "lsp").rglob("*.py"))]
+INTERNALS = ROOT / "adapter/dynascope/agent/internals"
+PYDEVD = ROOT / "adapter/dynascope/agent/suspension/pydevd.py"
+
+# What each wing may import of ours, itself apart.
+MAY_IMPORT = {
+    "wire": set(),
+    "facts": set(),
+    "agent": {"dynascope.wire", "dynascope.facts"},
+    "dap": {"dynascope.wire", "dynascope.facts"},
+    "dynascope_lsp": {"dynascope.wire", "dynascope.facts"},
+    "terminal": {"dynascope.wire", "dynascope.dap.protocol", "dynascope.dap.transport"},
+}
+# Sent to the program and run there, so that its import of the agent happens in the program's interpreter.
+RUNS_IN_THE_PROGRAM = {"dynascope.dap.borrow"}
+TORCH_FREE = ("dynascope.dap.session", "dynascope.terminal.run", "dynascope.wire.channel", "dynascope_lsp.server")
+
+# Names of Dynamo's that nobody could mistake for one of ours.
+DYNAMO_PRIVATE = re.compile(
+    r"_dynamo|_guards|_inductor|_subclasses|_export|symbolic_(locals|globals|stack|convert)|push_tx|pop_tx"
+    r"|_current_tx|backed_var_to_val|var_to_(val|range)|current_instruction|instruction_pointer"
+    r"|InstructionTranslator\w*|OutputGraph|CatchErrorsWrapper|\w*VariableTracker|SpeculationRestartAnalysis"
+)
+PYDEVD_NAME = re.compile(r"_?pydevd?_\w+|_pydev\w*|PyDB")
+
+
+def module_name(path: Path) -> str:
+    base = ROOT / ("adapter" if (ROOT / "adapter") in path.parents else "lsp")
+    parts = list(path.relative_to(base).with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def wing(path: Path) -> str:
+    parts = module_name(path).split(".")
+    return parts[0] if parts[0] == "dynascope_lsp" else (parts[1] if len(parts) > 1 else "")
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything imported, inside functions too."""
+    package = module_name(path).split(".")
+    if path.name != "__init__.py":
+        package = package[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            origin = ".".join(part for part in (base, node.module) if part)
+            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
+
+
+def below(name: str, packages: set[str] | tuple[str, ...]) -> bool:
+    return any(name == package or name.startswith(package + ".") for package in packages)
+
+
+def names_in_code(path: Path) -> Iterator[tuple[int, str]]:
+    """Every identifier, and the parts of every string that is a dotted torch name: prose does not count."""
+    text = path.read_text()
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.NAME:
+            yield token.start[0], token.string
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"torch[\w.]+", node.value):
+            yield from ((node.lineno, part) for part in node.value.split("."))
+
+
+def where(path: Path, line: int, what: str) -> str:
+    return f"{path.relative_to(ROOT)}:{line}: {what}"
+
+
+def test_wings_import_only_what_they_stand_on():
+    wrong = []
+    for path in SOURCES:
+        here = wing(path)
+        if here not in MAY_IMPORT or module_name(path) in RUNS_IN_THE_PROGRAM:
+            continue
+        own = here if here == "dynascope_lsp" else f"dynascope.{here}"
+        for line, name in imports(path):
+            if below(name, ("dynascope", "dynascope_lsp")) and not below(name, MAY_IMPORT[here] | {own}):
+                wrong.append(where(path, line, f"{here} imports {name}"))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_the_agent_imports_torch():
+    wrong = [
+        where(path, line, name)
+        for path in SOURCES
+        if wing(path) != "agent"
+        for line, name in imports(path)
+        if below(name, ("torch",))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_internals_name_what_is_private_to_dynamo():
+    wrong = [
+        where(path, line, name)
+        for path in SOURCES
+        if INTERNALS not in path.parents
+        for line, name in names_in_code(path)
+        if DYNAMO_PRIVATE.fullmatch(name)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_only_one_file_names_pydevd():
+    wrong = [
+        where(path, line, name)
+        for path in SOURCES
+        if path != PYDEVD
+        for line, name in [*names_in_code(path), *imports(path)]
+        if PYDEVD_NAME.fullmatch(name.partition(".")[0])
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_functions_of_internals_say_what_they_wrap_and_since_when():
+    """Every public function there has a docstring; one that touches a private name has the torch version it is from."""
+    wrong = []
+    for path in SOURCES:
+        if INTERNALS not in path.parents:
+            continue
+        for node in ast.parse(path.read_text()).body:
+            if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
+                continue
+            text = ast.get_docstring(node) or ""
+            if not text or (touches_private(node) and not re.search(r"\b[12]\.\d+\b", text)):
+                wrong.append(where(path, node.lineno, node.name))
+    assert not wrong, "say which torch name these wrap, and since which version:\n" + "\n".join(wrong)
+
+
+def touches_private(function: ast.FunctionDef) -> bool:
+    words = {node.attr for node in ast.walk(function) if isinstance(node, ast.Attribute)}
+    words |= {
+        part
+        for node in ast.walk(function)
+        if isinstance(node, ast.ImportFrom) and node.module
+        for part in node.module.split(".")
+    }
+    return any(DYNAMO_PRIVATE.fullmatch(word) for word in words)
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_module_is_one_idea(path: Path):
+    text = path.read_text()
+    assert len(text.splitlines()) <= 400, "a file that needs a table of contents is two files"
+    assert ast.get_docstring(ast.parse(text)) or not text.strip('" \n'), "say what the module is for, in its docstring"
+    assert not re.search(r"\b(TODO|FIXME|XXX)\b", text), "finish it, or open an issue"
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "adapter"), str(ROOT / "lsp")])}
+
+
+@pytest.mark.parametrize("module", TORCH_FREE)
+def test_importing_leaves_torch_alone(module: str):
+    code = f"import sys, {module}; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=environment())
+
+
+def test_the_command_line_starts_quickly():
+    """Generous, for a busy machine: without torch this takes a tenth of a second, with it several."""
+    code = (
+        "import subprocess, sys, time; began = time.perf_counter();"
+        "subprocess.run([sys.executable, '-m', 'dynascope', '--version'], check=True);"
+        "print(time.perf_counter() - began)"
+    )
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, timeout=60, env=environment(), capture_output=True, text=True
+        )
+        for _ in range(3)
+    ]
+    assert min(float(run.stdout.split()[-1]) for run in runs) < 1.5
