@@ -59,7 +59,7 @@ def debug(
     # prompt_toolkit and rich cost a tenth of a second that `dynascope debug --help` need not spend.
     from dynascope.terminal.run import debug_program
 
-    share_stdin = listed and not reads_stdin
+    share_stdin = interactive or (listed and not reads_stdin)
     sys.exit(debug_program(program, breakpoints, None if interactive else lines, share_stdin))
 
 

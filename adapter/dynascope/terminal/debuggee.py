@@ -100,13 +100,9 @@ class Debuggee:
         breakpoints: Breakpoints,
         on_output: Callable[[Output], None],
         on_breakpoint: Callable[[Breakpoint], None],
-        own_process_group: bool,
         share_stdin: bool,
     ) -> None:
-        """Raises AdapterGone. `own_process_group` keeps Ctrl-C at the prompt away from the program.
-
-        `share_stdin` lets the program read our stdin; without it, its stdin is empty.
-        """
+        """Raises AdapterGone. `share_stdin` lets the program read our stdin; without it, its stdin is empty."""
         self.stops: dict[int, Stop] = {}
         self.ended = False
         self.exit_code: int | None = None
@@ -116,7 +112,6 @@ class Debuggee:
         self._breakpoints = breakpoints
         self._on_output = on_output
         self._on_breakpoint = on_breakpoint
-        self._own_process_group = own_process_group
         self._share_stdin = share_stdin
         self._initialized = threading.Event()
         self._process: subprocess.Popen[bytes] | None = None
@@ -261,9 +256,9 @@ class Debuggee:
                 asked.args,
                 cwd=asked.cwd or None,
                 env=environment,
-                # A background process that read the prompt's keyboard would be suspended.
                 stdin=None if self._share_stdin else subprocess.DEVNULL,
-                process_group=0 if self._own_process_group else None,
+                # Ctrl-C is for us; and debugpy's launcher would make itself the terminal's foreground group.
+                start_new_session=True,
             )
         except OSError as error:
             raise RequestFailed(f"cannot run {asked.args[0]}: {error.strerror}") from error

@@ -96,9 +96,11 @@ def _checked(path: Path, line: int) -> Path:
 def _line_of_function(path: Path, name: str) -> int:
     """The first line that does something in the function called `name` (`forward`, `Block.forward`)."""
     found = [(full, node) for full, node in _definitions(path) if f".{full}".endswith(f".{name}")]
+    found.sort(key=lambda one: one[1].lineno)
+    found = [one for one in found if one[0] == name] or found
     if not found:
         raise BadLocation(f"{display_path(path)} defines no function `{name}`")
-    if len(found) > 1 and found[0][0] != name:
+    if len(found) > 1:
         names = ", ".join(full for full, _ in found)
         raise BadLocation(f"{display_path(path)} defines several: {names}. Say which: `break FILE:CLASS.FUNCTION`")
     body = found[0][1].body
@@ -114,7 +116,7 @@ Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 def _definitions(path: Path) -> Iterator[tuple[str, Definition]]:
     try:
         tree = ast.parse(_source(path))
-    except SyntaxError:
+    except (SyntaxError, BadLocation):
         return
     pending: list[tuple[str, ast.AST]] = [("", tree)]
     while pending:

@@ -41,7 +41,7 @@ class Printer:
         self.console.print(Text(text, style))
 
     def error(self, text: str) -> None:
-        self.console.print(Text("*** ", "bold red") + Text(text))
+        self.console.print(Text.assemble(("*** ", "bold red"), text))
 
     def heading(self, text: str) -> None:
         """A comment of a list of commands: prose between the steps of a script."""
@@ -49,7 +49,7 @@ class Printer:
 
     def echo(self, prompt: str, line: str) -> None:
         """A command read from a list, as if it had been typed."""
-        self.console.print(Text(prompt, "bold blue") + Text(line, "bold"))
+        self.console.print(Text.assemble((prompt, "bold blue"), (line, "bold")))
 
     def output(self, output: Output) -> None:
         """The program's text as it is; the debugger's own marked as such."""
@@ -68,9 +68,10 @@ class Printer:
             return
         symbolic = is_symbolic(frame)
         why = ", ".join(f"breakpoint {one.number}" for one in hit) or stop.reason
-        line = Text("● compile time" if symbolic else "● run time", COMPILE_TIME if symbolic else RUN_TIME)
-        line += Text(f"  {frame.name}", "bold") + Text(f"  {place(frame)}", "cyan") + Text(f"  ({why})", "dim")
-        self.console.print(line)
+        half = ("● compile time", COMPILE_TIME) if symbolic else ("● run time", RUN_TIME)
+        self.console.print(
+            Text.assemble(half, (f"  {frame.name}", "bold"), (f"  {place(frame)}", "cyan"), (f"  ({why})", "dim"))
+        )
         if stop.text and stop.reason == "exception":
             self.say(f"  {stop.text}", "bold red")
 
@@ -83,11 +84,17 @@ class Printer:
             self.stack_line(frame, index, index == selected, min(names, 40))
 
     def stack_line(self, frame: StackFrame, index: int, selected: bool = True, width: int = 0) -> None:
-        name = Text(frame.name.ljust(width), COMPILE_TIME if is_symbolic(frame) else "")
+        style = COMPILE_TIME if is_symbolic(frame) else ""
         if frame.presentation_hint in ("subtle", "label"):
-            name.stylize("dim")
-        mark = Text("> " if selected else "  ", "bold")
-        self.console.print(mark + Text(f"#{index:<3}", "dim") + name + Text(f"  {place(frame)}", "cyan"))
+            style = "dim"
+        self.console.print(
+            Text.assemble(
+                ("> " if selected else "  ", "bold"),
+                (f"#{index:<3}", "dim"),
+                (frame.name.ljust(width), style),
+                (f"  {place(frame)}", "cyan"),
+            )
+        )
 
     def source(self, lines: Sequence[str], first: int, current: int, breakpoints: Iterable[int] = ()) -> None:
         """Source lines numbered from `first`; `->` marks the current one, `B` a breakpoint."""
@@ -96,16 +103,22 @@ class Printer:
         marked = set(breakpoints)
         for number, text in enumerate(coloured, first):
             here = number == current
-            mark = Text("->" if here else "  ", "bold yellow") + Text("B" if number in marked else " ", "bold red")
-            self.console.print(mark + Text(f"{number:>{width}}  ", "bold" if here else "dim") + text)
+            self.console.print(
+                Text.assemble(
+                    ("->" if here else "  ", "bold yellow"),
+                    ("B" if number in marked else " ", "bold red"),
+                    (f"{number:>{width}}  ", "bold" if here else "dim"),
+                    text,
+                )
+            )
 
     def variables(self, variables: Sequence[Variable], indent: str = "  ") -> None:
         """One line each: name, value, type."""
         names = min(max((len(one.name) for one in variables), default=0), 32)
         for one in variables:
-            line = Text(f"{indent}{one.name.ljust(names)}", "cyan") + Text("  " + shorten(one.value))
+            line = Text.assemble((f"{indent}{one.name.ljust(names)}", "cyan"), "  ", shorten(one.value))
             if one.type and one.type not in one.value:
-                line += Text(f"  {one.type}", "dim")
+                line.append(f"  {one.type}", "dim")
             self.console.print(line)
 
     def threads(self, threads: Sequence[Thread], selected: int | None, stopped: Iterable[int]) -> None:
@@ -113,7 +126,7 @@ class Printer:
         for thread in threads:
             state = "stopped" if thread.id in halted else ""
             mark = "> " if thread.id == selected else "  "
-            self.console.print(Text(f"{mark}{thread.id:<4}", "bold") + Text(thread.name) + Text(f"  {state}", "dim"))
+            self.console.print(Text.assemble((f"{mark}{thread.id:<4}", "bold"), thread.name, (f"  {state}", "dim")))
 
 
 def place(frame: StackFrame) -> str:
@@ -122,8 +135,9 @@ def place(frame: StackFrame) -> str:
     if source is None or not (source.path or source.name):
         return "?"
     shown = display_path(source.path) if source.path else source.name or "?"
-    if os.path.isabs(shown):
-        shown = os.path.join("…", *shown.split(os.sep)[-3:])
+    parts = shown.split(os.sep)
+    if os.path.isabs(shown) and len(parts) > 5:
+        shown = os.path.join("…", *parts[-3:])
     return f"{shown}:{frame.line}"
 
 

@@ -35,7 +35,9 @@ def execute(session: Session, line: str) -> commands.Command | None:
 
 def converse(session: Session) -> None:
     """Prompt until the user leaves. An empty line repeats the last stepping command."""
-    prompt: PromptSession[str] = PromptSession(history=_history(), completer=CommandCompleter(session))
+    prompt: PromptSession[str] = PromptSession(
+        history=_history(), completer=CommandCompleter(session), complete_while_typing=False
+    )
     last = ""
     while not session.leaving:
         try:

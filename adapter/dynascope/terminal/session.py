@@ -41,7 +41,7 @@ class _SourceBody(msgspec.Struct):
 class Session:
     """One prompt, over as many runs of the program as the user asks for."""
 
-    def __init__(self, program: Program, printer: Printer, interactive: bool, share_stdin: bool = False) -> None:
+    def __init__(self, program: Program, printer: Printer, interactive: bool, share_stdin: bool = True) -> None:
         """`interactive`: somebody sits at the keyboard, so Ctrl-C pauses instead of ending everything."""
         self.program = program
         self.printer = printer
@@ -76,7 +76,6 @@ class Session:
                 self.breakpoints,
                 self.printer.output,
                 self._breakpoint_changed,
-                own_process_group=self.interactive,
                 share_stdin=self._share_stdin,
             )
             self.debuggee.start(self.exception_filters)
