@@ -1,0 +1,7 @@
+"""Expressions at a symbolic frame."""
+
+from __future__ import annotations
+
+
+class EvaluationError(Exception):
+    """An expression has no value here; the text is a sentence for the user."""

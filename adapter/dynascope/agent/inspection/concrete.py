@@ -1,0 +1,162 @@
+"""Rows for real Python values: behind lazies Dynamo has not looked at, in objects, in running frames, in results.
+
+Reads instance dictionaries and slots only: no property, no `__getattr__`, no `__repr__`, no `__len__` of the user's runs.
+Where Dynamo tracks the very object, its pending state is shown instead of the real one.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import torch
+
+from dynascope.agent.inspection import symbolic
+from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed
+from dynascope.agent.inspection.tensors import VIRTUAL, number_text, tensor_rows
+from dynascope.agent.inspection.text import builtin_part_of, class_text, length_of, short_class_text, value_text
+from dynascope.agent.internals.fake_tensors import is_symbolic
+from dynascope.wire.dap import VariablePresentationHint
+
+_MODULE_BOOKKEEPING = frozenset(vars(torch.nn.Module())) - {"training"}
+_METHOD = VariablePresentationHint(kind="method")
+
+
+def row(look: Look, name: str, value: Any, path: str | None) -> Row:
+    """The row of a real value, or of what Dynamo tracks in its place."""
+    if look.effects is not None and (tracked := look.effects.variable_for(value)) is not None:
+        return symbolic.row(look, name, tracked, path)
+    return untracked_row(look, name, value, path)
+
+
+def untracked_row(look: Look, name: str, value: Any, path: str | None, kind: str | None = None) -> Row:
+    """The row of a real value as it is; `kind` replaces its type."""
+    text = number_text(value, look) if is_symbolic(value) else value_text(value, look)
+    hint = _METHOD if type(value) in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) else None
+    return Row(name, text, type=kind or class_text(type(value)), path=path, below=below(look, value, path), hint=hint)
+
+
+def below(look: Look, value: Any, path: str | None) -> Below | None:
+    """What expands below a real value, or None when nothing does."""
+    kind = type(value)
+    if kind in _LEAVES:
+        return None
+    if issubclass(kind, torch.Tensor):
+        return Below(named=computed(lambda look: tensor_rows(value, look, path, kind=short_class_text(value))))
+    builtin = builtin_part_of(value)
+    indexed = elements(value, builtin, path) if builtin is not None else NONE
+    if builtin is not None and kind is builtin:
+        return Below(indexed=indexed) if indexed.count else None
+    named = attributes(value, path)
+    return Below(named=named, indexed=indexed) if named.count or indexed.count else None
+
+
+_LEAVES = frozenset(
+    {int, float, bool, str, bytes, complex, type(None), type(...), type, types.ModuleType, types.BuiltinFunctionType}
+    | {torch.dtype, torch.device, torch.layout, torch.memory_format}
+)
+
+
+def elements(value: Any, builtin: type, path: str | None) -> Rows:
+    """Elements of a builtin container (or of a subclass, by the builtin's own iteration), a page at a time."""
+
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        if builtin is dict:
+            for key, item in islice(dict.items(value), start, stop):
+                yield row(look, value_text(key, look, 1), item, subscript(path, key))
+        elif builtin in (set, frozenset):
+            for i, item in enumerate(islice(builtin.__iter__(value), start, stop), start):
+                yield row(look, f"[{i}]", item, None)
+        else:
+            names = getattr(type(value), "_fields", ()) if builtin is tuple else ()
+            for i in range(start, min(stop, length_of(value, builtin))):
+                item = builtin.__getitem__(value, i)
+                field = names[i] if i < len(names) else None
+                yield row(look, field or f"[{i}]", item, path and (f"{path}.{field}" if field else f"{path}[{i}]"))
+
+    return Rows(length_of(value, builtin), make)
+
+
+def subscript(path: str | None, key: object) -> str | None:
+    """`path['key']` for keys that can be written down."""
+    return f"{path}[{key!r}]" if path and type(key) in (str, int, bool, type(None)) else None
+
+
+def attributes(value: Any, path: str | None) -> Rows:
+    """Attributes an instance holds itself; for an nn.Module its submodules, parameters and buffers first."""
+    found = instance_attributes(value)
+
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        for name, held in islice(found.items(), start, stop):
+            yield row(look, name, held, attribute_path(value, path, name))
+
+    return Rows(len(found), make)
+
+
+def attribute_path(owner: Any, path: str | None, name: str) -> str | None:
+    """The expression for an attribute; children of nn.Sequential and the like are reached by subscripts."""
+    if not path:
+        return None
+    if name.isidentifier():
+        return f"{path}.{name}"
+    if issubclass(type(owner), (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)) and name.isdigit():
+        return f"{path}[{name}]"
+    if issubclass(type(owner), (torch.nn.ModuleDict, torch.nn.ParameterDict)):
+        return f"{path}[{name!r}]"
+    return None
+
+
+def instance_attributes(value: Any) -> dict[str, Any]:
+    """Name to value, of the instance dictionary and the slots; of a function, what its closure holds."""
+    if type(value) is types.FunctionType:
+        return {name: _cell(cell) for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)}
+    if type(value) is types.MethodType:
+        return {"__self__": value.__self__, "__func__": value.__func__}
+    if issubclass(type(value), type):
+        return {}
+    held = instance_dictionary(value)
+    if issubclass(type(value), torch.nn.Module) and "_parameters" in held:
+        found: dict[str, Any] = {}
+        for group in ("_modules", "_parameters", "_buffers"):
+            found.update(held.get(group) or {})
+        return found | {name: item for name, item in held.items() if name not in _MODULE_BOOKKEEPING}
+    return {**held, **slots(value)}
+
+
+def instance_dictionary(value: Any) -> dict[str, Any]:
+    """The instance `__dict__` unless the class made a property of it."""
+    for cls in type(value).__mro__:
+        descriptor = vars(cls).get("__dict__")
+        if descriptor is not None and cls is not type:
+            if type(descriptor) is not types.GetSetDescriptorType:
+                return {}
+            break
+    try:
+        held = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return {name: item for name, item in dict.items(held) if isinstance(name, str)} if isinstance(held, dict) else {}
+
+
+def slots(value: Any) -> dict[str, Any]:
+    """What `__slots__` hold (by their descriptors, which run no user code)."""
+    found: dict[str, Any] = {}
+    for cls in type(value).__mro__:
+        if "__slots__" not in vars(cls):
+            continue
+        for name, descriptor in vars(cls).items():
+            if type(descriptor) is types.MemberDescriptorType and name not in found and not name.startswith("__"):
+                try:
+                    found[name] = descriptor.__get__(value, cls)
+                except AttributeError:  # not set yet
+                    continue
+    return found
+
+
+def _cell(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "<empty cell>"

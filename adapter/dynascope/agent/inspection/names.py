@@ -1,0 +1,58 @@
+"""What the names of a symbolic frame stand for: a variable of Dynamo's, or a real value it does not track."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dynascope.agent.inspection import concrete, symbolic
+from dynascope.agent.inspection.rows import Look, Row
+from dynascope.agent.internals.contents import MISSING
+from dynascope.agent.internals.frame_state import (
+    free_names,
+    named_globals,
+    pending_global,
+    symbolic_locals,
+    unused_arguments,
+)
+from dynascope.agent.internals.side_effects import SideEffects
+from dynascope.agent.internals.tracing import globals_of, output_of
+
+
+@dataclass(slots=True)
+class Named:
+    """One of the two: a VariableTracker, or (when that is None) a real value."""
+
+    variable: object | None = None
+    real: Any = MISSING
+
+    def row(self, look: Look, name: str, path: str | None) -> Row:
+        if self.variable is not None:
+            return symbolic.row(look, name, self.variable, path)
+        return concrete.row(look, name, self.real, path)
+
+
+class Names:
+    """The scopes of one symbolic frame; read when made, so one per stop and frame."""
+
+    def __init__(self, translator: Any) -> None:
+        self.translator = translator
+        self.effects = SideEffects(output_of(translator))
+        free = set(free_names(translator))
+        known = {name: Named(variable) for name, variable in symbolic_locals(translator).items()}
+        self.closure = {name: named for name, named in known.items() if name in free}
+        unused = {name: Named(real=value) for name, value in unused_arguments(translator).items()}
+        self.locals = unused | {name: named for name, named in known.items() if name not in free}
+
+    def globals(self) -> dict[str, Named]:
+        """Globals the frame's code names."""
+        return {name: self.global_named(name) for name in named_globals(self.translator)}
+
+    def global_named(self, name: str) -> Named:
+        """A global as the code under trace would find it; raises KeyError."""
+        pending = pending_global(self.translator, name, self.effects)
+        return Named(pending) if pending is not None else Named(real=globals_of(self.translator)[name])
+
+    def find(self, name: str) -> Named:
+        """Local, then closure, then global; raises KeyError."""
+        return self.locals.get(name) or self.closure.get(name) or self.global_named(name)

@@ -1,0 +1,102 @@
+"""A row of the Variables view and what lies below it, made only when somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Literal
+
+from dynascope.agent.internals.side_effects import SideEffects
+from dynascope.wire.dap import Variable, VariablePresentationHint
+
+PAGE_LIMIT = 10_000
+"""Rows sent to a client that asks for all children at once."""
+
+
+@dataclass(slots=True)
+class Look:
+    """How this request wants to see things, and where pending changes are found (None for frames that run)."""
+
+    effects: SideEffects | None
+    hexadecimal: bool = False
+
+
+@dataclass(slots=True)
+class Row:
+    """One variable; `path` is the expression that reaches it, if there is one."""
+
+    name: str
+    value: str
+    type: str | None = None
+    path: str | None = None
+    below: Below | None = None
+    hint: VariablePresentationHint | None = None
+
+
+Maker = Callable[[Look, int, int], Iterator[Row]]
+"""Makes the rows from `start` up to `stop` (both within the count), one by one."""
+
+
+@dataclass(slots=True, frozen=True)
+class Rows:
+    """`count` rows that `make` makes a page at a time."""
+
+    count: int
+    make: Maker
+
+
+def no_rows(_look: Look, _start: int, _stop: int) -> Iterator[Row]:
+    return iter(())
+
+
+NONE = Rows(0, no_rows)
+
+
+@dataclass(slots=True)
+class Below:
+    """The children of a row: `named` ones (attributes), then `indexed` ones (elements, which clients page through)."""
+
+    named: Rows = NONE
+    indexed: Rows = NONE
+
+    def page(
+        self, look: Look, which: Literal["named", "indexed"] | None, start: int | None, count: int | None
+    ) -> Iterator[Row]:
+        """The rows of one DAP `variables` request; a `count` of 0 or None means all."""
+        parts = {"named": [self.named], "indexed": [self.indexed]}.get(which or "", [self.named, self.indexed])
+        first = max(start or 0, 0)
+        last = first + (count if count and count > 0 else PAGE_LIMIT)
+        pages = []
+        offset = 0
+        for rows in parts:
+            low, high = max(first - offset, 0), min(last - offset, rows.count)
+            if low < high:
+                pages.append(rows.make(look, low, high))
+            offset += rows.count
+        return chain.from_iterable(pages)
+
+
+def fixed(rows: list[Row]) -> Rows:
+    """Rows that exist already."""
+    return Rows(len(rows), lambda _look, start, stop: islice(iter(rows), start, stop))
+
+
+def computed(make: Callable[[Look], list[Row]]) -> Rows:
+    """Few rows whose number is known only once they are made: they count as one page."""
+    return Rows(PAGE_LIMIT, lambda look, start, stop: islice(iter(make(look)), start, stop))
+
+
+def to_variable(row: Row, reference: int) -> Variable:
+    """The row as DAP's Variable; counts are given where a client can use them to page."""
+    paged = row.below is not None and row.below.indexed.count > 0
+    return Variable(
+        name=row.name,
+        value=row.value,
+        variables_reference=reference,
+        type=row.type,
+        evaluate_name=row.path,
+        named_variables=row.below.named.count if paged and row.below else None,
+        indexed_variables=row.below.indexed.count if paged and row.below else None,
+        presentation_hint=row.hint,
+    )

@@ -1,0 +1,22 @@
+"""The headings of the Variables view at a symbolic frame, one file each, in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.scopes import closure, compiling, global_names, graph, guards, local_names, shapes, value_stack
+from dynascope.agent.inspection.scopes.heading import Heading
+
+
+def headings(names: Names) -> Iterator[Heading]:
+    """Locals, Closure (if any), Globals, Value Stack, Guards, Shapes, Graph, Compile."""
+    yield local_names.heading(names)
+    if names.closure:
+        yield closure.heading(names)
+    yield global_names.heading(names)
+    yield value_stack.heading(names)
+    yield guards.heading(names)
+    yield shapes.heading(names)
+    yield graph.heading(names)
+    yield compiling.heading(names)

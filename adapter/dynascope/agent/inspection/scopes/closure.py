@@ -1,0 +1,11 @@
+"""Closure: names of enclosing functions, through their cells."""
+
+from __future__ import annotations
+
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.rows import Below
+from dynascope.agent.inspection.scopes.heading import Heading, rows_of_names
+
+
+def heading(names: Names) -> Heading:
+    return Heading("Closure", Below(named=rows_of_names(names.closure)))

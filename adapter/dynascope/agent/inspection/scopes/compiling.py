@@ -1,0 +1,56 @@
+"""Compile: which compile this is, why it happens, with which backend and settings, and where the trace is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.rows import Below, Look, Row, computed
+from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.tensors import VIRTUAL
+from dynascope.agent.inspection.text import value_text
+from dynascope.agent.internals.compile_context import (
+    backend_name,
+    changed_config,
+    compile_id_and_attempt,
+    recompile_reason,
+)
+from dynascope.agent.internals.frame_state import inline_depth
+from dynascope.agent.internals.resume import is_resume_function
+from dynascope.agent.internals.tracing import active_translators, code_of, instruction, output_of
+
+
+def heading(names: Names) -> Heading:
+    return Heading("Compile", Below(named=computed(lambda look: _rows(look, names.translator))), expensive=True)
+
+
+def _rows(look: Look, translator: Any) -> list[Row]:
+    compile_id, attempt = compile_id_and_attempt()
+    now = instruction(translator)
+    facts = {
+        "compile id": compile_id,
+        "attempt": str(attempt),
+        "backend": backend_name(output_of(translator)),
+        "reason": _reason(compile_id, attempt, active_translators(translator)[0]),
+        "inline depth": str(inline_depth(translator)),
+        "frame depth": str(len(active_translators(translator))),
+        "instruction": f"{now.opname} {value_text(now.argval, look, 1)}" if now.argval is not None else now.opname,
+    }
+    changed = changed_config()
+    settings = computed(lambda look: [Row(name, value_text(value, look), hint=VIRTUAL) for name, value in changed.items()])
+    text = f"{len(changed)} changed" if changed else "all as by default"
+    rows = [Row(name, value, hint=VIRTUAL) for name, value in facts.items()]
+    return [*rows, Row("config", text, below=Below(named=settings) if changed else None, hint=VIRTUAL)]
+
+
+def _reason(compile_id: str, attempt: int, root: Any) -> str:
+    why = recompile_reason()
+    if why is not None:
+        reason = f"recompile: {why}"
+    elif is_resume_function(code_of(root)):
+        reason = "the rest of a function after a graph break"
+    elif compile_id.endswith("/0"):
+        reason = "first compile of this code"
+    else:
+        reason = "recompile"
+    return f"{reason}; restarted by Dynamo {attempt} times" if attempt > 1 else reason + ("; restarted by Dynamo" if attempt else "")

@@ -1,0 +1,47 @@
+"""Graph: the FX nodes so far, each with its value, arguments, users and the user's line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.rows import Below, Look, Row, Rows, computed, fixed
+from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
+from dynascope.agent.internals.fake_tensors import is_tensor
+from dynascope.agent.internals.graph import (
+    argument_text,
+    example_of,
+    example_text,
+    node_text,
+    nodes_so_far,
+    target_text,
+    user_line,
+)
+from dynascope.agent.internals.tracing import output_of
+
+
+def heading(names: Names) -> Heading:
+    nodes = nodes_so_far(output_of(names.translator))
+    rows = Rows(len(nodes), lambda _look, start, stop: map(_node_row, nodes[start:stop]))
+    return Heading("Graph", Below(named=rows), expensive=True)
+
+
+def _node_row(node: Any) -> Row:
+    return Row(node.name, node_text(node), type=node.op, below=Below(named=computed(lambda look: _below(node, look))), hint=VIRTUAL)
+
+
+def _below(node: Any, look: Look) -> list[Row]:
+    example = example_of(node)
+    value = Below(named=fixed(tensor_rows(example, look, None))) if is_tensor(example) else None
+    rows = [
+        Row("op", node.op, hint=VIRTUAL),
+        Row("target", target_text(node.target), hint=VIRTUAL),
+        Row("args", argument_text(node.args), hint=VIRTUAL),
+        Row("kwargs", argument_text(node.kwargs), hint=VIRTUAL),
+        Row("users", ", ".join(f"%{user.name}" for user in node.users) or "none yet", hint=VIRTUAL),
+        Row("user line", user_line(node) or "unknown", hint=VIRTUAL),
+    ]
+    if example is not None:
+        rows.append(Row("example_value", example_text(example), below=value, hint=VIRTUAL))
+    return rows

@@ -1,0 +1,30 @@
+"""One heading of the Variables view."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from dynascope.agent.inspection.names import Named
+from dynascope.agent.inspection.rows import Below, Look, Row, Rows
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A DAP Scope before it has a reference; an expensive one is opened by the client only when the user asks."""
+
+    name: str
+    below: Below
+    expensive: bool = False
+    hint: str | None = None
+
+
+def rows_of_names(named: Mapping[str, Named]) -> Rows:
+    """A row for each name."""
+
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        for name, value in islice(named.items(), start, stop):
+            yield value.row(look, name, name)
+
+    return Rows(len(named), make)

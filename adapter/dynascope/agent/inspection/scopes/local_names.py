@@ -1,0 +1,11 @@
+"""Locals: what the frame's own names stand for; an argument Dynamo does not track shows its real value."""
+
+from __future__ import annotations
+
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.rows import Below
+from dynascope.agent.inspection.scopes.heading import Heading, rows_of_names
+
+
+def heading(names: Names) -> Heading:
+    return Heading("Locals", Below(named=rows_of_names(names.locals)), hint="locals")

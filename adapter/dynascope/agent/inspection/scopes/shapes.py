@@ -1,0 +1,35 @@
+"""Shapes: the symbols, with hint, range, source, replacement and constraints."""
+
+from __future__ import annotations
+
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.tensors import VIRTUAL
+from dynascope.agent.internals.shapes import SymbolFact, symbols_so_far
+from dynascope.agent.internals.tracing import output_of
+
+
+def heading(names: Names) -> Heading:
+    output = output_of(names.translator)
+
+    def make(_look: Look) -> list[Row]:
+        return [_symbol_row(fact) for fact in symbols_so_far(output)]
+
+    return Heading("Shapes", Below(named=computed(make)), expensive=True)
+
+
+def _symbol_row(fact: SymbolFact) -> Row:
+    span = f"[{fact.low}, {fact.high}]"
+    source = ", ".join(fact.sources) or "made while tracing"
+    text = f"{fact.hint if fact.hint is not None else 'unbacked'} in {span} from {source}"
+    if fact.replacement is not None:
+        text = f"→ {fact.replacement}, {text}"
+    rows = [
+        Row("hint", fact.hint or "none: depends on data", hint=VIRTUAL),
+        Row("range", span, hint=VIRTUAL),
+        Row("source", source, hint=VIRTUAL),
+        Row("replacement", fact.replacement or "none", hint=VIRTUAL),
+        Row("constraints", "; ".join(fact.constraints) or "none", hint=VIRTUAL),
+    ]
+    return Row(fact.name, text, type="symbol", below=Below(named=fixed(rows)), hint=VIRTUAL)

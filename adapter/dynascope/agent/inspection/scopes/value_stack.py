@@ -1,0 +1,20 @@
+"""Value Stack: operands of the instructions to come, the top one first."""
+
+from __future__ import annotations
+
+from dynascope.agent.inspection import symbolic
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.rows import Below, Look, Row, computed
+from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.internals.frame_state import value_stack
+from dynascope.agent.internals.variables import is_variable
+
+
+def heading(names: Names) -> Heading:
+    stack = value_stack(names.translator)
+
+    def make(look: Look) -> list[Row]:
+        operands = [(i, operand) for i, operand in enumerate(stack) if is_variable(operand)]
+        return [symbolic.row(look, f"[{i}]", operand, None) for i, operand in reversed(operands)]
+
+    return Heading("Value Stack", Below(named=computed(make)), hint="registers")

@@ -1,0 +1,317 @@
+"""Rows for what Dynamo holds: VariableTrackers, read and never asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import torch
+
+from dynascope.agent.inspection import concrete
+from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed, fixed
+from dynascope.agent.inspection.tensors import VIRTUAL, number_text, tensor_rows
+from dynascope.agent.inspection.text import (
+    PREVIEW_DEPTH,
+    PREVIEW_ITEMS,
+    class_text,
+    join_preview,
+    short_class_text,
+    value_text,
+)
+from dynascope.agent.internals import contents as held_kinds
+from dynascope.agent.internals.contents import (
+    Cell,
+    Constant,
+    Contents,
+    Entries,
+    Items,
+    Members,
+    Number,
+    Object,
+    Parts,
+    Real,
+    Tensor,
+    Unrealised,
+    Unset,
+)
+from dynascope.agent.internals.fake_tensors import tensor_text
+from dynascope.agent.internals.side_effects import SideEffects
+from dynascope.agent.internals.variables import class_names, is_modified, key_variable, look_through_lazy, source_of
+from dynascope.wire.dap import VariablePresentationHint
+
+LAZY = VariablePresentationHint(attributes=["unrealised"])
+"""On variables Dynamo has not looked at: no guard protects them yet."""
+
+
+
+def contents(look: Look, variable: object) -> Contents:
+    """What a variable holds; never raises."""
+    assert look.effects is not None
+    try:
+        return held_kinds.contents(variable, look.effects)
+    except Exception as error:  # a kind that lost a field in some torch must not take the view down
+        return Unset(f"{class_names(variable)[0]}: {type(error).__name__}: {error}")
+
+
+def row(look: Look, name: str, variable: object, path: str | None) -> Row:
+    """The row of a variable."""
+    held = contents(look, variable)
+    if type(held) is Cell:
+        if held.contents is None:
+            return Row(name, "unset", type="empty cell", path=path)
+        return row(look, name, held.contents, path)
+    if type(held) is Unrealised and held.computed_from is None:
+        shown = concrete.row(look, name, held.value, path)
+        return Row(name, shown.value, f"{shown.type} (not looked at by Dynamo yet)", path, shown.below, LAZY)
+    return Row(name, contents_text(look, held, 0), type_text(variable, held), path, below(variable, held, path))
+
+
+def type_text(variable: object, held: Contents) -> str:
+    """The Python type where it is known, and the kind of VariableTracker."""
+    seen, _ = look_through_lazy(variable)
+    kind = class_names(seen if seen is not None else variable)[0]
+    match held:
+        case Constant() | Unrealised():
+            return class_text(type(held.value))
+        case Tensor():
+            return class_text(held.class_type) if held.class_type else "torch.Tensor"
+        case Object():
+            return class_text(held.cls)
+        case Items() | Entries() | Members():
+            return held.kind
+    return kind
+
+
+def variable_text(look: Look, variable: object, depth: int) -> str:
+    """One line for a variable inside another's preview."""
+    return contents_text(look, contents(look, variable), depth)
+
+
+def contents_text(look: Look, held: Contents, depth: int) -> str:
+    match held:
+        case Constant() | Real():
+            return value_text(held.value, look, depth)
+        case Tensor():
+            if issubclass(type(held.example), torch.Tensor):
+                return tensor_text(held.example)
+            return "tensor" if held.example is None else number_text(held.example, look)
+        case Number():
+            return number_text(held.symbolic, look)
+        case Unrealised():
+            if held.computed_from is not None:
+                name, arguments = held.computed_from
+                return f"{value_text(held.value, look, depth)} = {name}({', '.join(variable_text(look, a, depth + 1) for a in arguments)})"
+            return value_text(held.value, look, depth)
+        case Items():
+            return _items_text(look, held, depth)
+        case Entries():
+            return _entries_text(look, held, depth)
+        case Members():
+            return _preview(held.kind, "{}", len(held.members), depth, _member_texts(look, held, depth))
+        case Cell():
+            return "unset" if held.contents is None else variable_text(look, held.contents, depth)
+        case Object():
+            return _object_text(look, held, depth)
+        case Parts():
+            if not held.call:
+                return held.title
+            shown = ["…"] if depth >= PREVIEW_DEPTH else [variable_text(look, part, depth + 1) for part in held.parts.values()]
+            return f"{held.title}({', '.join(shown[:PREVIEW_ITEMS])})"
+        case Unset():
+            return held.why
+
+
+def _items_text(look: Look, held: Items, depth: int) -> str:
+    brackets = "[]" if held.kind in ("list", "deque", "torch.Size") else "()"
+
+    def texts() -> Iterator[str]:
+        for i, item in enumerate(held.items):
+            text = variable_text(look, item, depth + 1)
+            yield f"{held.names[i]}={text}" if i < len(held.names) else text
+
+    return _preview(held.kind, brackets, len(held.items), depth, texts())
+
+
+def _entries_text(look: Look, held: Entries, depth: int) -> str:
+    pairs = (
+        f"{variable_text(look, key_variable(key), depth + 1)}: {variable_text(look, value, depth + 1)}"
+        for key, value in held.entries.items()
+    )
+    return _preview(held.kind, "{}", len(held.entries), depth, pairs)
+
+
+def _member_texts(look: Look, held: Members, depth: int) -> Iterator[str]:
+    return (variable_text(look, key_variable(member), depth + 1) for member in held.members)
+
+
+def _preview(kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
+    if depth >= PREVIEW_DEPTH and count:
+        return f"{kind} of {count}"
+    prefix = "" if kind in ("list", "tuple", "dict", "set") else kind
+    if not count and kind == "set":
+        return "set()"
+    return join_preview(prefix, brackets, list(islice(texts, PREVIEW_ITEMS)), count)
+
+
+def _object_text(look: Look, held: Object, depth: int) -> str:
+    if held.builtin_part is not None:
+        part = held.builtin_part
+        named = Items(short_name(held.cls), part.items, part.names) if isinstance(part, Items) else part
+        text = contents_text(look, named, depth)
+        return text if isinstance(part, Items) else f"{short_name(held.cls)}{text}"
+    if issubclass(held.cls, torch.nn.Module):
+        return f"{short_name(held.cls)} module"
+    if held.is_new and not held.pending and held.cls is not type(held.value):
+        return f"{class_text(held.cls)} object"
+    return value_text(held.value, look, depth) if type(held.value) is held.cls else f"{class_text(held.cls)} object"
+
+
+def short_name(cls: type) -> str:
+    name: str = type.__dict__["__name__"].__get__(cls)
+    return name
+
+
+def below(variable: object, held: Contents, path: str | None) -> Below | None:
+    """What expands below a variable; the last named row tells what Dynamo itself calls it."""
+    seen, _ = look_through_lazy(variable)
+    variable = seen if seen is not None else variable
+    match held:
+        case Constant() | Real() | Unset() | Cell():
+            return _below_real(held, path)
+        case Tensor():
+            example = held.example
+            if not issubclass(type(example), torch.Tensor):
+                return None
+            kind = class_names(variable)[0]
+            return Below(
+                named=computed(lambda look: tensor_rows(example, look, path, held.node, source_of(variable) or "made here", kind))
+            )
+        case Number():
+            return Below(named=computed(lambda look: _number_rows(look, variable, held)))
+        case Unrealised():
+            _, arguments = held.computed_from or ("", ())
+            return Below(indexed=_variables(list(arguments), lambda i: f"[{i}]", lambda i: None))
+        case Items():
+            return Below(named=_about(variable), indexed=_item_rows(held, path))
+        case Entries():
+            return Below(named=_about(variable), indexed=_entry_rows(held, path))
+        case Members():
+            members = list(held.members)
+            return Below(
+                named=_about(variable),
+                indexed=Rows(len(members), lambda look, a, b: _member_rows(look, members, a, b)),
+            )
+        case Object():
+            return Below(named=_attribute_rows(variable, held, path), indexed=_part_rows(held, path))
+        case Parts():
+            return Below(named=_part_and_about_rows(variable, held, path))
+
+
+def _below_real(held: Contents, path: str | None) -> Below | None:
+    return concrete.below(_NO_LOOK, held.value, path) if isinstance(held, (Constant, Real)) else None
+
+
+_NO_LOOK = Look(None)
+
+
+def about_rows(variable: object) -> list[Row]:
+    """`VariableTracker`: the raw kind, with source and pending mutation below."""
+    kind, source = class_names(variable)[0], source_of(variable)
+    rows = [Row("kind", kind, hint=VIRTUAL)]
+    rows.append(Row("source", source or "made while tracing", hint=VIRTUAL))
+    modified = is_modified(variable)
+    if modified:
+        rows.append(Row("modified", "True: the real object changes only when the compiled code runs", hint=VIRTUAL))
+    text = kind + (f" from {source}" if source else "") + (", modified" if modified else "")
+    return [Row("VariableTracker", text, below=Below(named=fixed(rows)), hint=VIRTUAL)]
+
+
+def _about(variable: object) -> Rows:
+    return Rows(1, lambda _look, start, stop: iter(about_rows(variable)[start:stop]))
+
+
+def _number_rows(look: Look, variable: object, held: Number) -> list[Row]:
+    from dynascope.agent.internals.graph import node_text
+
+    rows = [Row("node", node_text(held.node), hint=VIRTUAL)] if held.node is not None else []
+    return rows + about_rows(variable)
+
+
+def _variables(items: list[object], name: Callable[[int], str], path: Callable[[int], str | None]) -> Rows:
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        for i in range(start, min(stop, len(items))):
+            yield row(look, name(i), items[i], path(i))
+
+    return Rows(len(items), make)
+
+
+def _item_rows(held: Items, path: str | None) -> Rows:
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        for i in range(start, min(stop, len(held.items))):
+            field = held.names[i] if i < len(held.names) else None
+            reach = path and (f"{path}.{field}" if field else f"{path}[{i}]")
+            yield row(look, field or f"[{i}]", held.items[i], reach)
+
+    return Rows(len(held.items), make)
+
+
+def _entry_rows(held: Entries, path: str | None) -> Rows:
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        for key, value in islice(held.entries.items(), start, stop):
+            variable = key_variable(key)
+            found = contents(look, variable)
+            plain = found.value if isinstance(found, (Constant, Unrealised)) else ()
+            yield row(look, variable_text(look, variable, 1), value, concrete.subscript(path, plain))
+
+    return Rows(len(held.entries), make)
+
+
+def _member_rows(look: Look, members: list[object], start: int, stop: int) -> Iterator[Row]:
+    for i in range(start, min(stop, len(members))):
+        yield row(look, f"[{i}]", key_variable(members[i]), None)
+
+
+def _part_rows(held: Object, path: str | None) -> Rows:
+    part = held.builtin_part
+    if isinstance(part, Items):
+        return _item_rows(part, path)
+    if isinstance(part, Entries):
+        return _entry_rows(part, path)
+    if isinstance(part, Members):
+        members = list(part.members)
+        return Rows(len(members), lambda look, a, b: _member_rows(look, members, a, b))
+    return NONE
+
+
+def _attribute_rows(variable: object, held: Object, path: str | None) -> Rows:
+    """Attributes of the real object, with those set while tracing in their place, then `VariableTracker`."""
+    # A new object's `value` is Dynamo's stand-in: what it holds is all pending.
+    real = concrete.instance_attributes(held.value) if type(held.value) is held.cls else {}
+    names = list(dict.fromkeys([*real, *held.pending]))
+
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        for name in names[start:stop]:
+            reach = concrete.attribute_path(held.value, path, name)
+            if name in held.pending:
+                yield row(look, name, held.pending[name], reach)
+            else:
+                yield concrete.row(look, name, real[name], reach)
+        if stop > len(names):
+            yield from about_rows(variable)
+
+    return Rows(len(names) + 1, make)
+
+
+def _part_and_about_rows(variable: object, held: Parts, path: str | None) -> Rows:
+    parts = list(held.parts.items())
+
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        for name, part in parts[start:stop]:
+            yield row(look, name, part, path and f"{path}.{name}" if name.isidentifier() else None)
+        if stop > len(parts):
+            yield from about_rows(variable)
+
+    return Rows(len(parts) + 1, make)
+
+

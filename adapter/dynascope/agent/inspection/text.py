@@ -1,0 +1,133 @@
+"""Short texts of plain Python values, made without running a line of the user's code."""
+
+from __future__ import annotations
+
+import enum
+import types
+from typing import Any
+
+import torch
+
+from dynascope.agent.internals.fake_tensors import is_symbolic, symbolic_text, tensor_text
+from dynascope.agent.inspection.rows import Look
+
+STRING_LIMIT = 200
+PREVIEW_ITEMS = 5
+PREVIEW_DEPTH = 2
+
+_as_written = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, type(None), type(...)})
+_qualname = type.__dict__["__qualname__"]
+_module = type.__dict__["__module__"]
+_brackets = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
+
+
+def class_text(cls: type) -> str:
+    """`package.module.Class`, without the module for builtins; read past metaclasses."""
+    name: str = _qualname.__get__(cls)
+    module = _module.__get__(cls)
+    return name if module in ("builtins", "__main__") or not isinstance(module, str) else f"{module}.{name}"
+
+
+def short_class_text(value: object) -> str:
+    """The bare name of a value's class."""
+    name: str = type.__dict__["__name__"].__get__(type(value))
+    return name
+
+
+def integer_text(value: int, look: Look) -> str:
+    return hex(value) if look.hexadecimal else int.__repr__(value)
+
+
+def string_text(value: str | bytes) -> str:
+    """`repr`, cut in the middle of nowhere but with its length when it is long."""
+    if len(value) <= STRING_LIMIT:
+        return repr(value)
+    return f"{value[:STRING_LIMIT]!r}… ({len(value):,} {'bytes' if isinstance(value, bytes) else 'characters'})"
+
+
+def builtin_part_of(value: object) -> type | None:
+    """list, tuple, dict … when the value is one or inherits from one."""
+    kind = type(value)
+    return kind if kind in _brackets else next((base for base in _brackets if issubclass(kind, base)), None)
+
+
+def length_of(value: Any, builtin: type) -> int:
+    """`len` by the builtin's own method, whatever a subclass made of it."""
+    length: int = builtin.__len__(value)  # type: ignore[attr-defined]
+    return length
+
+
+def value_text(value: Any, look: Look, depth: int = 0) -> str:
+    """One line for any value: previews of builtin containers, metadata of tensors, the class of everything else."""
+    kind = type(value)
+    if kind is bool or kind is float or kind is complex:
+        return repr(value)
+    if kind is int:
+        return integer_text(value, look)
+    if kind is str or kind is bytes:
+        return string_text(value)
+    if kind in _as_written:
+        return str(value)
+    if is_symbolic(value):
+        return symbolic_text(value)
+    if issubclass(kind, torch.Tensor):
+        return tensor_text(value)
+    if issubclass(kind, enum.Enum):
+        return f"{short_class_text(value)}.{vars(value).get('_name_')}"
+    return _composite_text(value, look, depth)
+
+
+def _composite_text(value: Any, look: Look, depth: int) -> str:
+    kind = type(value)
+    builtin = builtin_part_of(value)
+    if builtin is not None:
+        return container_text(value, builtin, look, depth)
+    if isinstance_exactly(value, types.FunctionType, types.BuiltinFunctionType):
+        return f"function {value.__qualname__}"
+    if kind is types.MethodType:
+        return f"bound method {getattr(value.__func__, '__qualname__', '?')}"
+    if kind is types.ModuleType:
+        return f"module {types.ModuleType.__getattribute__(value, '__dict__').get('__name__')}"
+    if issubclass(kind, type):
+        return f"class {class_text(value)}"
+    if kind is slice or kind is range:
+        return f"{kind.__name__}({', '.join(value_text(v, look, 1) for v in (value.start, value.stop, value.step))})"
+    if issubclass(kind, (int, str, float)):
+        return f"{short_class_text(value)}({next(b for b in (int, str, float) if issubclass(kind, b)).__repr__(value)})"
+    if issubclass(kind, torch.nn.Module):
+        return f"{short_class_text(value)} module"
+    if kind.__module__ == "numpy" and hasattr(kind, "__array_interface__") and kind.__name__ == "ndarray":
+        return f"ndarray {value.dtype.name}[{', '.join(map(str, value.shape))}]"
+    return f"{class_text(kind)} object"
+
+
+def isinstance_exactly(value: object, *kinds: type) -> bool:
+    """Like isinstance, but without asking the value for its `__class__`, which may be a user's property."""
+    return type(value) in kinds
+
+
+def container_text(value: Any, builtin: type, look: Look, depth: int) -> str:
+    """`[f32[3], 2, … 9 items]`, or `list of 9` once deep inside another preview."""
+    count = length_of(value, builtin)
+    kind = type(value)
+    prefix = "" if kind is builtin and builtin is not frozenset else short_class_text(value)
+    if depth >= PREVIEW_DEPTH and count:
+        return f"{short_class_text(value)} of {count}"
+    items = iter(dict.items(value)) if builtin is dict else builtin.__iter__(value)  # type: ignore[attr-defined]
+    shown = []
+    for _, item in zip(range(PREVIEW_ITEMS), items, strict=False):
+        if builtin is dict:
+            shown.append(f"{value_text(item[0], look, depth + 1)}: {value_text(item[1], look, depth + 1)}")
+        else:
+            shown.append(value_text(item, look, depth + 1))
+    return join_preview(prefix, _brackets[builtin], shown, count)
+
+
+def join_preview(prefix: str, brackets: str, shown: list[str], count: int) -> str:
+    """Put a preview together: `[a, b]`, `set()`, `(a,)`, `OrderedDict{…}`, `[a, b, … 10 items]`."""
+    body = ", ".join(shown)
+    if count > len(shown):
+        body += f", … {count:,} items" if shown else f"{count:,} items"
+    elif brackets == "()" and count == 1 and not prefix:
+        body += ","
+    return f"{prefix}{brackets[0]}{body}{brackets[1]}"

@@ -1,0 +1,71 @@
+"""The compile under way: its id and attempt, its backend, why it happens, and under which configuration."""
+
+from __future__ import annotations
+
+import contextvars
+import sys
+from typing import Any
+
+from torch import _guards
+
+
+def compile_id_and_attempt() -> tuple[str, int]:
+    """`("0/1", 2)`: frame / compile of the frame, and how often Dynamo restarted (`torch._guards.CompileContext`, 2.1)."""
+    context = _guards.CompileContext.try_get()
+    if context is None or context.compile_id is None:
+        return "?", 0
+    return str(context.compile_id), int(context.attempt)
+
+
+def trace_id() -> str:
+    """`0/1`, or `0/1_2` in attempt 2, as `torch._guards.TraceId` (2.1) writes it."""
+    name, attempt = compile_id_and_attempt()
+    return f"{name}_{attempt}" if attempt else name
+
+
+def backend_name(output: Any) -> str:
+    """The backend as the user named it (`OutputGraph.compiler_fn`, 2.0, under the wrappers `torch.compile` put on it)."""
+    backend = output.compiler_fn
+    for _ in range(8):
+        name = vars(backend).get("compiler_name") if hasattr(backend, "__dict__") else None
+        if isinstance(name, str):
+            return name
+        inner = getattr(backend, "_torchdynamo_orig_backend", None) or getattr(backend, "__wrapped__", None)
+        if inner is None:
+            break
+        backend = inner
+    return str(getattr(backend, "__qualname__", None) or type(backend).__qualname__)
+
+
+def recompile_reason() -> str | None:
+    """Why an earlier compile of this frame could not be used: what Dynamo noted in its metrics (`MetricsContext`, 2.6)."""
+    metrics = sys.modules["torch._dynamo.utils"].get_metrics_context()
+    reason = vars(metrics).get("_metrics", {}).get("recompile_reason")
+    return str(reason) if reason else None
+
+
+def changed_config() -> dict[str, Any]:
+    """Settings of `torch._dynamo.config` (`torch.utils._config_module`, 2.0) that differ from their default, by name."""
+    entries = vars(sys.modules["torch._dynamo.config"]).get("_config") or {}
+    changed = {}
+    for name, entry in sorted(entries.items()):
+        value = _set_value(entry)
+        if value is not _UNSET and type(value) in _PLAIN and value != entry.default:
+            changed[name] = value
+    return changed
+
+
+_UNSET = object()
+_PLAIN = frozenset({bool, int, float, str, type(None), list, tuple, set, dict})
+
+
+def _set_value(entry: Any) -> Any:
+    """What a setting was set to, by force, by code or by the environment; `user_override` is a ContextVar since 2.13."""
+    known = vars(entry)
+    for name in ("env_value_force", "user_override", "env_value_default"):
+        value = known.get(name, _UNSET)
+        if type(value) is contextvars.ContextVar:
+            value = value.get(_UNSET)
+        if type(value) is not object:  # torch's own sentinel for "not set" is a bare object
+            return value
+    return _UNSET

@@ -1,0 +1,114 @@
+"""Fake tensors and symbolic numbers: their text, their hints, and nothing that asks the ShapeEnv a question.
+
+Comparing, `bool()` or `int()` on a SymInt adds a guard; `SymNode.expr` may rewrite the ShapeEnv's replacements. Here the
+`SymNode._expr` (2.0) is read and replacements are applied to a copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch.utils import _dtype_abbrs
+
+SYMBOLIC_TYPES = (torch.SymInt, torch.SymFloat, torch.SymBool)
+_symbolic = frozenset(SYMBOLIC_TYPES)
+
+
+def dtype_text(dtype: torch.dtype) -> str:
+    """`f32` for torch.float32, as FX writes it (`torch.utils._dtype_abbrs.dtype_abbrs`, 2.4)."""
+    short: str | None = _dtype_abbrs.dtype_abbrs.get(dtype)
+    return short if short is not None else str(dtype).removeprefix("torch.")
+
+
+def is_tensor(value: object) -> bool:
+    """Whether `value` is a tensor, real or fake, without asking it for its `__class__`."""
+    return issubclass(type(value), torch.Tensor)
+
+
+def is_symbolic(value: object) -> bool:
+    """Whether `value` is a SymInt, SymFloat or SymBool."""
+    return type(value) in _symbolic
+
+
+def expression_of(value: Any) -> Any:
+    """The sympy expression of a symbolic number after the ShapeEnv's replacements; None for nodes that have none."""
+    node = value.node
+    expression = getattr(node, "_expr", None)
+    environment = getattr(node, "shape_env", None)
+    if expression is None or environment is None:
+        return None
+    replacements = vars(environment).get("replacements") or {}
+    for _ in range(8):  # chains of replacements are short; a bound keeps a cycle from hanging the stop
+        wanted = {s: replacements[s] for s in expression.free_symbols if s in replacements} if replacements else {}
+        if not wanted:
+            break
+        expression = expression.xreplace(wanted)
+    return expression
+
+
+def symbolic_text(value: Any) -> str:
+    """`s77 + 1` for a symbolic number, the number itself for a plain one."""
+    if type(value) not in _symbolic:
+        return str(value)
+    expression = expression_of(value)
+    if expression is None:
+        return str(value.node)
+    name = getattr(expression, "name", None)  # a Symbol: far cheaper than sympy's printer
+    return name if isinstance(name, str) else str(expression)
+
+
+def hint_of(value: Any) -> int | float | bool | None:
+    """The number a symbolic one stood for in this call; None when it is unbacked (data-dependent)."""
+    if type(value) not in _symbolic:
+        plain: int | float | bool = value
+        return plain
+    node = value.node
+    hint = getattr(node, "_hint", None)
+    if isinstance(hint, (bool, int, float)):
+        return hint
+    expression = expression_of(value)
+    if expression is None:
+        return None
+    result = expression.xreplace(hints(node.shape_env))
+    if getattr(result, "free_symbols", None):
+        return None
+    return _as_number(result)
+
+
+def hints(environment: Any) -> dict[Any, Any]:
+    """What each backed symbol stood for: `ShapeEnv.backed_var_to_val` (2.11), `var_to_val` before; never the old property."""
+    known = vars(environment)
+    found: dict[Any, Any] = known.get("backed_var_to_val") or known.get("var_to_val") or {}
+    return found
+
+
+def _as_number(result: Any) -> int | float | bool | None:
+    for convert in (int, float) if getattr(result, "is_number", False) else (bool,):
+        try:
+            number: int | float | bool = convert(result)
+        except (TypeError, ValueError):
+            continue
+        if convert is bool or number == result:
+            return number
+    return None
+
+
+def shape_text(tensor: torch.Tensor) -> str:
+    """`[s77, 16]`."""
+    return f"[{', '.join([symbolic_text(size) for size in tensor.shape])}]"
+
+
+def tensor_text(tensor: torch.Tensor) -> str:
+    """`f32[s77, 16]`, with the device when it is not cpu."""
+    device = tensor.device
+    place = "" if device.type == "cpu" else f" {device}"
+    return f"{dtype_text(tensor.dtype)}{shape_text(tensor)}{place}"
+
+
+def stride_text(tensor: torch.Tensor) -> str:
+    """`(16, 1)`, or why there is none (sparse and nested tensors)."""
+    try:
+        return f"({', '.join(symbolic_text(step) for step in tensor.stride())})"
+    except Exception as error:
+        return f"none: {str(error).splitlines()[0]}"

@@ -1,0 +1,76 @@
+"""What a frame under trace holds: its symbolic locals, cells, value stack and globals (`InstructionTranslatorBase`, 2.0)."""
+
+from __future__ import annotations
+
+import dis
+from typing import Any
+
+from dynascope.agent.internals.resume import is_resume_function, original_code
+from dynascope.agent.internals.side_effects import SideEffects
+from dynascope.agent.internals.tracing import code_of, globals_of
+
+_GLOBAL_ACCESS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL"})
+
+
+def symbolic_locals(translator: Any) -> dict[str, Any]:
+    """Variables by name, arguments first (`symbolic_locals`, 2.0; a cell's is a `CellVariable`).
+
+    Cells also from `symbolic_cellvars` (2.15): a comprehension may have taken their place. Names Dynamo made up for a
+    resume function (`___stack0` …) are left out.
+    """
+    code = code_of(translator)
+    known: dict[str, Any] = dict(translator.__dict__.get("symbolic_cellvars") or {})
+    known |= translator.symbolic_locals
+    written = original_code(code)
+    if is_resume_function(code):
+        own = {*written.co_varnames, *written.co_cellvars, *written.co_freevars}
+        known = {name: variable for name, variable in known.items() if name in own}
+    order = {name: i for i, name in enumerate(written.co_varnames)}
+    return dict(sorted(known.items(), key=lambda item: order.get(item[0], len(order))))
+
+
+def unused_arguments(translator: Any) -> dict[str, Any]:
+    """Real values of arguments the code never reads: since 2.14 Dynamo does not track those (only a root frame has them)."""
+    code = code_of(translator)
+    if is_resume_function(code):
+        return {}
+    count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
+    real: dict[str, Any] = translator.__dict__.get("f_locals") or {}
+    tracked = translator.symbolic_locals
+    if translator.__dict__.get("parent") is not None:
+        return {}
+    written = {i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_FAST", "DELETE_FAST")} if real else set()
+    return {
+        name: real[name]
+        for name in code.co_varnames[:count]
+        if name in real and name not in tracked and name not in written
+    }
+
+
+def free_names(translator: Any) -> tuple[str, ...]:
+    """Names that come from enclosing functions."""
+    return original_code(code_of(translator)).co_freevars
+
+
+def value_stack(translator: Any) -> list[Any]:
+    """Operands of the instructions to come, deepest first (`stack`, 2.0)."""
+    return list(translator.stack)
+
+
+def named_globals(translator: Any) -> list[str]:
+    """Globals the code names, in the order it names them; builtins are not among them."""
+    code = original_code(code_of(translator))
+    names = dict.fromkeys(i.argval for i in dis.get_instructions(code) if i.opname in _GLOBAL_ACCESS)
+    present, pending = globals_of(translator), translator.symbolic_globals
+    return [name for name in names if name in present or name in pending]
+
+
+def pending_global(translator: Any, name: str, effects: SideEffects) -> Any | None:
+    """The variable a STORE_GLOBAL left behind (`symbolic_globals` and `SideEffects.store_global`, 2.0)."""
+    holder = translator.symbolic_globals.get(name)
+    return None if holder is None else effects.pending_attributes(holder).get(name)
+
+
+def inline_depth(translator: Any) -> int:
+    """How many inlined calls deep (`inline_depth`, 2.0); 0 for the frame Dynamo was called for."""
+    return int(translator.inline_depth)

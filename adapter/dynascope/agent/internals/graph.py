@@ -1,0 +1,100 @@
+"""The FX graph Dynamo is building, and how one node is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from dynascope.agent.internals.fake_tensors import is_symbolic, symbolic_text, tensor_text
+
+
+_written_by_repr = frozenset(
+    {int, float, bool, str, complex, bytes, type(None), type(...)}
+    | {torch.dtype, torch.device, torch.layout, torch.memory_format}
+)
+
+
+def nodes_so_far(output: Any) -> Sequence[Any]:
+    """Nodes of the graph under construction (`OutputGraph.graph`, 2.0): inside a higher-order operator, of its subgraph."""
+    return list(output.graph.nodes)
+
+
+def example_of(node: Any) -> Any:
+    """The fake value a node yields (`node.meta["example_value"]`, 2.0), or None before it has run."""
+    return node.meta.get("example_value")
+
+
+def example_text(example: Any) -> str:
+    """`f32[s0, 16]`, `s0 + 1`, `(f32[3], i64[3])`."""
+    if isinstance(example, torch.Tensor):
+        return tensor_text(example)
+    if type(example) in (tuple, list):
+        return f"({', '.join(example_text(part) for part in example)})"
+    return symbolic_text(example) if is_symbolic(example) else type(example).__name__
+
+
+def node_text(node: Any) -> str:
+    """`%add : f32[3] = call_function[target=operator.add](args = (%x, 1))`; `Node.format_node` leaves the value out."""
+    example = example_of(node)
+    typed = f" : {example_text(example)}" if example is not None else ""
+    head = f"%{node.name}{typed}"
+    if node.op == "placeholder":
+        return f"{head} = placeholder[target={node.target}]"
+    if node.op == "output":
+        return f"return {argument_text(node.args[0]) if node.args else ''}"
+    if node.op == "get_attr":
+        return f"{head} = get_attr[target={node.target}]"
+    return f"{head} = {node.op}[target={target_text(node.target)}]({arguments_text(node)})"
+
+
+def target_text(target: Any) -> str:
+    """The function or method a node calls, as FX writes it."""
+    if isinstance(target, str):
+        return target
+    name = getattr(target, "__name__", None) or type(target).__name__
+    module = getattr(target, "__module__", None) or ""
+    module = {"_operator": "operator", "builtins": ""}.get(module, module)
+    return f"{module}.{name}" if module else str(name)
+
+
+def arguments_text(node: Any) -> str:
+    """`args = (%x, 1), kwargs = {dim: 0}`."""
+    text = f"args = {argument_text(node.args)}"
+    if node.kwargs:
+        text += f", kwargs = {argument_text(node.kwargs)}"
+    return text
+
+
+def argument_text(argument: Any) -> str:
+    """An argument of a node; other nodes as `%name`. Never calls a user's `__repr__`."""
+    kind = type(argument)
+    if issubclass(kind, torch.fx.Node):
+        return f"%{argument.name}"
+    if issubclass(kind, (tuple, list)):
+        body = ", ".join(argument_text(part) for part in argument)
+        if issubclass(kind, tuple):
+            return f"({body},)" if len(argument) == 1 else f"({body})"
+        return f"[{body}]"
+    if issubclass(kind, dict):
+        return "{" + ", ".join(f"{key}: {argument_text(part)}" for key, part in argument.items()) + "}"
+    if is_symbolic(argument):
+        return symbolic_text(argument)
+    if kind in _written_by_repr:
+        return repr(argument)
+    if issubclass(kind, torch.Tensor):
+        return tensor_text(argument)
+    if kind is slice:
+        return f"slice({', '.join(argument_text(part) for part in (argument.start, argument.stop, argument.step))})"
+    return target_text(argument)
+
+
+def user_line(node: Any) -> str | None:
+    """`file:line` of the user's code a node came from, from the stack Dynamo notes (`node.meta["stack_trace"]`, 1.13)."""
+    lines = [line.strip() for line in str(node.meta.get("stack_trace") or "").splitlines()]
+    for line in reversed(lines):
+        if line.startswith('File "'):
+            file, _, rest = line[6:].partition('", line ')
+            return f"{file}:{rest.partition(',')[0]}"
+    return None

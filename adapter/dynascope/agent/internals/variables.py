@@ -1,0 +1,75 @@
+"""Reading a VariableTracker: nothing but its `__dict__`, and its class by name.
+
+`isinstance(variable, X)` realises a LazyVariableTracker through the metaclass, and so do `debug_repr`, `python_type`,
+`as_proxy` and plain attribute access on a lazy one; each adds guards and graph inputs. So nothing here does any of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch._dynamo.variables import base as _base
+
+_is_variable_type: dict[type, bool] = {}
+_class_names: dict[type, tuple[str, ...]] = {}
+
+
+def is_variable(value: object) -> bool:
+    """Whether `value` is a `torch._dynamo.variables.base.VariableTracker` (2.0), without its `__instancecheck__`."""
+    kind = type(value)
+    known = _is_variable_type.get(kind)
+    if known is None:
+        known = _is_variable_type[kind] = issubclass(kind, _base.VariableTracker)
+    return known
+
+
+def class_names(variable: object) -> tuple[str, ...]:
+    """Names of the variable's class and its bases, most derived first."""
+    kind = type(variable)
+    names = _class_names.get(kind)
+    if names is None:
+        names = _class_names[kind] = tuple(cls.__name__ for cls in kind.__mro__[:-1])
+    return names
+
+
+def fields(variable: object) -> dict[str, Any]:
+    """The instance `__dict__`, read past any `__getattr__` (LazyVariableTracker's realises)."""
+    read: dict[str, Any] = object.__getattribute__(variable, "__dict__")
+    return read
+
+
+def source_text(source: Any) -> str | None:
+    """A `torch._guards.Source` as Dynamo writes it, `L['x'].shape[0]`; `Source.name` is a property since 2.11, before a method."""
+    if source is None:
+        return None
+    try:
+        name = source.name
+        return str(name() if callable(name) else name)
+    except Exception:  # some sources (a SyntheticLocalSource, say) have no expression
+        return type(source).__name__
+
+
+def source_of(variable: object) -> str | None:
+    """Where a variable came from (`VariableTracker.source`, 2.0), or None for one made while tracing."""
+    return source_text(fields(variable).get("source"))
+
+
+def is_modified(variable: object) -> bool:
+    """Whether Dynamo holds a change to the real object back (`VariableTracker.mutation_type.is_modified`, 2.5)."""
+    return bool(getattr(fields(variable).get("mutation_type"), "is_modified", False))
+
+
+def look_through_lazy(variable: object) -> tuple[object | None, Any]:
+    """`(variable, None)` once realised, else `(None, cache)`; the cache is `lazy.LazyCache` (2.1) or `ComputedLazyCache` (2.14)."""
+    while "LazyVariableTracker" in class_names(variable):
+        cache = fields(variable)["_cache"]
+        realised = vars(cache).get("vt")
+        if realised is None:
+            return None, cache
+        variable = realised
+    return variable, None
+
+
+def key_variable(key: object) -> object:
+    """The variable behind a dict or set key: `hashable.HashableTracker.vt` (2.12; before that `dicts._HashableTracker`)."""
+    return vars(key)["vt"] if not is_variable(key) and hasattr(key, "vt") else key
