@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Iterable
 
@@ -59,8 +60,14 @@ def debug(
     # prompt_toolkit and rich cost a tenth of a second that `dynascope debug --help` need not spend.
     from dynascope.terminal.run import debug_program
 
+    for ending in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(ending, _leave)  # so that the program is ended, and not left alone
     share_stdin = interactive or (listed and not reads_stdin)
     sys.exit(debug_program(program, breakpoints, None if interactive else lines, share_stdin))
+
+
+def _leave(number: int, frame: object) -> None:
+    sys.exit(128 + number)
 
 
 def _program(

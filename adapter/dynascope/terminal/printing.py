@@ -43,8 +43,10 @@ class Printer:
     def error(self, text: str) -> None:
         self.console.print(Text.assemble(("*** ", "bold red"), text))
 
-    def heading(self, text: str) -> None:
-        """A comment of a list of commands: prose between the steps of a script."""
+    def heading(self, text: str, gap: bool) -> None:
+        """A comment of a list of commands: prose between the steps of a script, after an empty line if `gap`."""
+        if gap:
+            self.console.print()
         self.console.print(Text(text, "bold cyan"))
 
     def echo(self, prompt: str, line: str) -> None:

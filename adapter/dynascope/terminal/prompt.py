@@ -62,10 +62,11 @@ def perform(session: Session, lines: Iterable[str]) -> None:
 
     A line that starts with `#` is printed as a heading. A command that needs a stop first runs the program to one.
     """
+    above = "#"
     for raw in lines:
         line = raw.strip()
         if line.startswith("#"):
-            session.printer.heading(line)
+            session.printer.heading(line, gap=not above.startswith("#"))
         elif line:
             session.printer.echo(PROMPT, line)
             try:
@@ -74,6 +75,7 @@ def perform(session: Session, lines: Iterable[str]) -> None:
                 execute(session, line)
             except CommandError as error:
                 session.printer.error(str(error))
+        above = line or above
         if session.leaving:
             return
     session.run_to_end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -240,23 +241,21 @@ class Session:
             raise CommandError(str(error)) from error
 
     def _arrive(self, stop: Stop) -> None:
-        for one in self._hit(stop):
+        hit = self.breakpoints.hit(stop.hit_breakpoint_ids)
+        for one in hit:
             if one.temporary:
                 self.breakpoints.remove(one)
                 self.send_breakpoints(one.location.path)
-        self._look(stop)
+        self._look(stop, hit)
 
-    def _look(self, stop: Stop) -> None:
+    def _look(self, stop: Stop, hit: Sequence[UserBreakpoint] = ()) -> None:
         """Select a stopped thread and show where it is. Raises CommandError and keeps the old selection."""
         frames = self._ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
         self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None
-        self.printer.stop(stop, frames[0] if frames else None, self._hit(stop))
+        self.printer.stop(stop, frames[0] if frames else None, hit)
         if frames:
             self.show_source(frames[0].line - CONTEXT, frames[0].line + CONTEXT)
             self.listed = None
-
-    def _hit(self, stop: Stop) -> list[UserBreakpoint]:
-        return self.breakpoints.hit(stop.hit_breakpoint_ids)
 
     def _forget_stop(self) -> None:
         self.stop, self.frames, self.selected, self.listed = None, [], 0, None

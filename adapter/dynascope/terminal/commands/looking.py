@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from dynascope.terminal.commands import command
 from dynascope.terminal.printing import is_symbolic
 from dynascope.terminal.session import PAGE, CommandError, Session
@@ -22,10 +20,10 @@ def scopes(session: Session, argument: str) -> None:
 
 def _scope_command(scope: str, help_text: str, *names: str) -> None:
     def show(session: Session, argument: str) -> None:
-        show_scope(session, scope)
+        show_scope(session, scope, argument)
 
-    show.__doc__ = help_text
-    command(*names, needs_stop=True)(show)
+    show.__doc__ = f"{help_text}\n\nWith TEXT, only the rows that contain it."
+    command(*names, usage="[TEXT]", needs_stop=True)(show)
 
 
 _SCOPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -63,18 +61,24 @@ def expand(session: Session, argument: str) -> None:
         return
     if value:
         session.printer.say(value)
-    _show(session, lambda: session.children(reference, start, count), start, count)
+    _show(session, session.children(reference, start, count), start, count)
 
 
-def show_scope(session: Session, name: str) -> None:
-    """Print the first page of a scope. Raises CommandError where the frame has none of that name."""
+def show_scope(session: Session, name: str, text: str = "") -> None:
+    """Print the first page of a scope, or its rows with `text`. Raises CommandError where there is no such scope."""
     scope = _scope(session, name)
     if scope is None:
         frame = session.need_frame()
         half = "Dynamo keeps none here" if is_symbolic(frame) else "the program runs here; Dynamo is not tracing"
         raise CommandError(f"`{frame.name}` has no {name} ({half})")
     reference = scope.variables_reference
-    _show(session, lambda: session.children(reference), 0, PAGE)
+    if not text:
+        _show(session, session.children(reference), 0, PAGE)
+        return
+    wanted = text.casefold()
+    rows = session.children(reference, 0, 100 * PAGE)
+    rows = [one for one in rows if wanted in f"{one.name} {one.value} {one.type or ''}".casefold()]
+    _show(session, rows, 0, len(rows) + 1)
 
 
 def local_names(session: Session) -> list[str]:
@@ -86,8 +90,7 @@ def local_names(session: Session) -> list[str]:
         return []
 
 
-def _show(session: Session, fetch: Callable[[], list[Variable]], start: int, count: int) -> None:
-    children = fetch()
+def _show(session: Session, children: list[Variable], start: int, count: int) -> None:
     shown = [one for one in children if one.name not in _DEBUGPY_GROUPS]
     if not shown:
         session.printer.say("  (empty)", "dim")

@@ -1,0 +1,142 @@
+"""A DAP adapter that plays a script, for what a real program does rarely: `python fake_adapter.py SCENARIO`.
+
+It stops twice in thread 1, at lines 2 and 3 of the launched program, then ends with exit code 3.
+SCENARIO: `plain`; `refuses` (the launch fails); `dies` (exits at `configurationDone`); `two threads` (thread 2 stops too,
+and each is continued alone); `late` (a stop comes before the response to `continue`); `mute` (dies at once).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+AGENT = 1 << 30
+
+
+class Adapter:
+    def __init__(self, scenario: str) -> None:
+        self.scenario = scenario
+        self.seq = 0
+        self.stop = 0
+        self.program = ""
+        self.breakpoints: list[int] = []
+
+    def send(self, **message: object) -> None:
+        self.seq += 1
+        body = json.dumps({"seq": self.seq, **message}).encode()
+        sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        sys.stdout.buffer.flush()
+
+    def event(self, name: str, **body: object) -> None:
+        self.send(type="event", event=name, body=body)
+
+    def serve(self) -> None:
+        while header := sys.stdin.buffer.readline():
+            length = int(header.split(b":")[1])
+            sys.stdin.buffer.readline()
+            request = json.loads(sys.stdin.buffer.read(length))
+            answer = getattr(self, request["command"], lambda arguments: {})
+            self.request = request
+            self.answered = False
+            try:
+                body = answer(request["arguments"])
+            except RuntimeError as error:
+                self.respond(success=False, message=str(error))
+            else:
+                if not self.answered:
+                    self.respond(success=True, body=body)
+            if request["command"] == "initialize":
+                self.event("output", category="telemetry", output="unseen")
+            elif request["command"] == "launch" and self.scenario != "refuses":
+                self.event("initialized")
+            elif request["command"] == "configurationDone":
+                self.next_stop()
+
+    def respond(self, **rest: object) -> None:
+        self.answered = True
+        self.send(type="response", request_seq=self.request["seq"], command=self.request["command"], **rest)
+
+    def next_stop(self) -> None:
+        self.stop += 1
+        if self.stop < 3:
+            ids = [i for i, line in enumerate(self.breakpoints) if line == self.stop + 1]
+            self.event("output", category="stdout", output=f"to line {self.stop + 1}\n")
+            self.event("stopped", reason="breakpoint", threadId=1, hitBreakpointIds=ids)
+            if self.scenario == "two threads" and self.stop == 1:
+                self.event("stopped", reason="breakpoint", threadId=2)
+        else:
+            self.event("exited", exitCode=3)
+            self.event("terminated")
+
+    # ---- requests
+
+    def initialize(self, arguments: dict) -> dict:
+        return {"supportsConfigurationDoneRequest": True}
+
+    def launch(self, arguments: dict) -> dict:
+        if self.scenario == "refuses":
+            raise RuntimeError("no interpreter there")
+        self.program = arguments["program"]
+        return {}
+
+    def configurationDone(self, arguments: dict) -> dict:
+        if self.scenario == "dies":
+            sys.exit("out of luck")
+        return {}
+
+    def setBreakpoints(self, arguments: dict) -> dict:
+        self.breakpoints = [one["line"] for one in arguments["breakpoints"]]
+        return {"breakpoints": [{"id": i, "verified": True, "line": n} for i, n in enumerate(self.breakpoints)]}
+
+    def threads(self, arguments: dict) -> dict:
+        return {"threads": [{"id": 1, "name": "MainThread"}, {"id": 2, "name": "other"}]}
+
+    def stackTrace(self, arguments: dict) -> dict:
+        source = {"path": self.program}
+        symbolic = {"id": AGENT, "name": "f [0/0]", "line": self.stop + 1, "column": 1, "source": source}
+        running = {"id": 1, "name": "<module>", "line": 1, "column": 1, "source": source}
+        return {"stackFrames": [symbolic, running] if arguments["threadId"] == 1 else [running]}
+
+    def scopes(self, arguments: dict) -> dict:
+        scopes = [{"name": "Locals", "variablesReference": 7, "expensive": False}]
+        if arguments["frameId"] == AGENT:
+            scopes.append({"name": "Guards", "variablesReference": 8, "expensive": False})
+        return {"scopes": scopes}
+
+    def variables(self, arguments: dict) -> dict:
+        rows = {
+            7: [{"name": "x", "value": "f32[s0, 16]", "type": "Tensor", "variablesReference": 9}],
+            8: [
+                {"name": "L['x']", "value": "TENSOR_MATCH", "variablesReference": 0},
+                {"name": "L['a/b']", "value": "EQUALS_MATCH", "variablesReference": 9},
+            ],
+            9: [{"name": f"[{i}]", "value": str(i), "variablesReference": 0} for i in range(250)],
+        }[arguments["variablesReference"]]
+        return {"variables": rows[arguments["start"] :][: arguments["count"]]}
+
+    def evaluate(self, arguments: dict) -> dict:
+        if arguments["expression"] == "nonsense":
+            raise RuntimeError("NameError: name 'nonsense' is not defined")
+        return {"result": f"<{arguments['expression']}>", "variablesReference": 9}
+
+    def resume(self, arguments: dict) -> dict:
+        alone = self.scenario == "two threads"
+        if self.scenario == "late":
+            self.next_stop()
+        self.respond(success=True, body={"allThreadsContinued": not alone})
+        if self.scenario != "late" and not (alone and arguments["threadId"] == 2):
+            self.next_stop()
+        return {}
+
+    next = stepIn = stepOut = resume
+
+    def disconnect(self, arguments: dict) -> dict:
+        self.respond(success=True, body={})
+        sys.exit()
+
+
+setattr(Adapter, "continue", Adapter.resume)
+if __name__ == "__main__":
+    if sys.argv[1] == "mute":
+        sys.exit("cannot import name 'adapter'")
+    Adapter(sys.argv[1]).serve()
