@@ -10,12 +10,10 @@ from pygls.lsp.server import LanguageServer
 
 def create_server() -> LanguageServer:
     """A server that declares what it serves: documents kept in step with the editor, incrementally."""
-    return LanguageServer(
-        "dynascope", _version(), text_document_sync_kind=types.TextDocumentSyncKind.Incremental
-    )
+    return LanguageServer("dynascope", _version(), text_document_sync_kind=types.TextDocumentSyncKind.Incremental)
 
 
-def serve() -> None:
+def main() -> None:
     """Speak LSP over stdin and stdout until the client says `exit`."""
     create_server().start_io()
 

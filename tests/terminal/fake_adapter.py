@@ -1,8 +1,8 @@
 """A DAP adapter that plays a script, for what a real program does rarely: `python fake_adapter.py SCENARIO`.
 
 It stops twice in thread 1, at lines 2 and 3 of the launched program, then ends with exit code 3.
-SCENARIO: `plain`; `refuses` (the launch fails); `dies` (exits at `configurationDone`); `two threads` (thread 2 stops too,
-and each is continued alone); `late` (a stop comes before the response to `continue`); `mute` (dies at once).
+SCENARIO: `plain`; `refuses` (the launch fails); `dies` (exits at `configurationDone`); `two threads` (thread 2 stops
+too, and each goes on alone); `late` (a stop comes before the response to `continue`); `mute` (dies at once).
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def test_restart_keeps_breakpoints(debug):
     code, out = debug("run\ncontinue\ncontinue\nnext\nrestart\nquit", breakpoints=("2",))
     assert code == 0
     assert out.count("(breakpoint 1)") == 2
-    assert "*** the program is not running; `run` starts it" in out
+    assert "*** the program has ended; `restart` runs it again" in out
 
 
 def test_comments_are_headings_and_commands_are_echoed(debug):

@@ -149,7 +149,8 @@ class Session:
     def need_program(self) -> Debuggee:
         """Raises CommandError when nothing runs."""
         if self.debuggee is None:
-            raise CommandError("the program is not running; `run` starts it")
+            gone = "has ended; `restart` runs it again" if self.finished else "is not running; `run` starts it"
+            raise CommandError(f"the program {gone}")
         return self.debuggee
 
     def need_frame(self) -> StackFrame:
