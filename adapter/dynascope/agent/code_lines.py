@@ -1,0 +1,95 @@
+"""Which lines of a file have code, from compiling its source; nothing is imported or run."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import functools
+import linecache
+import os
+import types
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+
+class CodeLines(Struct, frozen=True):
+    """What a file's source says about its lines (all count from 1)."""
+
+    lines: tuple[int, ...]
+    """Those with code, ascending."""
+    code_at: dict[int, tuple[types.CodeType, ...]]
+    """The code objects that have the line, outermost first."""
+    statements: tuple[tuple[int, int], ...]
+    """First and last line of every simple statement that spans several."""
+
+    def line_for(self, line: int) -> int | None:
+        """Where a breakpoint on `line` stops: there; amid a statement, at its part before; else at the next line with code."""
+        at = bisect.bisect_left(self.lines, line)
+        if at < len(self.lines) and self.lines[at] == line:
+            return line
+        for first, last in self.statements:
+            if first < line <= last and at and self.lines[at - 1] >= first:
+                return self.lines[at - 1]
+        return self.lines[at] if at < len(self.lines) else None
+
+
+def lines_with_code(path: str) -> CodeLines | None:
+    """None when the file cannot be read or compiled. `path` may be a name that only linecache knows."""
+    try:
+        status = os.stat(path)
+        stamp = status.st_mtime_ns, status.st_size
+    except OSError:
+        stamp = 0, len(linecache.getlines(path))
+    return _read(path, stamp)
+
+
+@functools.lru_cache(64)
+def _read(path: str, stamp: tuple[int, int]) -> CodeLines | None:
+    try:
+        if stamp[0]:
+            with open(path, "rb") as file:
+                source: bytes | str = file.read()
+        else:
+            source = "".join(linecache.getlines(path))
+        tree = ast.parse(source)
+        module = compile(source, path, "exec", dont_inherit=True)
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return None
+    code_at: dict[int, list[types.CodeType]] = {}
+    for code in nested_code(module):
+        for line in own_lines(code):
+            code_at.setdefault(line, []).append(code)
+    statements = tuple(
+        (node.lineno, node.end_lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.stmt)
+        and not hasattr(node, "body")
+        and node.end_lineno
+        and node.end_lineno > node.lineno
+    )
+    return CodeLines(tuple(sorted(code_at)), {line: tuple(codes) for line, codes in code_at.items()}, statements)
+
+
+def nested_code(code: types.CodeType) -> Iterator[types.CodeType]:
+    """`code` and everything defined inside it, outermost first."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from nested_code(constant)
+
+
+def own_lines(code: types.CodeType) -> frozenset[int]:
+    """Lines on which this code does something: its `def` line is not one unless the body begins there."""
+    resume = _prologue_end(code)
+    return frozenset(line for start, _, line in code.co_lines() if line and start > resume)
+
+
+def _prologue_end(code: types.CodeType) -> int:
+    """Offset of `RESUME`, the last instruction that belongs to the `def` line; -1 for modules and classes."""
+    if code.co_name == "<module>":
+        return -1
+    import dis
+
+    resume = dis.opmap["RESUME"]
+    return next((at for at in range(0, len(code.co_code), 2) if code.co_code[at] == resume), -1)

@@ -1,0 +1,355 @@
+"""Between Dynamo and the debugger: at every frame and every line Dynamo traces, is this a place to stop?
+
+Everything here runs on the compiling thread and is contained: an error of ours is reported, the compile goes on. With no
+breakpoint, step or pause a frame costs two dictionary look-ups; a frame that cannot stop is never watched.
+"""
+
+from __future__ import annotations
+
+import threading
+import traceback
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dynascope.agent import evaluation
+from dynascope.agent.activation import Activation
+from dynascope.agent.breakpoints import Breakpoint, Table
+from dynascope.agent.internals import comptime, convert_frame, tracing
+from dynascope.agent.internals.tracing import Translator
+from dynascope.agent.stepping import FrameId, Mode
+from dynascope.agent.stop import Stops
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.threads import Threads, ThreadTracing
+from dynascope.agent.user_code import is_our_code, package_of, real_path
+from dynascope.wire.dap import FunctionBreakpoint
+from dynascope.wire.messages import Message, Output, StopReason
+
+_ERRORS_REPORTED = 5
+
+
+class Hook:
+    """Installed once torch._dynamo is imported; `remove` leaves no trace of it."""
+
+    def __init__(
+        self,
+        suspension: Suspension,
+        stops: Stops,
+        send: Callable[[Message], None],
+        on_compiled: Callable[[types.CodeType, str | None, bool], None] = lambda code, reason, compiled: None,
+        on_first_compile: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.table = Table()
+        self.threads = Threads()
+        self.enabled = True
+        self.stops_on_entry = False
+        """Stop at the first line that Dynamo traces."""
+        self.frames_entered = 0
+        """How often Dynamo called us: 0 after a compile means that this torch's hooks have moved."""
+        self._suspension = suspension
+        self._stops = stops
+        self._send = send
+        self._on_compiled = on_compiled
+        self._on_first_compile: Callable[[], None] | None = on_first_compile
+        self._errors = 0
+        self._activation_hooks = tracing.ActivationHooks(self._entered, self._left)
+        self._compile_hooks = convert_frame.CompileHooks(self)
+        self._comptime_hook = comptime.ComptimeBreakpointHook(self._comptime_breakpoint)
+
+    def remove(self) -> None:
+        self.enabled = False
+        self._comptime_hook.remove()
+        self._compile_hooks.remove()
+        self._activation_hooks.remove()
+
+    def _report(self) -> None:
+        self._errors += 1
+        if self._errors <= _ERRORS_REPORTED:
+            text = f"dynascope failed while Dynamo traced; the compile goes on.\n{traceback.format_exc()}"
+            self._send(Output(category="important", output=text))
+
+    # ---- the outermost compile of a thread (convert_frame.Observer)
+
+    def compile_begins(self, code: types.CodeType) -> Any:
+        try:
+            if self._on_first_compile is not None:
+                first, self._on_first_compile = self._on_first_compile, None
+                first()
+            state = self.threads.current()
+            state.depth += 1
+            if state.depth == 1 and self.enabled:
+                state.compile_token = self._suspension.compile_begins()
+        except Exception:
+            self._report()
+        return None
+
+    def compile_ends(self, token: Any, code: types.CodeType, skip_reason: str | None, compiled: bool) -> None:
+        try:
+            state = self.threads.current()
+            state.depth -= 1
+            if state.depth == 0:
+                self._outermost_ends(state)
+            if compiled or skip_reason is not None:
+                self._on_compiled(code, skip_reason, compiled)
+        except Exception:
+            self._report()
+
+    def _outermost_ends(self, state: ThreadTracing) -> None:
+        state.forget_compile()
+        self.table.forget_codes()
+        compile_token, state.compile_token = state.compile_token, None
+        self._suspension.compile_ends(compile_token)
+        if state.stepping.compile_ends():
+            # the next compile of this thread may come first (see _compile_entered)
+            self._suspension.finish_step_at_runtime(self._user_frame_below())
+
+    def attempt_restarts(self, kind: convert_frame.Restart) -> None:
+        try:
+            state = self.threads.current()
+            state.replays = True
+            if kind == "other":
+                state.high_water, state.high_breakpoint = (0, 0), 0
+        except Exception:
+            self._report()
+
+    def attempt_ends(self) -> None:
+        try:
+            state = self.threads.current()
+            if state.depth == 0:
+                self._outermost_ends(state)  # entered without the eval-frame callback: torch.export does
+        except Exception:
+            self._report()
+
+    def _user_frame_below(self) -> types.FrameType | None:
+        frame = self._compile_hooks.frame_below()
+        while frame is not None:
+            path = real_path(frame.f_code.co_filename)
+            if self._suspension.is_user_code(path) and not is_our_code(path):
+                if not convert_frame.is_generated(frame.f_code):
+                    return frame
+            frame = frame.f_back
+        return None
+
+    # ---- frames
+
+    def _entered(self, translator: Translator) -> None:
+        try:
+            state = self.threads.current()
+            if tracing.is_outermost(translator):
+                self._attempt_begins(state, translator)
+            state.events += 1
+            state.ticks = 0
+            key = id(translator)
+            if tracing.instruction_index(translator) < 0 or key not in state.frames:
+                state.frames[key] = state.events
+            if state.looking or state.stepping.mode is not Mode.RUN or not self.table.is_empty:
+                frame = state.frames[key]
+                if state.looking or state.stepping.watches(frame) or self.table.has_any_in(tracing.code_of(translator)):
+                    self._watch(state, translator)
+        except Exception:
+            self._report()
+
+    def _attempt_begins(self, state: ThreadTracing, translator: Translator) -> None:
+        self.frames_entered += 1
+        state.outermost = translator
+        state.events = state.ticks = 0
+        state.frames.clear()
+        state.activations.clear()
+        if state.replays:
+            state.replays = False
+            state.stepping.trace_restarts()
+        else:
+            state.high_water, state.high_breakpoint = (0, 0), 0
+            self._compile_entered(state, translator)
+        if self._suspension.pause_requested():
+            state.looking = True
+
+    def _compile_entered(self, state: ThreadTracing, translator: Translator) -> None:
+        """A step at run time, or one that left the compile before this, may end here."""
+        stepping = state.stepping
+        if self.stops_on_entry and self._is_shown(state, translator):
+            self.stops_on_entry, state.stops_on_entry = False, True
+            stepping.step_into_compile()
+            return
+        if not stepping.has_left:
+            if not self._suspension.runtime_steps_in():
+                return
+            state.step_package = None
+        if self._is_shown(state, translator):
+            stepping.step_into_compile()
+            self._suspension.cancel_runtime_step()
+
+    def _left(self, translator: Translator) -> None:
+        try:
+            state = self.threads.current()
+            state.events += 1
+            state.ticks = 0
+            key = id(translator)
+            if state.activations.pop(key, None) is not None:
+                tracing.unwatch(translator)
+            if state.stepping.mode is Mode.RUN:
+                return
+            callers = tracing.active_translators(translator)[::-1]
+            rows = [(state.frames.get(id(caller), -1), self._is_shown(state, caller)) for caller in callers]
+            ends_in = state.stepping.frame_left(state.frames.get(key, -1), rows)
+            for caller, (frame, _) in zip(callers, rows, strict=True):
+                if frame == ends_in:
+                    self._watch(state, caller)
+        except Exception:
+            self._report()
+
+    def _watch(self, state: ThreadTracing, translator: Translator) -> None:
+        key = id(translator)
+        if key in state.activations:
+            return
+        activation = state.activations[key] = Activation(translator, state.frames[key])
+
+        def on_instruction(line: int) -> None:
+            tracing.note_line(translator, line)
+            try:
+                self._instruction(state, activation, line)
+            except Exception:
+                self._report()
+
+        tracing.watch(translator, on_instruction)
+
+    def compiling(self) -> list[int]:
+        """Idents of the threads on which Dynamo traces now; from any thread."""
+        return [ident for ident, state in self.threads.items() if state.outermost is not None]
+
+    def step_ended_at_runtime(self) -> None:
+        """Another debugger stops the current thread: no step of ours is left."""
+        state = self.threads.existing()
+        if state is not None:
+            state.stepping.cancel()
+
+    def look_at_compiles(self) -> None:
+        """From any thread: the other threads that compile ask their suspension at the next instruction."""
+        here = threading.get_ident()
+        for ident, state in self.threads.items():
+            outermost = state.outermost
+            if outermost is not None and ident != here:
+                state.looking = True
+                self._watch_all(state, outermost)
+
+    def watch_again(self) -> None:
+        """The table is another: frames being traced now may have breakpoints that they had not."""
+        for _, state in self.threads.items():
+            if state.outermost is not None:
+                self._watch_all(state, state.outermost)
+
+    def _watch_all(self, state: ThreadTracing, translator: Translator) -> None:
+        for active in tracing.active_translators(translator):
+            if id(active) in state.frames:
+                self._watch(state, active)
+
+    def _is_shown(self, state: ThreadTracing, translator: Translator) -> bool:
+        """Whether steps stop in this frame: in the user's code, and in the package the step began in."""
+        path = real_path(tracing.code_of(translator).co_filename)
+        if is_our_code(path):
+            return False
+        return self._suspension.is_user_code(path) or (
+            state.step_package is not None and package_of(path) == state.step_package
+        )
+
+    # ---- lines
+
+    def _instruction(self, state: ThreadTracing, activation: Activation, line: int) -> None:
+        state.ticks += 1
+        begins = activation.begins_line(line)
+        if not begins and state.stepping.mode is not Mode.RETURN and not state.looking:
+            return
+        if activation.in_prologue or not self.enabled:
+            return
+        if state.looking:
+            state.looking = False
+            if self._suspension.pause_requested():
+                self._note_moment(state)
+                self._stop(state, activation, "pause")
+                return
+        enters_function = begins and activation.enters_function()
+        first_time = begins and activation.first_time_since_jump(line)
+        if not self._note_moment(state):
+            return  # a replay: what stopped here has stopped
+        hits: list[Breakpoint] = []
+        if first_time and not self.table.is_empty:
+            hits = self._breakpoints_hit(activation, line, enters_function)
+        if hits:
+            by_name = all(isinstance(hit.asked, FunctionBreakpoint) for hit in hits)
+            reason: StopReason = "function breakpoint" if by_name else "breakpoint"
+            self._stop(state, activation, reason, [hit.id for hit in hits])
+        elif self._step_ends(state, activation, begins):
+            entry = state.stops_on_entry
+            state.stops_on_entry = False
+            self._stop(state, activation, "entry" if entry else "step")
+
+    def _note_moment(self, state: ThreadTracing) -> bool:
+        """Whether this moment of the trace is new, and no replay after a restart."""
+        now = state.events, state.ticks
+        if now <= state.high_water:
+            return False
+        state.high_water = now
+        return True
+
+    def _step_ends(self, state: ThreadTracing, activation: Activation, begins_line: bool) -> bool:
+        stepping = state.stepping
+        if stepping.ends_at_instruction(activation.frame):
+            return True
+        return begins_line and stepping.ends_at_line(
+            activation.frame, lambda: self._is_shown(state, activation.translator)
+        )
+
+    def _breakpoints_hit(self, activation: Activation, line: int, enters_function: bool) -> list[Breakpoint]:
+        candidates = list(self.table.at(activation.code, line))
+        if enters_function:
+            candidates += self.table.of_function(activation.code)
+        return [each for each in candidates if self._is_hit(each, activation.translator, line)]
+
+    def _is_hit(self, breakpoint: Breakpoint, translator: Translator, line: int) -> bool:
+        """Whether to stop; a logpoint writes its line instead."""
+        path = tracing.code_of(translator).co_filename
+        try:
+            if breakpoint.condition and not evaluation.condition_holds(breakpoint.condition, translator):
+                return False
+        except evaluation.EvaluationError as error:
+            text = f"The condition {breakpoint.condition!r} has no answer at compile time, so the breakpoint stops: {error}\n"
+            self._send(Output(category="important", output=text, path=path, line=line))
+        if not breakpoint.counts():
+            return False
+        if breakpoint.log_message is None:
+            return True
+        try:
+            text = evaluation.format_log_message(breakpoint.log_message, translator)
+        except evaluation.EvaluationError as error:
+            text = f"{breakpoint.log_message}: {error}"
+        self._send(Output(category="console", output=text + "\n", path=path, line=line))
+        return False
+
+    def _comptime_breakpoint(self, translator: Translator) -> None:
+        try:
+            state = self.threads.current()
+            if not self.enabled or state.events <= state.high_breakpoint:
+                return
+            state.high_breakpoint = state.events
+            callers = tracing.active_translators(translator)[::-1]
+            stack = callers[next((i for i, caller in enumerate(callers) if caller is translator), 0) :]
+            while len(stack) > 1 and is_our_code(tracing.code_of(stack[0]).co_filename):
+                stack = stack[1:]
+            self._hold(state, stack, "breakpoint", [])
+        except Exception:
+            self._report()
+
+    def _stop(self, state: ThreadTracing, activation: Activation, reason: StopReason, ids: Sequence[int] = ()) -> None:
+        callers = tracing.active_translators(activation.translator)[::-1]
+        at = next(i for i, caller in enumerate(callers) if caller is activation.translator)
+        self._hold(state, callers[at:], reason, list(ids))
+
+    def _hold(self, state: ThreadTracing, stack: list[Translator], reason: StopReason, ids: list[int]) -> None:
+        state.stepping.cancel()
+        command = self._stops.hold(stack, self._compile_hooks.frame_below(), reason, ids)
+        state.step_package = package_of(real_path(tracing.code_of(stack[0]).co_filename))
+        frames: list[FrameId] = [state.frames.get(id(translator), -1) for translator in stack]
+        state.stepping.command(command, frames)
+        for translator, frame in zip(stack, frames, strict=True):
+            if state.stepping.watches(frame):
+                self._watch(state, translator)

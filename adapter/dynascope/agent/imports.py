@@ -1,0 +1,65 @@
+"""Run something once the program itself has imported a module."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+import threading
+import types
+from collections.abc import Callable, Sequence
+
+
+def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
+    """Call `then` after `name` is fully imported: now if it is, else on the thread that imports it.
+
+    Returns what makes it not happen. Never imports `name` itself.
+    """
+    module = sys.modules.get(name)
+    if module is not None:
+        if getattr(module.__spec__, "_initializing", False):
+            # another thread is amid the import: wait for it where waiting hurts nobody
+            thread = threading.Thread(target=lambda: (importlib.import_module(name), then()), daemon=True)
+            thread.name = "dynascope import"
+            thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]
+            thread.start()
+        else:
+            then()
+        return lambda: None
+    finder = _AfterImport(name, then)
+    sys.meta_path.insert(0, finder)
+    return finder.remove
+
+
+class _AfterImport(importlib.abc.MetaPathFinder):
+    """First in `sys.meta_path` until the module is found, then gone."""
+
+    def __init__(self, name: str, then: Callable[[], None]) -> None:
+        self._name = name
+        self._then = then
+
+    def remove(self) -> None:
+        if self in sys.meta_path:
+            sys.meta_path.remove(self)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name != self._name:
+            return None
+        self.remove()
+        spec = importlib.util.find_spec(name)
+        if spec is None or spec.loader is None:
+            return spec
+        loader, then = spec.loader, self._then
+        execute = loader.exec_module
+
+        def exec_module(module: types.ModuleType) -> None:
+            execute(module)
+            del loader.exec_module  # type: ignore[method-assign]
+            then()
+
+        loader.exec_module = exec_module  # type: ignore[method-assign]
+        return spec

@@ -1,0 +1,34 @@
+"""`comptime.breakpoint()`: the user's frame it was called in."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+
+class ComptimeBreakpointHook:
+    """Calls `stop(translator)` where `torch._dynamo.comptime._Comptime.breakpoint` (2.1) calls `builtins.breakpoint`.
+
+    That call is made in its function `inner`, which holds the user's `ComptimeContext` as `ctx` (private
+    `_ComptimeContext__tx`). Only the module's global `builtins` is replaced: patching `_Comptime.breakpoint` would change
+    what is traced, and `sys.breakpointhook` is not ours: plain `breakpoint()` keeps its meaning.
+    """
+
+    def __init__(self, stop: Callable[[Any], None]) -> None:
+        self._module: Any = sys.modules["torch._dynamo.comptime"]
+        self._original = self._module.builtins
+
+        def breakpoint_(*args: Any, **kwargs: Any) -> Any:
+            context = sys._getframe(1).f_locals.get("ctx")
+            translator = None if context is None else vars(context).get("_ComptimeContext__tx")
+            return builtins.breakpoint(*args, **kwargs) if translator is None else stop(translator)
+
+        stand_in = types.ModuleType("builtins")
+        stand_in.__dict__.update(vars(builtins), breakpoint=breakpoint_)
+        self._module.builtins = stand_in
+
+    def remove(self) -> None:
+        self._module.builtins = self._original

@@ -1,0 +1,78 @@
+"""The door of the compiler: where the eval-frame callback enters Dynamo, and one attempt at tracing a frame."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+Restart = Literal["speculation", "other"]
+
+
+class Observer(Protocol):
+    """What `CompileHooks` reports; all on the compiling thread. None of them may raise."""
+
+    def compile_begins(self, code: types.CodeType) -> Any: ...
+
+    def compile_ends(self, token: Any, code: types.CodeType, skip_reason: str | None, compiled: bool) -> None: ...
+
+    def attempt_restarts(self, kind: Restart) -> None: ...
+
+    def attempt_ends(self) -> None: ...
+
+
+class CompileHooks:
+    """Wraps `convert_frame.CatchErrorsWrapper.__call__` (2.1) and `convert_frame.trace_frame` (2.9)."""
+
+    def __init__(self, observer: Observer) -> None:
+        from torch._dynamo import convert_frame, exc
+
+        self._module = convert_frame
+        self._entry_class = convert_frame.CatchErrorsWrapper
+        entry, trace = convert_frame.CatchErrorsWrapper.__call__, convert_frame.trace_frame
+        self._originals = entry, trace
+
+        def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+            code = frame.f_code
+            token = observer.compile_begins(code)
+            result = None
+            try:
+                result = entry(self, frame, cache_entry, frame_state)
+                return result
+            finally:
+                reason = getattr(result, "skip_reason", None)
+                observer.compile_ends(token, code, reason, getattr(result, "guarded_code", None) is not None)
+
+        def trace_frame(*args: Any, **kwargs: Any) -> Any:
+            try:
+                result = trace(*args, **kwargs)
+            except exc.RestartAnalysis as error:
+                replays = isinstance(error, exc.SpeculationRestartAnalysis)
+                observer.attempt_restarts("speculation" if replays else "other")
+                raise
+            except BaseException:
+                observer.attempt_ends()
+                raise
+            observer.attempt_ends()
+            return result
+
+        self._entry_code = __call__.__code__
+        convert_frame.CatchErrorsWrapper.__call__ = __call__
+        convert_frame.trace_frame = trace_frame
+
+    def remove(self) -> None:
+        self._entry_class.__call__, self._module.trace_frame = self._originals
+
+    def frame_below(self) -> types.FrameType | None:
+        """The innermost real frame of the running program below the compile that this thread is in."""
+        frame: types.FrameType | None = sys._getframe()
+        while frame is not None and frame.f_code is not self._entry_code:
+            frame = frame.f_back
+        return frame and frame.f_back
+
+
+def is_generated(code: types.CodeType) -> bool:
+    """Whether Dynamo made this code (`convert_frame.output_codes`, 2.0): the compiled function or a resume function."""
+    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
+    return code in convert_frame.output_codes

@@ -1,0 +1,110 @@
+"""Symbolic evaluation: the frames Dynamo is tracing, and a call of ours before each of their instructions.
+
+`OutputGraph.push_tx` and `pop_tx` bracket every activation of a frame (root, inlined call, resumption of a generator);
+their source is the same from torch 2.10 to 2.15. Dynamo gives every instruction a line number and calls
+`starts_line` before dispatching it, so one instance attribute serves line and instruction alike; a frame that nobody
+watches runs Dynamo's own code unchanged.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+Translator = Any
+"""An `InstructionTranslatorBase` of torch._dynamo.symbolic_convert."""
+
+
+class ActivationHooks:
+    """Wraps `torch._dynamo.output_graph.OutputGraph.push_tx` / `.pop_tx` (torch 2.10): called after either."""
+
+    def __init__(self, entered: Callable[[Translator], None], left: Callable[[Translator], None]) -> None:
+        from torch._dynamo import output_graph
+
+        graph_class = output_graph.OutputGraph
+        self._class = graph_class
+        push, pop = graph_class.push_tx, graph_class.pop_tx
+        self._originals = push, pop
+
+        def push_tx(self: Any, tx: Translator) -> None:
+            push(self, tx)
+            entered(tx)
+
+        def pop_tx(self: Any) -> Translator:
+            tx = pop(self)
+            left(tx)
+            return tx
+
+        graph_class.push_tx, graph_class.pop_tx = push_tx, pop_tx
+
+    def remove(self) -> None:
+        self._class.push_tx, self._class.pop_tx = self._originals
+
+
+def watch(translator: Translator, on_instruction: Callable[[int], None]) -> None:
+    """Call `on_instruction(line)` before each instruction of this frame (`InstructionTranslatorBase.starts_line`, 2.10).
+
+    `on_instruction` must call `note_line` first: it stands in the place of Dynamo's own method.
+    """
+    translator.__dict__["starts_line"] = on_instruction
+
+
+def unwatch(translator: Translator) -> None:
+    translator.__dict__.pop("starts_line", None)
+
+
+def is_watched(translator: Translator) -> bool:
+    return "starts_line" in translator.__dict__
+
+
+def note_line(translator: Translator, line: int) -> None:
+    """What Dynamo does when an instruction's line is reached (`InstructionTranslatorBase.starts_line`, 2.10)."""
+    type(translator).starts_line(translator, line)
+
+
+def active_translators(translator: Translator) -> list[Translator]:
+    """The frames being traced now, outermost first (`OutputGraph._current_tx`, 2.10; `parent` misnames a generator's)."""
+    return list(translator.output._current_tx)
+
+
+def is_outermost(translator: Translator) -> bool:
+    """Whether this is the frame being compiled, just entered, and not one inlined into it."""
+    return len(translator.output._current_tx) == 1
+
+
+def output_of(translator: Translator) -> Any:
+    """The `OutputGraph` this frame is traced into; a new one for each attempt."""
+    return translator.output
+
+
+def code_of(translator: Translator) -> types.CodeType:
+    code: types.CodeType = translator.f_code
+    return code
+
+
+def globals_of(translator: Translator) -> dict[str, Any]:
+    names: dict[str, Any] = translator.f_globals
+    return names
+
+
+def line_of(translator: Translator) -> int:
+    """The line being traced; the function's first before its first instruction (Dynamo has -1 there)."""
+    line = translator.lineno
+    return int(line) if line and line > 0 else int(translator.f_code.co_firstlineno)
+
+
+def instruction_index(translator: Translator) -> int:
+    """Position of the instruction about to be traced (`instruction_pointer` already points behind it)."""
+    pointer = translator.instruction_pointer
+    return -1 if pointer is None else int(pointer) - 1
+
+
+def instruction(translator: Translator) -> Any:
+    """The `bytecode_transformation.Instruction` about to be traced: `opname`, `positions`, `starts_line`."""
+    return translator.current_instruction
+
+
+def in_resume_prologue(translator: Translator) -> bool:
+    """Whether a resume function is still restoring its stack (`is_tracing_resume_prologue`, 2.7)."""
+    return bool(translator.is_tracing_resume_prologue)

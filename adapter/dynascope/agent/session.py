@@ -1,0 +1,222 @@
+"""The agent: one per debugged process. Files what the adapter asks, and owns hook, stops and suspension."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from dynascope.agent.breakpoints import Breakpoint, Table
+from dynascope.agent.imports import when_imported
+from dynascope.agent.internals import self_test, trace_rules
+from dynascope.agent.stop import Stops, answer
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.user_code import OUR_FOLDER
+from dynascope.agent.verification import Verification
+from dynascope.wire.dap import BreakpointsBody, ThreadsBody
+from dynascope.wire.dap import Breakpoint as BreakpointState
+from dynascope.wire.dap import Thread as DapThread
+from dynascope.wire.messages import (
+    Acknowledge,
+    BreakpointChanged,
+    ConfigurationDone,
+    Configure,
+    Detach,
+    DynamoReady,
+    Evaluate,
+    Hello,
+    Message,
+    Pause,
+    Resume,
+    Scopes,
+    SetBreakpoints,
+    SetFunctionBreakpoints,
+    Threads,
+    ToAgent,
+    Variables,
+)
+
+if TYPE_CHECKING:
+    from dynascope.agent.hook import Hook
+
+_DYNAMO = "torch._dynamo"
+
+
+class NotStopped(Exception):
+    """A request about a stop that is over; its text is for the user."""
+
+
+class Agent:
+    """`receive` is called on the channel's thread; everything of Dynamo's happens on compiling threads (`hook`, `stop`)."""
+
+    def __init__(self, send: Callable[[Message], None], suspension: Suspension) -> None:
+        """`send` takes any message to the adapter, from any thread. Nothing is hooked before `install`."""
+        self.suspension = suspension
+        self.configured = threading.Event()
+        """Set by `ConfigurationDone`, and when the session is over: whoever holds the program may let it go."""
+        self._send = send
+        self.stops = Stops(send, suspension)
+        self.hook: Hook | None = None
+        self._verification = Verification(suspension.kind == "pydevd", self._breakpoint_changed)
+        self._table = Table()
+        self._configuration = Configure(id=0)
+        self._not_yet_imported: Callable[[], None] = lambda: None
+        self._hooks_checked = False
+        suspension.on_suspend_requested = self._look_at_compiles
+        suspension.on_runtime_stop = self._runtime_stop
+
+    # ---- life
+
+    def say_hello(self, suspension_reason: str | None = None) -> None:
+        self._send(
+            Hello(
+                pid=os.getpid(),
+                parent_pid=os.getppid(),
+                executable=sys.executable,
+                python_version=sys.version.split()[0],
+                suspension=self.suspension.kind,
+                suspension_reason=suspension_reason,
+            )
+        )
+
+    def install(self) -> None:
+        """Hook Dynamo now, or when the program imports torch._dynamo: this never imports it."""
+        self._not_yet_imported = when_imported(_DYNAMO, self._hook_dynamo)
+
+    def _hook_dynamo(self) -> None:
+        from dynascope.agent.hook import Hook  # imports torch: not before the program has
+
+        try:
+            missing = self_test.missing_hooks()
+            if not missing:
+                trace_rules.never_trace(self.suspension.folders_to_skip())
+                hook = Hook(self.suspension, self.stops, self._send, self._compiled, self._first_compile)
+                hook.table = self._table
+                hook.stops_on_entry = self._wants_entry_stop()
+                self.hook = hook
+        except Exception as error:
+            missing = [f"{type(error).__name__}: {error}"]
+        self._send(DynamoReady(torch_version=_torch_version(), missing=missing))
+
+    def _wants_entry_stop(self) -> bool:
+        """debugpy stops at the program's first line; without it the first traced line is the entry."""
+        return self._configuration.stop_on_entry and self.suspension.kind == "own loop"
+
+    def _first_compile(self) -> None:
+        trace_rules.hide_from_guards(
+            os.path.join(folder, name)
+            for folder, _, names in os.walk(os.path.join(OUR_FOLDER, "agent"))
+            for name in names
+            if name.endswith(".py")
+        )
+
+    def abandon(self) -> None:
+        """In a forked child: forget the session, whose adapter and threads are the parent's."""
+        hook, self.hook = self.hook, None
+        if hook is not None:
+            hook.remove()
+        self.stops.release()
+
+    def uninstall(self) -> None:
+        """Take every hook out again and let stopped threads go; the program runs on as if we had never been there."""
+        self._not_yet_imported()
+        hook, self.hook = self.hook, None
+        if hook is not None:
+            hook.remove()
+        self.stops.release()
+        self.suspension.close()
+        self.configured.set()
+
+    # ---- channel thread
+
+    def receive(self, message: ToAgent) -> None:
+        """Serve one message. Looks are passed on to the stopped thread and answered there."""
+        match message:
+            case Acknowledge():
+                self.stops.acknowledge(message.thread_ident)
+            case Detach():
+                self.uninstall()
+            case Scopes() | Variables() | Evaluate():
+                self.stops.look(message)
+            case _:
+                self._send(answer(message, lambda: self._serve(message), NotStopped))
+
+    def _serve(self, message: ToAgent) -> Any:
+        match message:
+            case Configure():
+                return self._configure(message)
+            case SetBreakpoints():
+                return self._set_breakpoints(message)
+            case SetFunctionBreakpoints():
+                return self._set_function_breakpoints(message)
+            case ConfigurationDone():
+                return self.configured.set()
+            case Resume():
+                if not self.suspension.resume(message.thread_ident, message.command):
+                    raise NotStopped("This thread is not stopped at compile time.")
+                return None
+            case Pause():
+                return self._pause()
+            case Threads():
+                return _threads()
+        raise TypeError(f"an agent serves no {type(message).__name__}")
+
+    def _configure(self, message: Configure) -> None:
+        self._configuration = message
+        if self.hook is not None:
+            self.hook.stops_on_entry = self._wants_entry_stop()
+        self.suspension.configure(message)
+        self.stops.ids_begin_at(message.first_id)
+
+    def _set_breakpoints(self, message: SetBreakpoints) -> BreakpointsBody:
+        path, states, made = self._verification.resolve_lines(message)
+        self._set_table(self._table.with_file(path, made))
+        return BreakpointsBody(breakpoints=states)
+
+    def _set_function_breakpoints(self, message: SetFunctionBreakpoints) -> BreakpointsBody:
+        states, made = self._verification.resolve_functions(message)
+        self._set_table(self._table.with_functions(made))
+        return BreakpointsBody(breakpoints=states)
+
+    def _set_table(self, table: Table) -> None:
+        self._table = table
+        if self.hook is not None:
+            self.hook.table = table
+            self.hook.watch_again()
+
+    def _pause(self) -> dict[str, list[int]]:
+        compiling = [] if self.hook is None else self.hook.compiling()
+        self.suspension.request_pause(None)
+        self._look_at_compiles()
+        return {"compiling": compiling}
+
+    def _look_at_compiles(self) -> None:
+        if self.hook is not None:
+            self.hook.look_at_compiles()
+
+    # ---- compiling and program threads
+
+    def _runtime_stop(self) -> None:
+        if self.hook is not None:
+            self.hook.step_ended_at_runtime()
+
+    def _compiled(self, code: Any, skip_reason: str | None, compiled: bool) -> None:
+        if compiled and not self._hooks_checked:
+            self._hooks_checked = True
+            if self.hook is not None and not self.hook.frames_entered:
+                self._send(DynamoReady(torch_version=_torch_version(), missing=["OutputGraph.push_tx was not called"]))
+        self._verification.compiled(code, skip_reason, compiled)
+
+    def _breakpoint_changed(self, state: BreakpointState) -> None:
+        self._send(BreakpointChanged(breakpoint=state))
+
+
+def _torch_version() -> str:
+    return str(getattr(sys.modules.get("torch"), "__version__", "unknown"))
+
+
+def _threads() -> ThreadsBody:
+    shown = [thread for thread in threading.enumerate() if not thread.name.startswith("dynascope")]
+    return ThreadsBody(threads=[DapThread(id=thread.native_id or 0, name=thread.name) for thread in shown])

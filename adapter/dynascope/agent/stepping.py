@@ -1,0 +1,106 @@
+"""Where a step ends: a state machine per thread that knows neither Dynamo nor any debugger.
+
+A frame is an integer that its activation gets when Dynamo begins to trace it; the same trace, repeated after one of
+Dynamo's restarts, gives every frame its integer again, so that a step survives a restart unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import Enum
+
+from dynascope.wire.messages import ResumeCommand
+
+FrameId = int
+
+
+class Mode(Enum):
+    """What ends the step."""
+
+    RUN = "nothing"
+    INTO = "the next line of any frame"
+    OVER = "the next line of one frame"
+    RETURN = "the next instruction of one frame, whose callee has returned"
+    LEAVING = "the program, once this compile is over: the outermost frame is done"
+    LEFT = "the program, or the next compile, whichever comes first"
+
+
+class Stepping:
+    """Asked at every new line; told of every command, of frames that are left, and of compiles that begin or end."""
+
+    def __init__(self) -> None:
+        self.mode = Mode.RUN
+        self.frame: FrameId | None = None
+        self._begun_as: tuple[Mode, FrameId | None] = (Mode.RUN, None)
+
+    def command(self, command: ResumeCommand, frames: Sequence[FrameId]) -> None:
+        """Begin the step the user asked for at a stop; `frames` are those being traced, innermost first."""
+        here, caller = frames[0], frames[1] if len(frames) > 1 else None
+        match command:
+            case "continue":
+                self._begin(Mode.RUN, None)
+            case "stepIn":
+                self._begin(Mode.INTO, here)
+            case "next":
+                self._begin(Mode.OVER, here)
+            case "stepOut":
+                self._begin(Mode.LEAVING if caller is None else Mode.RETURN, caller)
+
+    def _begin(self, mode: Mode, frame: FrameId | None) -> None:
+        self.mode, self.frame = self._begun_as = mode, frame
+
+    def cancel(self) -> None:
+        """The step is over: the thread has stopped, or another debugger has stopped it."""
+        self._begin(Mode.RUN, None)
+
+    def step_into_compile(self) -> None:
+        """A step at run time, or one that left the compile before, ends in the compile that begins now."""
+        self._begin(Mode.INTO, None)
+
+    @property
+    def watches_every_frame(self) -> bool:
+        return self.mode is Mode.INTO
+
+    def watches(self, frame: FrameId) -> bool:
+        return self.mode is Mode.INTO or (self.frame == frame and self.mode in (Mode.OVER, Mode.RETURN))
+
+    def ends_at_line(self, frame: FrameId, shown: Callable[[], bool]) -> bool:
+        """Whether the step ends at the line that `frame` has reached; `shown` says whether steps stop in its file."""
+        if self.mode is Mode.INTO:
+            return shown()
+        return self.mode is Mode.OVER and self.frame == frame
+
+    def ends_at_instruction(self, frame: FrameId) -> bool:
+        """Whether the step ends amid a line, because the frame that it began in has returned to this one."""
+        return self.mode is Mode.RETURN and self.frame == frame
+
+    def frame_left(self, frame: FrameId, callers: Sequence[tuple[FrameId, bool]]) -> FrameId | None:
+        """Dynamo left `frame`, by return, yield or exception.
+
+        `callers` are the frames still being traced, innermost first, and whether steps stop in them. Returns the frame in
+        which the step now ends, if it is another.
+        """
+        if self.frame != frame or self.mode not in (Mode.INTO, Mode.OVER, Mode.RETURN):
+            return None
+        if self.mode is Mode.INTO and callers and not callers[0][1]:
+            self.frame = callers[0][0]  # hidden, but it may call what is shown
+            return None
+        self.frame = next((caller for caller, shown in callers if shown), None)
+        self.mode = Mode.LEAVING if self.frame is None else Mode.RETURN
+        return self.frame
+
+    def trace_restarts(self) -> None:
+        """Dynamo traces the frame again from the top: leaving frames on the way out was no step."""
+        self.mode, self.frame = self._begun_as
+
+    def compile_ends(self) -> bool:
+        """Whether a step leaves this compile just now, for the program below to finish it."""
+        leaves = self.mode not in (Mode.RUN, Mode.LEFT)
+        if leaves:
+            self._begin(Mode.LEFT, None)
+        return leaves
+
+    @property
+    def has_left(self) -> bool:
+        """Whether a step left an earlier compile, and ends in the next one unless the program ends it first."""
+        return self.mode is Mode.LEFT

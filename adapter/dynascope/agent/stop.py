@@ -1,0 +1,153 @@
+"""One stop of a compiling thread: tell the adapter, wait, and answer its questions meanwhile."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from dynascope.agent.internals.tracing import Translator
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.user_code import is_our_code, is_torch_dynamo
+from dynascope.wire.channel import encode_body
+from dynascope.wire.dap import FIRST_AGENT_ID
+from dynascope.wire.messages import (
+    Evaluate,
+    Failure,
+    Message,
+    Reply,
+    Request,
+    ResumeCommand,
+    Resumed,
+    Scopes,
+    StopReason,
+    Stopping,
+    Variables,
+)
+
+_DESCRIPTION = "Paused at compile time"
+
+
+class Stops:
+    """The stops there are now, by thread. `hold` runs on the stopped thread; the rest on the channel's."""
+
+    def __init__(self, send: Callable[[Message], None], suspension: Suspension) -> None:
+        self._send = send
+        self._suspension = suspension
+        self._ids: Iterator[int] = itertools.count(FIRST_AGENT_ID)
+        self._inspections: dict[int, Any] = {}
+        self._acknowledged: dict[int, threading.Event] = {}
+        self._over = False
+
+    def hold(
+        self,
+        translators: Sequence[Translator],
+        below: types.FrameType | None,
+        reason: StopReason,
+        breakpoint_ids: list[int],
+        text: str | None = None,
+    ) -> ResumeCommand:
+        """Stop the current thread; returns how the user wants it to go on. `translators` are innermost first."""
+        from dynascope.agent.inspection import Inspection
+
+        if self._over:
+            return "continue"
+        thread, suspension = threading.current_thread(), self._suspension
+        ident = threading.get_ident()
+        own_loop = suspension.kind == "own loop"
+        inspection = Inspection(translators, self._ids, _frames_from(below) if own_loop else ())
+        self._inspections[ident] = inspection
+        known = self._acknowledged[ident] = threading.Event()
+        symbolic = inspection.frames[: len(translators)]
+        try:
+            self._send(
+                Stopping(
+                    thread_ident=ident,
+                    thread_id=suspension.thread_id(),
+                    thread_name=thread.name,
+                    reason=reason,
+                    description=_DESCRIPTION,
+                    frames=inspection.frames,
+                    symbolic_frames=len(symbolic),
+                    own_loop=own_loop,
+                    hit_breakpoint_ids=breakpoint_ids,
+                    text=text,
+                )
+            )
+            if suspension.needs_acknowledgement:
+                known.wait()
+            return "continue" if self._over else suspension.wait(symbolic, below, reason)
+        finally:
+            del self._inspections[ident], self._acknowledged[ident]
+            self._send(Resumed(thread_ident=ident))
+
+    def ids_begin_at(self, first: int) -> None:
+        """Frame ids and variablesReferences count up from here: an adapter with several agents keeps them apart."""
+        self._ids = itertools.count(first)
+
+    def acknowledge(self, thread_ident: int) -> None:
+        known = self._acknowledged.get(thread_ident)
+        if known is not None:
+            known.set()
+
+    def release(self) -> None:
+        """No stop from here on; threads that wait go on."""
+        self._over = True
+        for known in list(self._acknowledged.values()):
+            known.set()
+        self._suspension.release_all()
+
+    def look(self, request: Scopes | Variables | Evaluate) -> None:
+        """Answer a request about a stop on the thread it is about."""
+        posted = request.thread_ident in self._inspections and self._suspension.post(
+            request.thread_ident, lambda: self._answer(request)
+        )
+        if not posted:
+            self._send(Failure(id=request.id, message="This thread is not stopped at compile time any more."))
+
+    def _answer(self, request: Scopes | Variables | Evaluate) -> None:
+        from dynascope.agent.evaluation import EvaluationError
+
+        inspection = self._inspections.get(threading.get_ident())
+        self._send(answer(request, lambda: _look(inspection, request), EvaluationError))
+
+
+def answer(request: Request, make_body: Callable[[], Any], *sentences: type[Exception]) -> Reply | Failure:
+    """The reply with the body that `make_body` returns, or a failure with what its exception says.
+
+    The text of the exceptions in `sentences` is one for the user.
+    """
+    try:
+        body = make_body()
+        return Reply(id=request.id, body=msgspec.Raw(b"{}") if body is None else encode_body(body))
+    except sentences as error:
+        return Failure(id=request.id, message=str(error))
+    except Exception as error:
+        return Failure(id=request.id, message=f"{type(error).__name__}: {error}")
+
+
+def _look(inspection: Any, request: Scopes | Variables | Evaluate) -> Any:
+    if inspection is None:
+        raise LookupError("This stop is over.")
+    match request:
+        case Scopes():
+            return inspection.scopes(request.frame_id)
+        case Variables():
+            return inspection.variables(request)
+        case Evaluate():
+            return inspection.evaluate(request)
+
+
+def _frames_from(frame: types.FrameType | None) -> list[types.FrameType]:
+    """The running program's frames, innermost first, without Dynamo's and our own."""
+    found = []
+    while frame is not None:
+        path = frame.f_code.co_filename
+        if not is_our_code(path) and not is_torch_dynamo(path):
+            found.append(frame)
+        frame = frame.f_back
+    return found

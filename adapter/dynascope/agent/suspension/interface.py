@@ -1,0 +1,95 @@
+"""What `stop` and `hook` ask of the place where stopped threads wait.
+
+The defaults are those of a program without any other debugger, so that a scripted suspension overrides `wait` alone.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import types
+from collections.abc import Callable
+from typing import Any, Literal
+
+from dynascope.agent.user_code import OUR_FOLDER, is_user_code
+from dynascope.wire.dap import StackFrame
+from dynascope.wire.messages import Configure, ResumeCommand, StopReason
+
+
+class Suspension:
+    """One per agent. `wait` runs on the stopped thread, `post` and `resume` on the channel's; the rest on compiling ones."""
+
+    kind: Literal["pydevd", "own loop"] = "own loop"
+    needs_acknowledgement = False
+    """Whether the adapter must know of a stop before `wait`, because somebody else reports it to the client."""
+
+    on_suspend_requested: Callable[[], None] = staticmethod(lambda: None)
+    """Called when threads are asked to suspend, for the agent to look at threads that compile; any thread."""
+
+    on_runtime_stop: Callable[[], None] = staticmethod(lambda: None)
+    """Called on a thread that stops at run time: a step that was to end there has ended."""
+
+    just_my_code = True
+
+    def configure(self, settings: Configure) -> None:
+        """Take the session's settings over."""
+        self.just_my_code = settings.just_my_code
+
+    def folders_to_skip(self) -> list[str]:
+        """Files and folders whose Python Dynamo must neither trace nor count."""
+        return [os.path.join(OUR_FOLDER, "agent"), os.path.join(OUR_FOLDER, "wire")]
+
+    def thread_id(self) -> int:
+        """DAP's id of the current thread."""
+        return threading.get_native_id()
+
+    def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
+        """Hold the current thread until somebody resumes it; serve what is posted meanwhile.
+
+        `frames` are the symbolic ones, innermost first; `below` is the real frame under them.
+        """
+        return "continue"
+
+    def post(self, thread_ident: int, job: Callable[[], None]) -> bool:
+        """Run `job` on that waiting thread; False when it does not wait."""
+        return False
+
+    def resume(self, thread_ident: int, command: ResumeCommand) -> bool:
+        """Let that thread go; False when it does not wait here."""
+        return False
+
+    def release_all(self) -> None:
+        """Let every thread go: the session is over."""
+
+    def request_pause(self, thread_ident: int | None) -> None:
+        """Ask that thread (None: all) to stop at the next line Dynamo traces."""
+
+    def pause_requested(self) -> bool:
+        """Whether the current thread has been asked to stop; `wait` fulfils the request."""
+        return False
+
+    def compile_begins(self) -> Any:
+        """The outermost compile of this thread begins; returns a token for `compile_ends`."""
+        return None
+
+    def compile_ends(self, token: Any) -> None: ...
+
+    def runtime_steps_in(self) -> bool:
+        """Whether a runtime `stepIn` is under way on this thread, so that it may end in a compile."""
+        return False
+
+    def cancel_runtime_step(self) -> None:
+        """The step of this thread is ours now, or over."""
+
+    def finish_step_at_runtime(self, frame: types.FrameType | None) -> None:
+        """A step of ours left the compile: end it at the next line of `frame`, a real one."""
+
+    def is_user_code(self, path: str) -> bool:
+        """Whether steps stop in this file (an absolute real path)."""
+        return not self.just_my_code or is_user_code(path)
+
+    def hide_thread(self, thread: threading.Thread) -> None:
+        """Keep a thread of ours, not started yet, out of every debugger's sight."""
+
+    def close(self) -> None:
+        """Undo what was wrapped."""

@@ -1,0 +1,74 @@
+"""A stopped thread waits in a queue of its own: for programs without debugpy, and sessions with `runtime: false`."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import types
+from collections.abc import Callable
+
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.wire.dap import StackFrame
+from dynascope.wire.messages import ResumeCommand, StopReason
+
+
+class OwnLoop(Suspension):
+    """Waiting is a blocking `get` in C: nothing polls, and other threads run on."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: dict[int, queue.SimpleQueue[ResumeCommand | Callable[[], None]]] = {}
+        self._pausing: set[int] = set()
+        self._pause_next = False
+        self._released = False
+
+    def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
+        ident = threading.get_ident()
+        with self._lock:
+            if self._released:
+                return "continue"
+            jobs = self._waiting[ident] = queue.SimpleQueue()
+            self._pausing.discard(ident)
+            self._pause_next = False
+        try:
+            while True:
+                job = jobs.get()
+                if isinstance(job, str):
+                    return job
+                job()
+        finally:
+            with self._lock:
+                del self._waiting[ident]
+
+    def post(self, thread_ident: int, job: Callable[[], None]) -> bool:
+        return self._put(thread_ident, job)
+
+    def resume(self, thread_ident: int, command: ResumeCommand) -> bool:
+        return self._put(thread_ident, command)
+
+    def _put(self, thread_ident: int, job: ResumeCommand | Callable[[], None]) -> bool:
+        with self._lock:
+            jobs = self._waiting.get(thread_ident)
+            if jobs is None:
+                return False
+            jobs.put(job)
+            return True
+
+    def release_all(self) -> None:
+        with self._lock:
+            self._released = True
+            self._pausing.clear()
+            self._pause_next = False
+            for jobs in self._waiting.values():
+                jobs.put("continue")
+
+    def request_pause(self, thread_ident: int | None) -> None:
+        with self._lock:
+            if thread_ident is None:
+                self._pause_next = True
+            else:
+                self._pausing.add(thread_ident)
+
+    def pause_requested(self) -> bool:
+        with self._lock:
+            return self._pause_next or threading.get_ident() in self._pausing

@@ -1,0 +1,248 @@
+"""A stopped thread waits inside pydevd, as the frames of its Django and Jinja2 debuggers do.
+
+debugpy then reports the stop, resumes it, and serves the real frames below ours. This is the only file that names pydevd.
+What it relies on was measured on debugpy 1.6.0 to 1.8.22, with sys.settrace (Python 3.11) and sys.monitoring (3.12).
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import socket
+import sys
+import threading
+import types
+from collections.abc import Callable
+from typing import Any, Literal
+
+from dynascope.agent.internals.eval_frame import unseen
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.symbolic_frame import chain
+from dynascope.agent.user_code import OUR_FOLDER
+from dynascope.wire.dap import Source, StackFrame
+from dynascope.wire.messages import Configure, ResumeCommand, StopReason
+
+_SELF_TEST = "dynascope self-test"
+
+
+def is_debugging() -> bool:
+    """Whether debugpy is in this process and a client of it is there to resume what stops."""
+    debugpy: Any = sys.modules.get("debugpy")
+    constants: Any = sys.modules.get("_pydevd_bundle.pydevd_constants")
+    if debugpy is None or constants is None or constants.get_global_debugger() is None:
+        return False
+    return bool(debugpy.is_client_connected())
+
+
+class PydevdSuspension(Suspension):
+    kind = "pydevd"
+    needs_acknowledgement = True
+
+    def __init__(self) -> None:
+        """Raises when this pydevd cannot host symbolic frames; nothing is wrapped then. Call it on a thread of pydevd's."""
+        from _pydevd_bundle import pydevd_api, pydevd_comm_constants, pydevd_constants
+        from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
+        from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+
+        self.debug_dynamo = False
+        self._pydevd: Any = pydevd_constants.get_global_debugger()
+        self._api: Any = pydevd_api
+        self._constants: Any = pydevd_constants
+        self._commands: Any = pydevd_comm_constants
+        self._info_of: Callable[[threading.Thread], Any] = set_additional_thread_info
+        self._to_dap_id: Callable[[Any], int] = BaseSchema._translate_id_to_dap
+        names = self._commands
+        self._meaning: dict[int, ResumeCommand] = {
+            names.CMD_STEP_INTO: "stepIn",
+            names.CMD_STEP_INTO_MY_CODE: "stepIn",
+            names.CMD_STEP_OVER: "next",
+            names.CMD_STEP_OVER_MY_CODE: "next",
+            names.CMD_STEP_RETURN: "stepOut",
+            names.CMD_STEP_RETURN_MY_CODE: "stepOut",
+        }
+        self._self_test()
+        self._originals: list[tuple[Any, str, Any]] = []
+        self._hide_our_files()
+        self._answer_at_once()
+        self._look_before_and_after()
+
+    def configure(self, settings: Configure) -> None:
+        super().configure(settings)
+        self.debug_dynamo = settings.debug_dynamo
+
+    def folders_to_skip(self) -> list[str]:
+        """debugpy's folder too, and `dis.py`, which pydevd calls while it traces."""
+        files = [getattr(sys.modules.get(name), "__file__", None) for name in ("debugpy", "dis")]
+        ours = super().folders_to_skip()
+        return ours + [os.path.dirname(path) if path.endswith("__init__.py") else path for path in files if path]
+
+    # ---- at start
+
+    def _self_test(self) -> None:
+        """Show pydevd a symbolic frame and read it back as debugpy's stackTrace does."""
+        from _pydevd_bundle.pydevd_frame_utils import FramesList
+
+        pydevd, frames = self._pydevd, FramesList()
+        source = Source(path=os.path.abspath("dynascope-self-test"))
+        frames.append(chain([StackFrame(id=1, name=_SELF_TEST, line=1, column=1, source=source)], None))
+        with pydevd.suspended_frames_manager.track_frames(pydevd) as tracker:
+            tracker.track(_SELF_TEST, frames)
+            message = pydevd.cmd_factory.make_get_thread_stack_message(
+                pydevd, 0, _SELF_TEST, None, None, must_be_suspended=True
+            ).as_dict
+        rows = message["body"]["stackFrames"]
+        if [row["line"] for row in rows] != [1] or _SELF_TEST not in rows[0]["name"]:
+            raise RuntimeError(f"pydevd showed our frame as {rows!r}")
+        info = self._info()
+        for name in ("pydev_state", "pydev_step_cmd", "pydev_original_step_cmd", "pydev_step_stop"):
+            getattr(info, name)
+        for name in ("post_method_as_internal_command", "set_trace_for_frame_and_parents", "disable_tracing"):
+            getattr(pydevd, name)
+
+    def _hide_our_files(self) -> None:
+        """Our frames are the debugger's own: never traced, stepped into or shown. By path, so that no user file is."""
+        pydevd, shown = self._pydevd, self._pydevd.dont_trace_external_files
+
+        @functools.wraps(shown)  # pydevd compares its name and its patterns
+        def dont_trace_external_files(path: str) -> bool:
+            return path.startswith(OUR_FOLDER) or bool(shown(path))
+
+        self._replace(pydevd, "dont_trace_external_files", dont_trace_external_files)
+        cache = pydevd.get_cache_file_type()
+        for key in [key for key in list(cache) if str(key[1]).startswith(OUR_FOLDER)]:
+            cache.pop(key, None)
+
+    def _answer_at_once(self) -> None:
+        """Without this debugpy answers after 44 ms (Nagle) and a step after 203 ms (a poll in pydevd's wait)."""
+        pydevd = self._pydevd
+        pydevd.writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        post, resume = pydevd.post_internal_command, self._api.resume_threads
+
+        def post_internal_command(command: Any, thread_id: str) -> Any:
+            if thread_id != "*":
+                do_it = command.do_it
+
+                def do_it_and_look(debugger: Any) -> Any:
+                    try:
+                        return do_it(debugger)
+                    finally:
+                        pydevd.get_internal_queue_and_event(thread_id)[1].set()
+
+                command.do_it = do_it_and_look
+            return post(command, thread_id)
+
+        def resume_threads(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return resume(*args, **kwargs)
+            finally:
+                for event in list(pydevd._thread_events.values()):
+                    event.set()
+
+        self._replace(pydevd, "post_internal_command", post_internal_command)
+        self._replace(self._api, "resume_threads", resume_threads)
+
+    def _look_before_and_after(self) -> None:
+        """Learn that pydevd suspends threads, and keep Dynamo from seeing pydevd's own Python meanwhile (3.11)."""
+        set_suspend, do_wait_suspend = self._pydevd.set_suspend, self._pydevd.do_wait_suspend
+
+        def watched_set_suspend(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return unseen(set_suspend, *args, **kwargs)
+            finally:
+                self.on_suspend_requested()
+
+        def watched_do_wait_suspend(*args: Any, **kwargs: Any) -> Any:
+            self.on_runtime_stop()
+            return unseen(do_wait_suspend, *args, **kwargs)
+
+        self._replace(self._pydevd, "set_suspend", watched_set_suspend)
+        self._replace(self._pydevd, "do_wait_suspend", watched_do_wait_suspend)
+
+    def _replace(self, owner: Any, name: str, value: Any) -> None:
+        self._originals.append((owner, name, getattr(owner, name)))
+        setattr(owner, name, value)
+
+    def close(self) -> None:
+        """Put pydevd back as it was, for the next session of this process."""
+        while self._originals:
+            owner, name, value = self._originals.pop()
+            setattr(owner, name, value)
+
+    # ---- one stop
+
+    def _info(self) -> Any:
+        return self._info_of(threading.current_thread())
+
+    def thread_id(self) -> int:
+        return self._to_dap_id(self._constants.get_current_thread_id(threading.current_thread()))
+
+    def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
+        pydevd, thread, info = self._pydevd, threading.current_thread(), self._info()
+        if info.pydev_state != self._constants.STATE_SUSPEND:  # else a pause, or another thread's stop, has asked us to
+            why = self._commands.CMD_STEP_OVER if reason == "step" else self._commands.CMD_SET_BREAK
+            pydevd.set_suspend(thread, why)
+        pydevd.do_wait_suspend(thread, chain(frames, below), "line", None)
+        if not self.debug_dynamo and not pydevd.pydb_disposed:
+            pydevd.disable_tracing()  # waiting turned it on again
+        command = self._meaning.get(info.pydev_step_cmd, "continue")
+        if command == "continue" and info.pydev_state == self._constants.STATE_SUSPEND:
+            return "stepIn"  # suspended again meanwhile: stop at the next line
+        self.cancel_runtime_step()  # the step is ours now, pydevd must not step too
+        return command
+
+    def post(self, thread_ident: int, job: Callable[[], None]) -> bool:
+        thread = threading._active.get(thread_ident)  # type: ignore[attr-defined]
+        if thread is None:
+            return False
+        thread_id = self._constants.get_thread_id(thread)
+        self._pydevd.post_method_as_internal_command(thread_id, lambda pydevd: job())
+        return True
+
+    def pause_requested(self) -> bool:
+        return bool(self._info().pydev_state == self._constants.STATE_SUSPEND)
+
+    # ---- tracing off while Dynamo traces
+
+    def compile_begins(self) -> Literal[True] | None:
+        if self.debug_dynamo or getattr(threading.current_thread(), "pydev_do_not_trace", False):
+            return None
+        self._pydevd.disable_tracing()
+        return True
+
+    def compile_ends(self, token: Any) -> None:
+        if token and not self._pydevd.pydb_disposed:
+            self._pydevd.enable_tracing()
+
+    # ---- steps that cross between tracing and running
+
+    def runtime_steps_in(self) -> bool:
+        info = self._info()  # while it is suspended its step command is a placeholder
+        return info.pydev_state == self._constants.STATE_RUN and info.pydev_step_cmd in (
+            self._commands.CMD_STEP_INTO,
+            self._commands.CMD_STEP_INTO_MY_CODE,
+        )
+
+    def cancel_runtime_step(self) -> None:
+        self._set_step(-1, None)
+
+    def finish_step_at_runtime(self, frame: types.FrameType | None) -> None:
+        if frame is None:
+            return
+        only_user = self._pydevd.get_use_libraries_filter()
+        self._set_step(self._commands.CMD_STEP_OVER_MY_CODE if only_user else self._commands.CMD_STEP_OVER, frame)
+        self._pydevd.set_trace_for_frame_and_parents(threading.get_ident(), frame)
+
+    def _set_step(self, command: int, frame: types.FrameType | None) -> None:
+        info = self._info()
+        info.pydev_original_step_cmd = info.pydev_step_cmd = command
+        info.pydev_step_stop = frame
+        info.pydev_state = self._constants.STATE_RUN
+        if hasattr(info, "update_stepping_info"):
+            info.update_stepping_info()
+
+    def is_user_code(self, path: str) -> bool:
+        pydevd = self._pydevd
+        return not pydevd.get_use_libraries_filter() or bool(pydevd._files_filtering.in_project_roots(path))
+
+    def hide_thread(self, thread: threading.Thread) -> None:
+        thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]

@@ -1,0 +1,64 @@
+"""What each thread of the program is doing at compile time."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from dynascope.agent.activation import Activation
+from dynascope.agent.stepping import FrameId, Stepping
+
+
+class ThreadTracing:
+    """State of one compiling thread; written by that thread, except `looking`, which anybody may set."""
+
+    def __init__(self) -> None:
+        self.stepping = Stepping()
+        self.step_package: str | None = None
+        """Folder of the package that the step began in: its files are shown to steps as the user's own are."""
+        self.depth = 0
+        self.compile_token: Any = None
+        self.outermost: Any = None
+        """The translator of the frame being compiled."""
+        self.events = 0
+        """Frames entered and left in this attempt: with `ticks`, a clock that runs alike in every replay."""
+        self.ticks = 0
+        self.high_water = (0, 0)
+        """The latest moment that attempts before this one, or this one, have reached: what is not later is a replay."""
+        self.high_breakpoint = 0
+        """Likewise, of calls to `comptime.breakpoint()`."""
+        self.replays = False
+        self.looking = False
+        """Stop at the next instruction if the suspension wants it."""
+        self.stops_on_entry = False
+        self.frames: dict[int, FrameId] = {}
+        self.activations: dict[int, Activation] = {}
+
+    def forget_compile(self) -> None:
+        """The outermost compile is over: keep nothing of it alive."""
+        self.outermost = None
+        self.replays = False
+        self.high_water, self.high_breakpoint = (0, 0), 0
+        self.events = self.ticks = 0
+        self.frames.clear()
+        self.activations.clear()
+
+
+class Threads:
+    """By thread ident; a thread that never compiles has no entry."""
+
+    def __init__(self) -> None:
+        self._by_ident: dict[int, ThreadTracing] = {}
+
+    def current(self) -> ThreadTracing:
+        ident = threading.get_ident()
+        state = self._by_ident.get(ident)
+        if state is None:
+            state = self._by_ident[ident] = ThreadTracing()
+        return state
+
+    def existing(self) -> ThreadTracing | None:
+        return self._by_ident.get(threading.get_ident())
+
+    def items(self) -> list[tuple[int, ThreadTracing]]:
+        return list(self._by_ident.items())

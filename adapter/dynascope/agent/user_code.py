@@ -1,0 +1,55 @@
+"""Whose code a file is: the user's, or a package's. Steps stop in the user's, or stay in the package they began in."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import sysconfig
+
+_LIBRARY_FOLDERS = tuple(
+    {
+        os.path.realpath(folder) + os.sep
+        for name in ("stdlib", "platstdlib", "purelib", "platlib")
+        if (folder := sysconfig.get_paths().get(name))
+    }
+)
+_PACKAGE_FOLDERS = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
+
+real_path = functools.lru_cache(4096)(os.path.realpath)
+"""Cached: a frame is traced far more often than a file moves."""
+
+
+@functools.lru_cache(4096)
+def package_of(path: str) -> str | None:
+    """The folder of the installed package, or the standard library's, that a real path lies in; None for user code."""
+    for marker in _PACKAGE_FOLDERS:
+        head, found, tail = path.rpartition(marker)
+        if found:
+            return head + marker + tail.partition(os.sep)[0]
+    for folder in _LIBRARY_FOLDERS:
+        if path.startswith(folder):
+            return folder
+    if path.startswith(("<frozen ", sys.base_prefix + os.sep + "lib" + os.sep)):
+        return "<standard library>"
+    return None
+
+
+def is_user_code(path: str) -> bool:
+    """Whether a file (a real path) belongs to no installed package and not to Python itself."""
+    return package_of(path) is None
+
+
+OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
+"""The folder of the package `dynascope`."""
+_TORCH_DYNAMO = f"{os.sep}torch{os.sep}_dynamo{os.sep}"
+
+
+def is_our_code(path: str) -> bool:
+    """Whether a file is the debugger's own, or Python's machinery that starts programs."""
+    return real_path(path).startswith(OUR_FOLDER) or path == "<frozen runpy>"
+
+
+def is_torch_dynamo(path: str) -> bool:
+    """Whether a file is a part of TorchDynamo."""
+    return _TORCH_DYNAMO in path
