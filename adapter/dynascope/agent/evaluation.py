@@ -1,7 +1,43 @@
-"""Expressions at a symbolic frame."""
+"""Expressions of breakpoints: conditions and log messages, evaluated on shadows where Dynamo traces the line."""
 
 from __future__ import annotations
 
+import re
+from typing import Any
 
-class EvaluationError(Exception):
-    """An expression has no value here; the text is a sentence for the user."""
+import torch
+
+from dynascope.agent.inspection.console import Console
+from dynascope.agent.inspection.errors import EvaluationError
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.rows import Look
+
+__all__ = ["EvaluationError", "condition_holds", "format_log_message"]
+
+_PIECES = re.compile(r"\{\{|\}\}|\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}")
+
+
+def condition_holds(expression: str, translator: Any) -> bool:
+    """Whether a breakpoint's condition is true here; raises EvaluationError when it cannot be known at compile time."""
+    value = Console(Names(translator)).value(expression)
+    try:
+        with torch._C.DisableTorchFunction():
+            return bool(value)
+    except Exception as error:
+        raise EvaluationError(f"The condition {expression!r} depends on data that is not known at compile time.") from error
+
+
+def format_log_message(template: str, translator: Any) -> str:
+    """A DAP logMessage with its `{expressions}` filled in; one without a value shows why. `{{` is a brace."""
+    names = Names(translator)
+    console, look = Console(names), Look(names.effects)
+
+    def fill(match: re.Match[str]) -> str:
+        if match.group() in ("{{", "}}"):
+            return match.group()[0]
+        try:
+            return console.row(match.group(1), "watch", look).value
+        except EvaluationError as error:
+            return f"<{error}>"
+
+    return _PIECES.sub(fill, template)

@@ -8,11 +8,14 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.inspection.console import Console
+from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame, symbolic_frame
-from dynascope.agent.inspection.names import Named, Names
+from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.rows import Below, Look, to_variable
+from dynascope.agent.inspection.running import evaluate_running, running_headings
 from dynascope.agent.inspection.scopes import headings
-from dynascope.agent.inspection.scopes.heading import Heading, rows_of_names
+from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, StackFrame, VariablesBody
 from dynascope.wire.messages import Evaluate, Variables
 
@@ -27,6 +30,7 @@ class Inspection:
         self._ids = ids
         self._frames: dict[int, Any] = {}
         self._names: dict[int, Names] = {}
+        self._consoles: dict[int, Console] = {}
         self._below: dict[int, tuple[Below, Any]] = {}
         self.frames: list[StackFrame] = []
         for translator in translators:
@@ -58,7 +62,7 @@ class Inspection:
         frame = self._frames[frame_id]
         with torch._C.DisableTorchFunction():
             if isinstance(frame, types.FrameType):
-                found, effects = _runtime_headings(frame), None
+                found, effects = running_headings(frame), None
             else:
                 names = self.names(frame_id)
                 found, effects = list(headings(names)), names.effects
@@ -82,14 +86,28 @@ class Inspection:
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
         """The value of an expression at a frame; raises EvaluationError with a sentence for the user."""
-        raise NotImplementedError
+        frame = self._frames.get(request.frame_id)
+        if frame is None:
+            raise EvaluationError("This frame is gone: the program went on since.")
+        if isinstance(frame, types.FrameType):
+            row, effects = evaluate_running(frame, request.expression, request.context, request.hex), None
+        else:
+            names = self.names(request.frame_id)
+            effects = names.effects
+            row = self._console(request.frame_id).row(request.expression, request.context, Look(effects, request.hex))
+        variable = to_variable(row, self._reference(row.below, effects))
+        return EvaluateResult(
+            result=variable.value,
+            variables_reference=variable.variables_reference,
+            type=variable.type,
+            named_variables=variable.named_variables,
+            indexed_variables=variable.indexed_variables,
+            presentation_hint=variable.presentation_hint,
+        )
 
+    def _console(self, frame_id: int) -> Console:
+        console = self._consoles.get(frame_id)
+        if console is None:
+            console = self._consoles[frame_id] = Console(self.names(frame_id))
+        return console
 
-def _runtime_headings(frame: types.FrameType) -> list[Heading]:
-    """Locals and Globals of a running frame, as plain values."""
-    local_names = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
-    found = [Heading("Locals", Below(named=rows_of_names(local_names)), hint="locals")]
-    if frame.f_globals is not frame.f_locals:
-        global_names = {name: Named(real=value) for name, value in frame.f_globals.items() if name != "__builtins__"}
-        found.append(Heading("Globals", Below(named=rows_of_names(global_names)), expensive=True, hint="globals"))
-    return found

@@ -15,7 +15,8 @@ import torch
 
 from dynascope.agent.inspection import symbolic
 from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed
-from dynascope.agent.inspection.tensors import VIRTUAL, number_text, tensor_rows
+from dynascope.agent.inspection.stand_ins import StandIn, named_of
+from dynascope.agent.inspection.tensors import number_text, tensor_rows
 from dynascope.agent.inspection.text import builtin_part_of, class_text, length_of, short_class_text, value_text
 from dynascope.agent.internals.fake_tensors import is_symbolic
 from dynascope.wire.dap import VariablePresentationHint
@@ -25,7 +26,10 @@ _METHOD = VariablePresentationHint(kind="method")
 
 
 def row(look: Look, name: str, value: Any, path: str | None) -> Row:
-    """The row of a real value, or of what Dynamo tracks in its place."""
+    """The row of a real value, of what Dynamo tracks in its place, or of what a stand-in stands for."""
+    if issubclass(type(value), StandIn):
+        shown: Row = named_of(value).row(look, name, path)
+        return shown
     if look.effects is not None and (tracked := look.effects.variable_for(value)) is not None:
         return symbolic.row(look, name, tracked, path)
     return untracked_row(look, name, value, path)

@@ -1,0 +1,202 @@
+"""Evaluation at a symbolic frame: names as the Variables view has them, expressions on shadows, statements kept here."""
+
+from __future__ import annotations
+
+import ast
+import io
+import sys
+import threading
+import types
+from typing import Any, TextIO
+
+import torch
+
+from dynascope.agent.inspection import concrete, symbolic
+from dynascope.agent.inspection.errors import EvaluationError
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.paths import row_at
+from dynascope.agent.inspection.rows import Look, Row
+from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
+from dynascope.agent.internals import comptime_context
+from dynascope.agent.internals.isolation import guards_suppressed, isolated, static_fake_mode
+from dynascope.agent.internals.tracing import globals_of, output_of
+
+_DATA_DEPENDENT = frozenset({"DataDependentOutputException", "DynamicOutputShapeException", "GuardOnDataDependentSymNode"})
+_HARMLESS_MODULES = frozenset({"torch", "math", "operator"})
+_HARMLESS_BUILTINS = frozenset(
+    "abs all any bool bytes complex dict dir divmod enumerate float format frozenset getattr hasattr hash hex id int "
+    "isinstance issubclass len list max min oct ord range repr reversed round set slice sorted str sum tuple type vars zip".split()
+)
+
+
+class Console:
+    """Evaluates at one symbolic frame; what it assigns is kept until the program goes on."""
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._mode = static_fake_mode()
+        self._kept: dict[str, Any] = {}
+
+    def row(self, expression: str, context: str, look: Look) -> Row:
+        """The row to show for `expression`; raises EvaluationError. `context` is DAP's: hover, watch, repl …"""
+        tree = _parsed(expression, statements=context == "repl")
+        if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+            wanted = tree.body[0].value
+            if _root_name(wanted) not in self._kept:
+                with torch._C.DisableTorchFunction():
+                    row = row_at(wanted, self._names, look)
+                if row is not None:
+                    return row
+            if context == "hover":
+                self._check_hover(wanted)
+        value, printed = self._run(tree, runs_user_code=context != "hover", captures=context in ("repl", "clipboard"))
+        with torch._C.DisableTorchFunction():
+            if value is None and (printed or not isinstance(tree.body[-1], ast.Expr)):
+                return Row("", printed.rstrip("\n"))
+            row = concrete.row(look, "", value, None)
+        row.value = f"{printed}{row.value}"
+        return row
+
+    def value(self, expression: str) -> Any:
+        """The value of an expression, for conditions and log messages; raises EvaluationError."""
+        return self._run(_parsed(expression, statements=False), runs_user_code=True, captures=False)[0]
+
+    def _run(self, tree: ast.Module, runs_user_code: bool, captures: bool) -> tuple[Any, str]:
+        uses_context = any(isinstance(node, ast.Name) and node.id == "ctx" for node in ast.walk(tree))
+        shadow = Shadow(self._names.effects, self._mode, runs_user_code)
+        world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names)
+        world.update(torch=torch, **self._kept)
+        if uses_context:
+            world["ctx"] = self._comptime_context(shadow)
+        before = dict(world)
+        where = guards_suppressed(output_of(self._names.translator).shape_env) if uses_context else isolated(self._mode)
+        output = _Capture() if captures or uses_context else None
+        try:
+            with where:
+                if output is None:
+                    value = _execute(tree, world)
+                else:
+                    with output:
+                        value = _execute(tree, world)
+        except EvaluationError:
+            raise
+        except BaseException as error:  # an expression may raise anything, SystemExit too; the program must not see it
+            raise EvaluationError(_sentence(error)) from error
+        self._kept.update({k: v for k, v in world.items() if k not in before or before[k] is not v})
+        return value, output.text() if output is not None else ""
+
+    def _comptime_context(self, shadow: Shadow) -> Any:
+        look = Look(self._names.effects)
+
+        def value(variable: object) -> Any:
+            with isolated(self._mode):
+                return shadow.of_variable(variable)
+
+        reads = comptime_context.Reads(
+            text=lambda variable: symbolic.row(look, "", variable, None).value,
+            value=value,
+            refuse=EvaluationError,
+            effects=self._names.effects,
+        )
+        return comptime_context.ConsoleContext(self._names.translator, reads)
+
+    def _check_hover(self, expression: ast.expr) -> None:
+        """Hovering calls nothing that could act on the world: only torch, arithmetic and methods of shadows."""
+        for node in ast.walk(expression):
+            if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
+                raise EvaluationError("Hovering only reads: evaluate this in the debug console.")
+            if not isinstance(node, ast.Call):
+                continue
+            root = _root_name(node.func)
+            harmless = root is None or root in _HARMLESS_BUILTINS if isinstance(node.func, ast.Name) else True
+            if root is not None and not isinstance(node.func, ast.Name):
+                harmless = root == "ctx" or self._is_harmless_owner(root)
+            if not harmless:
+                raise EvaluationError(f"Hovering does not call {ast.unparse(node.func)}(): evaluate it in the debug console.")
+
+    def _is_harmless_owner(self, name: str) -> bool:
+        try:
+            named = self._names.find(name)
+        except KeyError:
+            return True
+        real = named.real if named.variable is None else _module_of(named.variable, self._names)
+        return type(real) is not types.ModuleType or real.__name__.partition(".")[0] in _HARMLESS_MODULES
+
+
+def _module_of(variable: object, names: Names) -> Any:
+    held = symbolic.contents(Look(names.effects), variable)
+    return getattr(held, "value", None)
+
+
+def _parsed(expression: str, statements: bool) -> ast.Module:
+    source = expression.strip()
+    if not source:
+        raise EvaluationError("There is nothing to evaluate.")
+    try:
+        tree = ast.parse(source, "<debug console>")
+    except (SyntaxError, ValueError) as error:
+        raise EvaluationError(f"SyntaxError: {getattr(error, 'msg', error)}") from error
+    if not tree.body:
+        raise EvaluationError("There is nothing to evaluate.")
+    if not statements and not (len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)):
+        raise EvaluationError("Only an expression can be evaluated here; statements belong in the debug console.")
+    return tree
+
+
+def _root_name(expression: ast.expr) -> str | None:
+    while isinstance(expression, (ast.Attribute, ast.Subscript, ast.Call)):
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    return expression.id if isinstance(expression, ast.Name) else None
+
+
+def _execute(tree: ast.Module, world: dict[str, Any]) -> Any:
+    """Run all statements; the value of the last one if it is an expression."""
+    *first, last = tree.body
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, "<debug console>", "exec"), world)
+        return None
+    if first:
+        exec(compile(ast.Module(first, []), "<debug console>", "exec"), world)
+    return eval(compile(ast.Expression(last.value), "<debug console>", "eval"), world)
+
+
+def _sentence(error: BaseException) -> str:
+    if type(error).__name__ in _DATA_DEPENDENT:
+        return "This depends on tensor data, which is not known at compile time."
+    if isinstance(error, KeyError) and isinstance(error.__context__, KeyError) is False and _is_name(error):
+        return f"NameError: name {error.args[0]!r} is not defined here"
+    first_line = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__
+
+
+def _is_name(error: KeyError) -> bool:
+    return bool(error.args) and isinstance(error.args[0], str) and error.args[0].isidentifier()
+
+
+class _Capture:
+    """Collects what this thread prints; other threads keep their output."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._buffer = io.StringIO()
+        self._real: TextIO = sys.stdout
+
+    def __enter__(self) -> None:
+        self._real, sys.stdout = sys.stdout, self  # type: ignore[assignment]
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout = self._real
+
+    def write(self, text: str) -> int:
+        target = self._buffer if threading.get_ident() == self._thread else self._real
+        return target.write(text)
+
+    def flush(self) -> None:
+        if threading.get_ident() != self._thread:
+            self._real.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def text(self) -> str:
+        return self._buffer.getvalue()

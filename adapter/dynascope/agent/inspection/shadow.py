@@ -1,0 +1,231 @@
+"""A shadow of the program for expressions: tensors as fakes of the size they have in this call, objects as stand-ins.
+
+Everything an expression can reach is made here on demand, from Dynamo's variables or from real values, and lives until
+the expression has been evaluated. Nothing the expression does to it reaches the program or the trace.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from dynascope.agent.inspection.errors import EvaluationError
+from dynascope.agent.inspection.names import Named, Names
+from dynascope.agent.inspection.objects import object_stand_in
+from dynascope.agent.inspection.stand_ins import ReadOnlyDict, ReadOnlyList, ReadOnlySet
+from dynascope.agent.inspection.text import builtin_part_of
+from dynascope.agent.internals.contents import (
+    Cell,
+    Constant,
+    Entries,
+    Items,
+    Members,
+    Number,
+    Object,
+    Parts,
+    Real,
+    Tensor,
+    Unrealised,
+    Unset,
+    contents,
+)
+from dynascope.agent.internals.fake_tensors import hint_of, is_symbolic, is_tensor, symbolic_text
+from dynascope.agent.internals.side_effects import SideEffects
+from dynascope.agent.internals.variables import key_variable
+
+_PLAIN = frozenset(
+    {int, float, bool, complex, str, bytes, type(None), type(...), slice, range, type(NotImplemented)}
+    | {torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size, types.ModuleType, types.CodeType}
+    | {types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, functools.partial}
+)
+
+
+class Shadow:
+    """Makes values for one evaluation; `runs_user_code` is False while hovering."""
+
+    def __init__(self, effects: SideEffects, mode: Any, runs_user_code: bool) -> None:
+        self.effects = effects
+        self.mode = mode
+        self.runs_user_code = runs_user_code
+        self._made: dict[int, Any] = {}
+        self._kept: list[Any] = []
+
+    def named(self, named: Named) -> Any:
+        return self.of_variable(named.variable) if named.variable is not None else self.of_real(named.real)
+
+    def of_variable(self, variable: object) -> Any:
+        """The value of one of Dynamo's variables."""
+        if id(variable) not in self._made:
+            self._keep(variable, self._make(variable))
+        return self._made[id(variable)]
+
+    def of_real(self, value: Any) -> Any:
+        """The value of a real object, or of what Dynamo tracks in its place."""
+        kind = type(value)
+        if kind in _PLAIN or issubclass(kind, (type, enum.Enum)):
+            return value
+        if (tracked := self.effects.variable_for(value)) is not None:
+            return self.of_variable(tracked)
+        if id(value) not in self._made:
+            self._keep(value, self._make_real(value))
+        return self._made[id(value)]
+
+    def _keep(self, original: Any, made: Any) -> None:
+        self._made[id(original)] = made
+        self._kept.append(original)  # its id must not be given to another while we go by it
+
+    def _make(self, variable: object) -> Any:
+        match contents(variable, self.effects):
+            case Constant(value):
+                return value
+            case Real(value) | Unrealised(value):
+                return self.of_real(value)
+            case Tensor(example):
+                return self.number(example) if is_symbolic(example) else self.tensor(example)
+            case Number(symbolic):
+                return self.number(symbolic)
+            case Cell(inner):
+                if inner is None:
+                    raise EvaluationError("This name is not bound yet.")
+                return self.of_variable(inner)
+            case Unset(why):
+                raise EvaluationError(f"This name has no value here ({why}).")
+            case Items() | Entries() | Members() as held:
+                return self.container(held)
+            case Object() as held:
+                if held.builtin_part is not None and not held.pending and held.cls in (list, dict, set, tuple):
+                    return self.container(held.builtin_part)
+                return object_stand_in(self, Named(variable), held.cls, held.value, held.pending, held.builtin_part)
+            case Parts() as held:
+                return self._parts(variable, held)
+
+    def container(self, held: Items | Entries | Members) -> Any:
+        """A read-only copy of a container Dynamo tracks."""
+        if isinstance(held, Entries):
+            pairs = held.entries.items()
+            return ReadOnlyDict({self.of_variable(key_variable(k)): self.of_variable(v) for k, v in pairs})
+        if isinstance(held, Members):
+            members = [self.of_variable(key_variable(member)) for member in held.members]
+            return frozenset(members) if held.kind == "frozenset" else ReadOnlySet(members)
+        items = [self.of_variable(item) for item in held.items]
+        if held.kind == "torch.Size":
+            return torch.Size(items)
+        return ReadOnlyList(items) if held.kind in ("list", "deque") else tuple(items)
+
+    def _parts(self, variable: object, held: Parts) -> Any:
+        values = {name: self.of_variable(part) for name, part in held.parts.items() if part is not None}
+        if held.title in ("range", "slice"):
+            return {"range": range, "slice": slice}[held.title](*values.values())
+        if held.title == "partial" and "func" in values:
+            positional = [value for name, value in values.items() if name.startswith("args[")]
+            named = {name: value for name, value in values.items() if name != "func" and not name.startswith("args[")}
+            return functools.partial(values["func"], *positional, **named)
+        if "__self__" in values and "__func__" in values:
+            return types.MethodType(values["__func__"], values["__self__"])
+        return object_stand_in(self, Named(variable), types.SimpleNamespace, None, held.parts, None)
+
+    def _make_real(self, value: Any) -> Any:
+        kind = type(value)
+        if is_tensor(value):
+            return self.tensor(value)
+        if is_symbolic(value):
+            return self.number(value)
+        if kind is list:
+            return ReadOnlyList(self.of_real(item) for item in value)
+        if kind is tuple:
+            return tuple(self.of_real(item) for item in value)
+        if kind is dict:
+            return ReadOnlyDict({self.of_real(k): self.of_real(v) for k, v in value.items()})
+        if kind is set or kind is frozenset:
+            members = [self.of_real(item) for item in value]
+            return frozenset(members) if kind is frozenset else ReadOnlySet(members)
+        if kind is types.FunctionType:
+            return self.function(value)
+        if kind is types.MethodType:
+            return types.MethodType(self.of_real(value.__func__), self.of_real(value.__self__))
+        return object_stand_in(self, Named(real=value), kind, value, {}, builtin_part_of(value))
+
+    def function(self, real: types.FunctionType) -> Any:
+        """The user's function, finding shadows where it would find the program's globals and cells; torch's as it is."""
+        module = real.__globals__.get("__name__") or ""
+        if module.partition(".")[0] in _LIBRARIES:
+            return real
+        if not self.runs_user_code:
+            return _not_now(real.__qualname__)
+        world = ShadowGlobals(self, real.__globals__)
+        cells = tuple(types.CellType(self.of_real(c.cell_contents)) if _filled(c) else c for c in real.__closure__ or ())
+        defaults = tuple(map(self.of_real, real.__defaults__)) if real.__defaults__ else None
+        copy = types.FunctionType(real.__code__, world, real.__name__, defaults, cells)
+        copy.__kwdefaults__ = {k: self.of_real(v) for k, v in (real.__kwdefaults__ or {}).items()} or None
+        copy.__qualname__ = real.__qualname__
+        return copy
+
+    def number(self, symbolic: Any) -> Any:
+        """The number a symbolic one stands for in this call."""
+        hint = hint_of(symbolic)
+        if hint is None:
+            raise EvaluationError(f"{symbolic_text(symbolic)} depends on tensor data, which is not known at compile time.")
+        return hint
+
+    def tensor(self, original: torch.Tensor) -> torch.Tensor:
+        """A fake of the original's size, stride, dtype and device in this call."""
+        if id(original) in self._made:
+            made: torch.Tensor = self._made[id(original)]
+            return made
+        size = [self.number(dim) for dim in original.shape]
+        try:
+            stride = [self.number(step) for step in original.stride()]
+        except (RuntimeError, NotImplementedError):  # sparse and nested tensors have none
+            stride = None
+        with self.mode:
+            if stride is None:
+                fake = torch.empty(size, dtype=original.dtype, device=original.device)
+            else:
+                fake = torch.empty_strided(size, stride, dtype=original.dtype, device=original.device)
+        if issubclass(type(original), torch.nn.Parameter):
+            fake = torch.nn.Parameter(fake, original.requires_grad)
+        elif original.requires_grad:
+            fake.requires_grad_()
+        self._keep(original, fake)
+        return fake
+
+
+_LIBRARIES = frozenset({"torch", "builtins", "math", "operator", "functools", "itertools", "collections", "typing", "numpy"})
+
+
+def _filled(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _not_now(name: str) -> Any:
+    def refused(*args: Any, **kwargs: Any) -> Any:
+        raise EvaluationError(f"Hovering does not call {name}(): evaluate it in the debug console.")
+
+    return refused
+
+
+class ShadowGlobals(dict[str, Any]):
+    """A function's globals, each shadowed when it is read (CPython asks `__missing__` of a dict subclass)."""
+
+    def __init__(self, shadow: Shadow, real: dict[str, Any], names: Names | None = None) -> None:
+        import builtins
+
+        super().__init__({"__builtins__": builtins.__dict__, "__name__": real.get("__name__")})
+        self._shadow, self._real, self._names = shadow, real, names
+
+    def __missing__(self, name: str) -> Any:
+        if self._names is not None:
+            return self._shadow.named(self._names.find(name))
+        return self._shadow.of_real(self._real[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._real, **dict.fromkeys(dict.keys(self))})
