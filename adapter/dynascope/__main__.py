@@ -1,0 +1,6 @@
+"""`python -m dynascope`."""
+
+from dynascope.cli import main
+
+if __name__ == "__main__":
+    main(prog_name="dynascope")

@@ -1,0 +1,68 @@
+"""The `dynascope` command. Each subcommand imports what it needs when it runs, so that every start stays quick."""
+
+from __future__ import annotations
+
+import sys
+from importlib import metadata
+from pathlib import Path
+
+import click
+
+
+def _version() -> str:
+    try:
+        return metadata.version("dynascope")
+    except metadata.PackageNotFoundError:
+        return "not installed"
+
+
+class LazyGroup(click.Group):
+    """A group that finds `debug` in the terminal's own package, and only when it is asked for."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return sorted([*super().list_commands(context), "debug"])
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name == "debug":
+            from dynascope.terminal.command import debug
+
+            return debug
+        return super().get_command(context, name)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(_version(), prog_name="dynascope")
+def main() -> None:
+    """A debugger for the compile time of torch.compile."""
+
+
+@main.command()
+@click.option("--listen", metavar="HOST:PORT", help="Serve one client over TCP on this loopback address (port 0: any).")
+@click.option("--log-file", type=click.Path(dir_okay=False, path_type=Path), help="Write the log there.")
+@click.option("--verbose", is_flag=True, help="Log everything, to stderr too.")
+def dap(listen: str | None, log_file: Path | None, verbose: bool) -> None:
+    """The debug adapter: the Debug Adapter Protocol over stdin and stdout, or over TCP."""
+    from dynascope.dap import server
+
+    if listen is None:
+        sys.exit(server.serve_stdio(log_file, verbose))
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdigit():
+        raise click.BadParameter(f"{listen!r} is not HOST:PORT", param_hint="--listen")
+    try:
+        sys.exit(server.serve_address(host.strip("[]"), int(port), log_file, verbose))
+    except server.NotLoopback:
+        raise click.ClickException(
+            f"{host} is not a loopback address. Whoever connects can run code as you, so only this machine may: "
+            "listen on 127.0.0.1, and reach it from elsewhere through an SSH tunnel."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise click.ClickException(f"Cannot listen on {listen}: {error}.") from None
+
+
+@main.command()
+def lsp() -> None:
+    """The language server, over stdin and stdout."""
+    from dynascope_lsp.server import serve
+
+    serve()

@@ -1,0 +1,153 @@
+"""The client's breakpoints: our ids, what each half said about them, and the state that the client is shown.
+
+A breakpoint is verified only when some half can hit it. debugpy calls every line with code verified, also inside a
+compiled function, where it never stops; so the agent, which knows what Dynamo does with the line, has the first word.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from dynascope.dap.protocol.arguments import ClientBreakpoint, ClientFunctionBreakpoint
+from dynascope.wire.dap import Breakpoint, FunctionBreakpoint, Source, SourceBreakpoint
+
+Asked = ClientBreakpoint | ClientFunctionBreakpoint
+
+
+class DebugpyBreakpoint(msgspec.Struct):
+    """debugpy's answer about one breakpoint. Its ids are its own, and new ones at every request."""
+
+    verified: bool = False
+    id: int | None = None
+    line: int | None = None
+    message: str | None = None
+
+
+@dataclass(eq=False)
+class Entry:
+    """One breakpoint of the client."""
+
+    id: int
+    asked: Asked
+    source: Source | None
+    """As the client wrote it; None for a function breakpoint."""
+    agent: Breakpoint | None = None
+    debugpy: DebugpyBreakpoint | None = None
+
+    def line(self) -> int | None:
+        """Where it is, after the agent may have moved it off a line without code."""
+        if self.agent is not None and self.agent.line is not None:
+            return self.agent.line
+        if self.debugpy is not None and self.debugpy.line is not None:
+            return self.debugpy.line
+        return self.asked.line if isinstance(self.asked, ClientBreakpoint) else None
+
+    def shown(self) -> Breakpoint:
+        """What the client is told."""
+        agent, debugpy = self.agent, self.debugpy
+        if agent is None and debugpy is None:
+            return Breakpoint(
+                id=self.id, verified=False, line=self.line(), source=self.source, message="There is no program yet."
+            )
+        if agent is None:
+            assert debugpy is not None
+            verified, message, reason = debugpy.verified, debugpy.message, None
+        elif debugpy is None or agent.verified:
+            verified, message, reason = agent.verified, agent.message, agent.reason
+        else:
+            # Not (yet) a line that Dynamo traces: debugpy stops there if it runs as plain Python.
+            verified = debugpy.verified and agent.reason != "failed"
+            message, reason = agent.message or debugpy.message, None if verified else agent.reason
+        return Breakpoint(
+            id=self.id, verified=verified, line=self.line(), message=message, source=self.source, reason=reason
+        )
+
+
+class BreakpointTable:
+    """All breakpoints of the session, kept across restarts."""
+
+    def __init__(self) -> None:
+        self._ids = itertools.count(1)
+        self._by_id: dict[int, Entry] = {}
+        self._by_debugpy: dict[int, Entry] = {}
+        self.files: dict[str, list[Entry]] = {}
+        self.functions: list[Entry] = []
+
+    def replace_file(self, source: Source, asked: Sequence[ClientBreakpoint]) -> list[Entry]:
+        """The breakpoints of one file are these now. Ones that are as before keep their ids."""
+        path = source.path or ""
+        entries = self._entries(self.files.get(path, []), asked, source)
+        if entries:
+            self.files[path] = entries
+        else:
+            self.files.pop(path, None)
+        return entries
+
+    def replace_functions(self, asked: Sequence[ClientFunctionBreakpoint]) -> list[Entry]:
+        """The function breakpoints are these now."""
+        self.functions = self._entries(self.functions, asked, None)
+        return self.functions
+
+    def get(self, id: int) -> Entry | None:
+        return self._by_id.get(id)
+
+    def of_debugpy(self, id: int) -> Entry | None:
+        """The breakpoint that debugpy knows by that id."""
+        return self._by_debugpy.get(id)
+
+    def told_by_debugpy(self, entry: Entry, answer: DebugpyBreakpoint) -> None:
+        """debugpy answered a request, or changed its mind."""
+        entry.debugpy = answer
+        if answer.id is not None:
+            self._by_debugpy[answer.id] = entry
+
+    def forget_program(self) -> None:
+        """The program is gone, and with it what it said."""
+        self._by_debugpy.clear()
+        for entry in self._by_id.values():
+            entry.agent = entry.debugpy = None
+
+    def _entries(self, before: list[Entry], asked: Sequence[Asked], source: Source | None) -> list[Entry]:
+        entries = []
+        for wish in asked:
+            same = next((entry for entry in before if entry.asked == wish and entry not in entries), None)
+            entries.append(same or Entry(next(self._ids), wish, source))
+        for entry in before:
+            self._by_id.pop(entry.id, None)
+        self._by_id.update((entry.id, entry) for entry in entries)
+        self._by_debugpy = {id: entry for id, entry in self._by_debugpy.items() if entry.id in self._by_id}
+        return entries
+
+
+def for_agent(entry: Entry) -> SourceBreakpoint:
+    """A line breakpoint as the agent wants it."""
+    asked = entry.asked
+    assert isinstance(asked, ClientBreakpoint)
+    return SourceBreakpoint(
+        id=entry.id,
+        line=asked.line,
+        column=asked.column,
+        condition=asked.condition,
+        hit_condition=asked.hit_condition,
+        log_message=asked.log_message,
+    )
+
+
+def function_for_agent(entry: Entry) -> FunctionBreakpoint:
+    """A function breakpoint as the agent wants it."""
+    asked = entry.asked
+    assert isinstance(asked, ClientFunctionBreakpoint)
+    return FunctionBreakpoint(
+        id=entry.id, name=asked.name, condition=asked.condition, hit_condition=asked.hit_condition
+    )
+
+
+def for_debugpy(entry: Entry) -> Asked:
+    """A breakpoint as debugpy gets it: on the line to which the agent moved it."""
+    if isinstance(entry.asked, ClientBreakpoint):
+        return msgspec.structs.replace(entry.asked, line=entry.line() or entry.asked.line)
+    return entry.asked

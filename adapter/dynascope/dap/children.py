@@ -1,0 +1,91 @@
+"""Child processes of the debugged program: each becomes a debug session of its own, or runs on undebugged.
+
+debugpy holds every child until somebody attaches to it. A client that understands `startDebugging` is asked to start a
+session of our type for it (one per rank, under torchrun). Where it does not, and for the helpers of inductor that no
+user has written, we attach for a moment and let go, or the program would wait a minute for each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from dynascope.dap.errors import TransportError
+from dynascope.dap.link import Link
+from dynascope.dap.log import logger
+from dynascope.dap.protocol.envelope import UnreadableMessage
+from dynascope.dap.transport import Transport, connect
+
+if TYPE_CHECKING:
+    from dynascope.dap.session import Session
+
+HELPERS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C/_")
+"""Parts of the command lines of processes that torch itself starts: compile workers, and probes of the CPU's
+instructions.
+"""
+
+TIMEOUT = 20.0
+
+
+async def attend(session: Session, configuration: dict[str, Any], token: str | None) -> None:
+    """Serve debugpy's `debugpyAttach` event, whose body is the attach configuration for the child."""
+    if session.client_starts_sessions and not _is_helper(configuration["subProcessId"]):
+        child = configuration | {"type": "dynascope", "request": "attach", **session.child_settings()}
+        if token is not None:
+            child["token"] = token
+        response = await session.client.request("startDebugging", {"request": "attach", "configuration": child})
+        if response.success:
+            return
+        logger.warning("the client did not start a session for a child process: %s", response.message)
+    await _let_run(configuration)
+
+
+def _is_helper(pid: int) -> bool:
+    import psutil
+
+    try:
+        line = " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return False
+    return any(part in line for part in HELPERS)
+
+
+async def _let_run(configuration: dict[str, Any]) -> None:
+    """Attach to the child and disconnect again."""
+    address = configuration["connect"]
+    try:
+        reader, writer = await connect(address["host"], address["port"])
+    except OSError as error:
+        logger.warning("a child process may wait for a debugger: %s", error)
+        return
+    link = Link(Transport(reader, writer), "debugpy")
+    initialized = asyncio.Event()
+    reading = asyncio.ensure_future(_read(link, initialized))
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            await link.request("initialize", {"adapterID": "debugpy"})
+            attached = link.request("attach", configuration)
+            # debugpy takes configurationDone once it has sent `initialized`; the answer to `attach` comes after both
+            await initialized.wait()
+            await link.request("configurationDone")
+            await attached
+            await link.request("disconnect", {"terminateDebuggee": False})
+    except TimeoutError:
+        logger.warning("debugpy did not let go of child process %s", configuration.get("subProcessId"))
+    finally:
+        link.close()
+        reading.cancel()
+
+
+async def _read(link: Link, initialized: asyncio.Event) -> None:
+    try:
+        while (message := await link.receive()) is not None:
+            if message.type == "response":
+                link.settle(message)
+            elif message.event in ("initialized", "terminated"):
+                initialized.set()
+    except (TransportError, UnreadableMessage) as error:
+        logger.warning("debugpy, of a child process: %s", error)
+    finally:
+        initialized.set()
+        link.close()

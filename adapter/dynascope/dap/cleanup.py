@@ -1,0 +1,111 @@
+"""Ends everything a launch has started: the program, its children, and theirs, wherever they went.
+
+A process belongs to a launch when it descends from one of its processes, or when its environment carries the launch's
+mark: that also finds children that started their own session (setsid) or whose parents are gone. On Linux the adapter
+is their reaper besides, so that an orphan becomes the adapter's child and not init's.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import secrets
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import psutil
+
+MARK_VARIABLE = "DYNASCOPE_SESSION"
+GRACE = 0.3
+"""Seconds between SIGTERM and SIGKILL."""
+PATIENCE = 1.5
+"""Seconds within which everything is gone, or never will be (a process in uninterruptible sleep)."""
+
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Make this process the reaper of its orphaned descendants (Linux; elsewhere nothing happens)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+class Household:
+    """The processes of one launch."""
+
+    def __init__(self) -> None:
+        self.mark = secrets.token_hex(16)
+        self._roots: set[int] = set()
+
+    def environment(self) -> dict[str, str]:
+        """What the first process needs in its environment, to be inherited by all."""
+        return {MARK_VARIABLE: self.mark}
+
+    def add(self, pid: int) -> None:
+        """A process known to belong; its descendants do too."""
+        self._roots.add(pid)
+
+    async def end(self) -> bool:
+        """SIGTERM, then SIGKILL, until nobody is left. False when somebody still is after `PATIENCE` seconds."""
+
+        loop = asyncio.get_running_loop()
+        start = loop.time()
+        known: dict[int, psutil.Process] = {}
+        while True:
+            # a process may start another while it is being ended, so look again each time
+            for process in self._members():
+                known.setdefault(process.pid, process)
+            alive = [process for process in known.values() if _is_alive(process)]
+            elapsed = loop.time() - start
+            if not alive:
+                return True
+            if elapsed > PATIENCE:
+                return False
+            _signal(alive, kill=elapsed >= GRACE)
+            await asyncio.sleep(0.02)
+
+    def _members(self) -> Iterable[psutil.Process]:
+        import psutil
+
+        me = os.getpid()
+        for process in psutil.process_iter():
+            if process.pid == me:
+                continue
+            try:
+                if process.pid in self._roots or process.environ().get(MARK_VARIABLE) == self.mark:
+                    yield process
+                    yield from process.children(recursive=True)
+            except (psutil.Error, OSError):
+                continue
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    import psutil
+
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.Error:
+        return False
+
+
+def _signal(processes: Iterable[psutil.Process], *, kill: bool) -> None:
+    import psutil
+
+    for process in processes:
+        try:
+            if kill:
+                process.kill()
+            else:
+                process.terminate()
+        except psutil.Error:
+            pass
+
+
+async def end_process(pid: int) -> None:
+    """End a process that was attached to, with its children."""
+    household = Household()
+    household.add(pid)
+    await household.end()

@@ -1,0 +1,148 @@
+"""Starts a program without debugpy: in the client's terminal, or as a child whose output becomes `output` events."""
+
+from __future__ import annotations
+
+import asyncio
+import codecs
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from dynascope.dap import borrow
+from dynascope.dap.errors import RequestError
+from dynascope.dap.protocol.start import LaunchArguments
+
+PROBE = "import importlib.util as u; raise SystemExit(0 if u.find_spec('dynascope') and u.find_spec('msgspec') else 3)"
+PROBE_TIMEOUT = 30.0
+DRAIN_TIMEOUT = 0.5
+"""Seconds that output may still come after the program's end, from children that hold its pipes open."""
+
+
+def interpreter(arguments: LaunchArguments) -> list[str]:
+    """The command that runs Python; the adapter's own interpreter unless told otherwise."""
+    python = arguments.python or arguments.python_path or sys.executable
+    return [*([python] if isinstance(python, str) else python), *arguments.python_args]
+
+
+def working_folder(arguments: LaunchArguments) -> str:
+    """`cwd`, else the program's folder, as debugpy has it. Raises RequestError when it is no folder."""
+    folder = arguments.cwd or (os.path.dirname(arguments.program) if arguments.program else "") or os.getcwd()
+    if not os.path.isdir(folder):
+        raise RequestError(f"The folder to run in does not exist: {folder}. Correct `cwd` in the launch configuration.")
+    return folder
+
+
+def target(arguments: LaunchArguments) -> list[str]:
+    """What follows the interpreter on a plain command line. Raises RequestError when there is no such program."""
+    if arguments.module is not None:
+        start = ["-m", arguments.module]
+    elif arguments.code is not None:
+        start = ["-c", arguments.code if isinstance(arguments.code, str) else "\n".join(arguments.code)]
+    else:
+        assert arguments.program is not None
+        if not Path(working_folder(arguments), arguments.program).exists():
+            raise RequestError(
+                f"The program does not exist: {arguments.program}. Correct `program` in the launch configuration."
+            )
+        start = [arguments.program]
+    if isinstance(arguments.args, str):
+        raise RequestError("Without debugpy (`runtime` is false) `args` has to be a list of strings.")
+    return [*start, *arguments.args]
+
+
+async def command_line(arguments: LaunchArguments) -> list[str]:
+    """The whole command that runs the program with an agent in it. Raises RequestError."""
+    python, what = interpreter(arguments), target(arguments)
+    if await _has_agent(python, arguments):
+        return [*python, "-m", "dynascope.agent.launcher", *what]
+    return [*python, "-c", borrow.launcher_source(), *what]
+
+
+def environment(arguments: LaunchArguments, ours: dict[str, str]) -> dict[str, str | None]:
+    """What to change in the environment: the configuration's `env`, then ours. None removes a variable."""
+    return arguments.env | ours
+
+
+async def _has_agent(python: list[str], arguments: LaunchArguments) -> bool:
+    try:
+        probe = await asyncio.create_subprocess_exec(
+            *python,
+            "-c",
+            PROBE,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.DEVNULL,
+            stderr=asyncio.subprocess.PIPE,
+            env=_merged(arguments.env),
+            cwd=working_folder(arguments),
+        )
+    except OSError as error:
+        raise RequestError(
+            f"The interpreter {python[0]} cannot be started: {error.strerror or error}. "
+            "Correct `python` in the launch configuration."
+        ) from None
+    try:
+        _, errors = await asyncio.wait_for(probe.communicate(), PROBE_TIMEOUT)
+    except TimeoutError:
+        probe.kill()
+        raise RequestError(f"{' '.join(python)} did not start within {PROBE_TIMEOUT:.0f} seconds.") from None
+    if probe.returncode not in (0, 3):
+        raise RequestError(f"{' '.join(python)} is not a Python that works: {errors.decode(errors='replace')[-500:]}")
+    return probe.returncode == 0
+
+
+def _merged(changes: dict[str, str | None]) -> dict[str, str]:
+    merged = {**os.environ, **changes}
+    return {name: value for name, value in merged.items() if value is not None}
+
+
+class Child:
+    """The program as a child process of the adapter."""
+
+    def __init__(self, process: asyncio.subprocess.Process, on_output: Callable[[str, str], Any]) -> None:
+        """`on_output` gets the category ("stdout", "stderr") and a piece of text; what it returns is awaited."""
+        self.process = process
+        assert process.stdout is not None and process.stderr is not None
+        self._readers = [
+            asyncio.ensure_future(_copy(process.stdout, "stdout", on_output)),
+            asyncio.ensure_future(_copy(process.stderr, "stderr", on_output)),
+        ]
+
+    @classmethod
+    async def start(
+        cls, command: list[str], folder: str, changes: dict[str, str | None], on_output: Callable[[str, str], Any]
+    ) -> Child:
+        """Raises RequestError when the command cannot be started."""
+        # as debugpy's launcher does: unbuffered, or output would come in blocks; UTF-8, for we decode it
+        unbuffered: dict[str, str | None] = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                cwd=folder,
+                env=_merged(unbuffered | changes),
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise RequestError(f"{command[0]} cannot be started: {error.strerror or error}.") from None
+        return cls(process, on_output)
+
+    async def wait(self) -> int:
+        """Its exit code (128 + signal when a signal ended it, as shells have it), after its output."""
+        code = await self.process.wait()
+        await asyncio.wait(self._readers, timeout=DRAIN_TIMEOUT)
+        for reader in self._readers:
+            reader.cancel()
+        return code if code >= 0 else 128 - code
+
+
+async def _copy(stream: asyncio.StreamReader, category: str, on_output: Callable[[str, str], Any]) -> None:
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    while data := await stream.read(1 << 16):
+        if text := decoder.decode(data):
+            await on_output(category, text)
+    if text := decoder.decode(b"", final=True):
+        await on_output(category, text)

@@ -1,0 +1,40 @@
+"""Where the adapter says what went wrong with itself: stderr, and a file in the user's state directory."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import sys
+from pathlib import Path
+
+import platformdirs
+
+logger = logging.getLogger("dynascope.dap")
+
+FILE_SIZE = 1 << 20
+
+
+def default_file() -> Path:
+    """`dap.log` in the platform's state directory for dynascope."""
+    return Path(platformdirs.user_state_dir("dynascope", appauthor=False)) / "dap.log"
+
+
+def configure(path: Path | None, verbose: bool) -> None:
+    """Log warnings (with `verbose`, all) to stderr and to a file of at most `FILE_SIZE` bytes, with one older beside
+    it.
+    """
+    logger.setLevel(logging.DEBUG if verbose else logging.INFO)
+    logger.propagate = False
+    console = logging.StreamHandler(sys.stderr)
+    console.setLevel(logging.DEBUG if verbose else logging.WARNING)
+    console.setFormatter(logging.Formatter("dynascope dap: %(message)s"))
+    logger.addHandler(console)
+    file = path or default_file()
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handler = logging.handlers.RotatingFileHandler(file, maxBytes=FILE_SIZE, backupCount=1, delay=True)
+    except OSError as error:
+        logger.warning("no log file: %s", error)
+        return
+    handler.setFormatter(logging.Formatter("%(asctime)s %(process)d %(levelname)s %(message)s"))
+    logger.addHandler(handler)

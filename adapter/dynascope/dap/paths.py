@@ -1,0 +1,47 @@
+"""pathMappings, applied to the agent's half both ways (debugpy applies them to its own)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+import msgspec
+
+from dynascope.dap.protocol.arguments import PathMapping
+from dynascope.wire.dap import Source
+
+
+class PathMap:
+    """Translates paths between the machines of client and program. The first mapping that fits wins."""
+
+    def __init__(self, mappings: Sequence[PathMapping] | None) -> None:
+        self._roots = [(_root(m.local_root), _root(m.remote_root)) for m in mappings or () if m.remote_root != "."]
+
+    def to_program(self, path: str) -> str:
+        for local, remote in self._roots:
+            if (rest := _below(path, local)) is not None:
+                return remote + rest
+        return path
+
+    def to_client(self, path: str) -> str:
+        for local, remote in self._roots:
+            if (rest := _below(path, remote)) is not None:
+                return local + rest
+        return path
+
+    def source_to_client(self, source: Source | None) -> Source | None:
+        """A copy with its path translated."""
+        if not self._roots or source is None or source.path is None or source.source_reference:
+            return source
+        return msgspec.structs.replace(source, path=self.to_client(source.path))
+
+
+def _root(path: str) -> str:
+    return path.rstrip("/\\") if len(path) > 1 else os.getcwd() if path == "." else ""
+
+
+def _below(path: str, root: str) -> str | None:
+    """What follows `root` in `path`, separator included; None when `path` is elsewhere."""
+    if path.startswith(root) and (len(path) == len(root) or path[len(root)] in "/\\"):
+        return path[len(root) :]
+    return None

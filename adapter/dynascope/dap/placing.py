@@ -1,0 +1,77 @@
+"""Sets breakpoints in a program: asks the agent first, which may move them, then debugpy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import Raw
+
+from dynascope.dap.breakpoints import DebugpyBreakpoint, Entry, for_agent, for_debugpy, function_for_agent
+from dynascope.dap.errors import RequestError
+from dynascope.dap.log import logger
+from dynascope.dap.program import Program, decode_body
+from dynascope.wire.dap import BreakpointsBody, Source
+from dynascope.wire.messages import SetBreakpoints, SetFunctionBreakpoints
+
+if TYPE_CHECKING:
+    from dynascope.dap.session import Session
+
+
+async def place_file(session: Session, program: Program, source: Source, entries: list[Entry]) -> None:
+    """Make these the breakpoints of one file, in both halves. Raises RequestError when debugpy refuses them."""
+    if (agent := program.agent) is not None:
+        path = program.paths.to_program(source.path or "")
+        request = SetBreakpoints(id=agent.next_id(), path=path, breakpoints=[for_agent(entry) for entry in entries])
+        await _ask_agent(program, request, entries)
+    if program.debugpy is not None:
+        arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in entries]}
+        await _ask_debugpy(session, program, "setBreakpoints", arguments, entries)
+
+
+async def place_functions(session: Session, program: Program, entries: list[Entry]) -> None:
+    """Make these the function breakpoints, in both halves. Raises RequestError when debugpy refuses them."""
+    if (agent := program.agent) is not None:
+        wanted = [function_for_agent(entry) for entry in entries]
+        await _ask_agent(program, SetFunctionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
+    if program.debugpy is not None:
+        arguments = {"breakpoints": [for_debugpy(entry) for entry in entries]}
+        await _ask_debugpy(session, program, "setFunctionBreakpoints", arguments, entries)
+
+
+async def place_everything(session: Session, program: Program) -> None:
+    """Tell a new program all that the client has set before, and the client what became of it."""
+    table = session.breakpoints
+    for entries in list(table.files.values()):
+        assert entries[0].source is not None
+        await place_file(session, program, entries[0].source, entries)
+    if table.functions:
+        await place_functions(session, program, table.functions)
+    if session.exception_filters is not None and program.debugpy is not None:
+        await program.debugpy.request("setExceptionBreakpoints", session.exception_filters)
+    for entry in [*(entry for entries in table.files.values() for entry in entries), *table.functions]:
+        program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
+
+
+async def _ask_agent(program: Program, request: SetBreakpoints | SetFunctionBreakpoints, entries: list[Entry]) -> None:
+    assert program.agent is not None
+    try:
+        body = msgspec.json.decode(await program.agent.ask(request), type=BreakpointsBody)
+    except (RequestError, msgspec.DecodeError) as error:
+        logger.warning("the agent set no breakpoints: %s", error)
+        return
+    for entry, breakpoint in zip(entries, body.breakpoints, strict=False):
+        entry.agent = breakpoint
+
+
+async def _ask_debugpy(
+    session: Session, program: Program, command: str, arguments: Mapping[str, object], entries: list[Entry]
+) -> None:
+    assert program.debugpy is not None
+    response = await program.debugpy.request(command, arguments)
+    if not response.success or not isinstance(response.body, Raw):
+        raise RequestError(response.message or "debugpy refused the breakpoints.")
+    answers = msgspec.convert(decode_body(response)["breakpoints"], list[DebugpyBreakpoint])
+    for entry, answer in zip(entries, answers, strict=False):
+        session.breakpoints.told_by_debugpy(entry, answer)

@@ -1,0 +1,213 @@
+"""One life of the debugged program, seen from the adapter: what both kinds, with debugpy and alone, have in common.
+
+A restart makes a new Program; the breakpoints and all else the client has said belong to the session and outlive it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import Raw
+
+from dynascope.dap.agent_link import AgentLink
+from dynascope.dap.cleanup import Household
+from dynascope.dap.errors import RequestError
+from dynascope.dap.link import Link
+from dynascope.dap.log import logger
+from dynascope.dap.merge import Stops, own_stopped
+from dynascope.dap.paths import PathMap
+from dynascope.dap.protocol.arguments import NoArguments
+from dynascope.dap.protocol.envelope import Envelope
+from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
+from dynascope.dap.requests.registry import Body, Call
+from dynascope.wire.messages import (
+    Acknowledge,
+    BreakpointChanged,
+    ConfigurationDone,
+    Configure,
+    Detach,
+    DynamoReady,
+    FromAgent,
+    Output,
+    Resumed,
+    Stopping,
+)
+
+if TYPE_CHECKING:
+    from dynascope.dap.session import Session
+
+Answer = Callable[[Envelope], None]
+"""Takes the response to `launch` or `attach`."""
+
+HELLO_TIMEOUT = 20.0
+"""Seconds an agent has to connect back once it was told to."""
+
+
+class Program(ABC):
+    """The debugged program: its agent, if it has one, and its `Household`, if it was launched."""
+
+    debugpy: Link | None = None
+    agent: AgentLink | None = None
+
+    def __init__(
+        self, session: Session, configuration: dict[str, Raw], arguments: LaunchArguments | AttachArguments
+    ) -> None:
+        self.session = session
+        self.configuration = configuration
+        self.arguments = arguments
+        self.launched = isinstance(arguments, LaunchArguments)
+        self.household = Household() if self.launched else None
+        self.paths = PathMap(arguments.path_mappings)
+        self.stops = Stops()
+        self.ready = False
+        """The client has been told `initialized`."""
+        self.configured = False
+        self.quiet = False
+        """A restart is replacing this program: the client shall not hear of its end."""
+        self._ended = False
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    # what the two kinds do differently
+
+    @abstractmethod
+    async def start(self, answer: Answer) -> None:
+        """Launch or attach; `answer` gets the response, once, possibly long after this returned."""
+
+    @abstractmethod
+    async def configuration_done(self, call: Call[NoArguments] | None) -> Body:
+        """Let the program run, and answer `call` (None after a restart). Raises RequestError."""
+
+    @abstractmethod
+    async def end(self, terminate: bool) -> None:
+        """Let go of the program: end it with all its children, or leave it running undebugged. Never raises."""
+
+    # the client
+
+    def event(self, name: str, body: object = None) -> None:
+        if not self.quiet:
+            self.session.event(name, body)
+
+    def say(self, text: str, category: str = "important") -> None:
+        """A line in the debug console."""
+        self.event("output", {"category": category, "output": f"dynascope: {text}\n"})
+
+    def report_end(self) -> None:
+        """Tell the client, once, that the program is gone."""
+        if not self._ended:
+            self._ended = True
+            self.event("terminated")
+
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something that nobody waits for; its failure is logged."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("an internal error", exc_info=error)
+
+    def become_ready(self) -> None:
+        """The program can take breakpoints now."""
+        self.ready = True
+        self.session.program_is_ready(self)
+
+    # the agent
+
+    async def adopt(self, agent: AgentLink) -> None:
+        """Take an agent that said hello into the session, and configure it. Raises RequestError."""
+        self.agent = agent
+        self.in_background(self._read_agent(agent))
+        alone = self.debugpy is None
+        await agent.ask(
+            Configure(
+                id=agent.next_id(),
+                just_my_code=self.arguments.just_my_code,
+                debug_dynamo=self.arguments.debug_dynamo,
+                stop_on_entry=alone and self.arguments.stop_on_entry,
+            )
+        )
+        if agent.hello.suspension_reason:
+            self.say(f"compile-time stops wait outside debugpy: {agent.hello.suspension_reason}", "console")
+
+    async def release_agent(self) -> None:
+        """Tell the agent that all is configured: a program that waits for that goes on."""
+        if self.agent is not None:
+            await self.agent.ask(ConfigurationDone(id=self.agent.next_id()))
+
+    def leave_agent(self, *, detach: bool) -> None:
+        """Close the agent's channel; with `detach` the program is to run on."""
+        if self.agent is not None:
+            if detach:
+                self.agent.tell(Detach())
+            self.agent.close()
+        self.stops.clear()
+
+    async def _read_agent(self, agent: AgentLink) -> None:
+        why = await agent.read(self._on_notice)
+        self.stops.clear()
+        if why is not None:
+            logger.error(why)
+            self.say(why)
+        self.agent_is_gone()
+
+    @abstractmethod
+    def agent_is_gone(self) -> None:
+        """The channel was closed, from either side."""
+
+    def _on_notice(self, notice: FromAgent) -> None:
+        match notice:
+            case Stopping():
+                stop = self.stops.add(notice, self.paths)
+                assert self.agent is not None
+                self.agent.tell(Acknowledge(thread_ident=notice.thread_ident))
+                if notice.own_loop:
+                    self.event("stopped", own_stopped(stop))
+            case Resumed():
+                self.stops.remove_thread(notice.thread_ident)
+            case BreakpointChanged():
+                self._breakpoint_changed(notice)
+            case Output():
+                self._output(notice)
+            case DynamoReady(missing=[_, *_]):
+                self.say(
+                    f"no compile-time stops: torch {notice.torch_version} lacks {', '.join(notice.missing)}. "
+                    "Update dynascope, or report this torch version."
+                )
+            case DynamoReady():
+                logger.info("hooked torch %s", notice.torch_version)
+
+    def _breakpoint_changed(self, notice: BreakpointChanged) -> None:
+        entry = self.session.breakpoints.get(notice.breakpoint.id)
+        if entry is not None:
+            entry.agent = notice.breakpoint
+            self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
+
+    def _output(self, notice: Output) -> None:
+        body: dict[str, Any] = {"category": notice.category, "output": notice.output}
+        if notice.path is not None:
+            body["source"] = {"path": self.paths.to_client(notice.path)}
+            if notice.line is not None:
+                body["line"] = notice.line
+        self.event("output", body)
+
+    def failed(self, error: Exception) -> Envelope:
+        """A failed response to `launch` or `attach`."""
+        if not isinstance(error, RequestError):
+            logger.error("an internal error", exc_info=error)
+        return Envelope("response", 0, success=False, message=str(error) or type(error).__name__)
+
+
+def succeeded() -> Envelope:
+    """A response to `launch` or `attach`."""
+    return Envelope("response", 0, success=True)
+
+
+def decode_body(envelope: Envelope) -> dict[str, Any]:
+    """The body of an event or response, {} when there is none."""
+    return msgspec.json.decode(envelope.body) if isinstance(envelope.body, Raw) else {}

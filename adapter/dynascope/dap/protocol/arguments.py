@@ -1,0 +1,170 @@
+"""Arguments of the requests that are served, as the DAP specification types them.
+
+Fields nobody here reads are not listed: msgspec skips them, and forwarded requests keep theirs.
+https://microsoft.github.io/debug-adapter-protocol/specification
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from msgspec import Raw, field
+
+from dynascope.wire.dap import DapStruct, Source
+
+
+class NoArguments(DapStruct):
+    """Of `threads`, `configurationDone` and others that need none."""
+
+
+class ValueFormat(DapStruct):
+    hex: bool = False
+
+
+class InitializeArguments(DapStruct):
+    lines_start_at1: bool = True
+    columns_start_at1: bool = True
+    path_format: str = "path"
+    supports_run_in_terminal_request: bool = False
+    supports_start_debugging_request: bool = False
+
+
+class RestartArguments(DapStruct):
+    """`arguments` is the launch or attach configuration as it is now; None means: as it was."""
+
+    arguments: dict[str, Raw] | None = None
+
+
+class DisconnectArguments(DapStruct):
+    restart: bool = False
+    terminate_debuggee: bool | None = None
+    suspend_debuggee: bool = False
+
+
+class TerminateArguments(DapStruct):
+    restart: bool = False
+
+
+class ClientBreakpoint(DapStruct):
+    """One breakpoint of `setBreakpoints`, before it has an id."""
+
+    line: int
+    column: int | None = None
+    condition: str | None = None
+    hit_condition: str | None = None
+    log_message: str | None = None
+
+
+class SetBreakpointsArguments(DapStruct):
+    """`lines` is the deprecated spelling of `breakpoints` that some clients still send alone."""
+
+    source: Source
+    breakpoints: list[ClientBreakpoint] | None = None
+    lines: list[int] | None = None
+    source_modified: bool = False
+
+
+class ClientFunctionBreakpoint(DapStruct):
+    name: str
+    condition: str | None = None
+    hit_condition: str | None = None
+
+
+class SetFunctionBreakpointsArguments(DapStruct):
+    breakpoints: list[ClientFunctionBreakpoint]
+
+
+class SetExceptionBreakpointsArguments(DapStruct):
+    filters: list[str] = field(default_factory=list)
+    filter_options: list[dict[str, Any]] | None = None
+    exception_options: list[dict[str, Any]] | None = None
+
+
+class ThreadArguments(DapStruct):
+    """Of `continue`, `next`, `stepIn`, `stepOut`, `pause` and `exceptionInfo`."""
+
+    thread_id: int
+
+
+class StackTraceArguments(DapStruct):
+    """`levels` 0 or absent means all."""
+
+    thread_id: int
+    start_frame: int | None = None
+    levels: int | None = None
+
+
+class FrameArguments(DapStruct):
+    """Of `scopes`, `stepInTargets` and `restartFrame`."""
+
+    frame_id: int
+
+
+class VariablesArguments(DapStruct):
+    variables_reference: int
+    filter: Literal["indexed", "named"] | None = None
+    start: int | None = None
+    count: int | None = None
+    format: ValueFormat | None = None
+
+
+class EvaluateArguments(DapStruct):
+    expression: str
+    frame_id: int | None = None
+    context: str | None = None
+    format: ValueFormat | None = None
+
+
+class CompletionsArguments(DapStruct):
+    """`column` counts from 1, in UTF-16 code units, within `line` (default 1) of `text`."""
+
+    text: str
+    column: int
+    line: int | None = None
+    frame_id: int | None = None
+
+
+class SetVariableArguments(DapStruct):
+    variables_reference: int
+    name: str
+    value: str
+
+
+class SetExpressionArguments(DapStruct):
+    expression: str
+    value: str
+    frame_id: int | None = None
+
+
+class SourceArguments(DapStruct):
+    source_reference: int = 0
+    source: Source | None = None
+
+
+class GotoTargetsArguments(DapStruct):
+    source: Source
+    line: int
+
+
+class GotoArguments(DapStruct):
+    thread_id: int
+    target_id: int
+
+
+class ModulesArguments(DapStruct):
+    start_module: int | None = None
+    module_count: int | None = None
+
+
+class Address(DapStruct):
+    """Of `connect` and `listen` in an attach configuration."""
+
+    port: int
+    host: str = "127.0.0.1"
+
+
+class PathMapping(DapStruct):
+    """`localRoot` on the client's machine is `remoteRoot` on the debugged program's; "." means: as it is."""
+
+    local_root: str
+    remote_root: str

@@ -1,0 +1,73 @@
+"""The arguments of `launch` and `attach`: debugpy's own, and ours beside them.
+
+Only what the adapter reads is typed here. Everything else goes to debugpy as it came; `OURS` never does.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+from msgspec import Raw, field
+
+from dynascope.dap.protocol.arguments import Address, PathMapping
+from dynascope.wire.dap import DapStruct
+
+OURS = ("runtime", "record", "debugDynamo", "token")
+
+
+class StartArguments(DapStruct):
+    """What `launch` and `attach` share."""
+
+    runtime: bool = True
+    """False: compile time only, without debugpy."""
+    record: bool = True
+    debug_dynamo: bool = False
+    """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo work (slow)."""
+    token: str | None = None
+    just_my_code: bool = True
+    stop_on_entry: bool = False
+    path_mappings: list[PathMapping] | None = None
+    no_debug: bool | None = None
+
+
+class LaunchArguments(StartArguments):
+    """Of `launch`. Exactly one of `program`, `module` and `code` is given."""
+
+    program: str | None = None
+    module: str | None = None
+    code: str | list[str] | None = None
+    args: list[str] | str = field(default_factory=list)
+    cwd: str | None = None
+    env: dict[str, str | None] = field(default_factory=dict)
+    python: str | list[str] | None = None
+    python_path: str | list[str] | None = None
+    python_args: list[str] = field(default_factory=list)
+    console: Literal["internalConsole", "integratedTerminal", "externalTerminal"] | None = None
+    console_title: str = "Dynascope"
+
+
+class AttachArguments(StartArguments):
+    """Of `attach`. `connect`, `listen` or `processId` say where the program is."""
+
+    connect: Address | None = None
+    listen: Address | None = None
+    host: str | None = None
+    port: int | None = None
+    process_id: int | str | None = None
+    sub_process_id: int | None = None
+
+
+def read_launch(configuration: dict[str, Raw]) -> LaunchArguments:
+    """Type a configuration. Raises msgspec.ValidationError, which names the argument."""
+    return msgspec.json.decode(msgspec.json.encode(configuration), type=LaunchArguments)
+
+
+def read_attach(configuration: dict[str, Raw]) -> AttachArguments:
+    """Type a configuration. Raises msgspec.ValidationError, which names the argument."""
+    return msgspec.json.decode(msgspec.json.encode(configuration), type=AttachArguments)
+
+
+def for_debugpy(configuration: dict[str, Raw]) -> dict[str, Raw]:
+    """The configuration without the arguments that debugpy does not know."""
+    return {name: value for name, value in configuration.items() if name not in OURS}

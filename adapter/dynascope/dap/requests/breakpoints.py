@@ -1,0 +1,77 @@
+"""Where to stop: lines, functions, exceptions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec import Raw
+
+from dynascope.dap.errors import RequestError
+from dynascope.dap.placing import place_file, place_functions
+from dynascope.dap.protocol.arguments import (
+    ClientBreakpoint,
+    SetBreakpointsArguments,
+    SetExceptionBreakpointsArguments,
+    SetFunctionBreakpointsArguments,
+)
+from dynascope.dap.requests.registry import Body, Call, capability, request
+from dynascope.wire.dap import BreakpointsBody
+
+if TYPE_CHECKING:
+    from dynascope.dap.session import Session
+
+DEBUGPY_FILTERS = [
+    {
+        "filter": "raised",
+        "label": "Raised Exceptions",
+        "default": False,
+        "description": "Break whenever any exception is raised.",
+    },
+    {
+        "filter": "uncaught",
+        "label": "Uncaught Exceptions",
+        "default": True,
+        "description": "Break when the process is exiting due to unhandled exception.",
+    },
+    {
+        "filter": "userUnhandled",
+        "label": "User Uncaught Exceptions",
+        "default": False,
+        "description": "Break when exception escapes into library code.",
+    },
+]
+
+
+@request("setBreakpoints", SetBreakpointsArguments, ordered=True)
+@capability("supportsConditionalBreakpoints")
+@capability("supportsHitConditionalBreakpoints")
+@capability("supportsLogPoints")
+async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments]) -> Body:
+    source = call.arguments.source
+    if not source.path:
+        raise RequestError("setBreakpoints: the source has no path; breakpoints are set in files only.")
+    asked = call.arguments.breakpoints
+    if asked is None:
+        asked = [ClientBreakpoint(line=line) for line in call.arguments.lines or ()]
+    entries = session.breakpoints.replace_file(source, asked)
+    await place_file(session, session.running(), source, entries)
+    return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
+
+
+@request("setFunctionBreakpoints", SetFunctionBreakpointsArguments, ordered=True)
+@capability("supportsFunctionBreakpoints")
+async def set_function_breakpoints(session: Session, call: Call[SetFunctionBreakpointsArguments]) -> Body:
+    entries = session.breakpoints.replace_functions(call.arguments.breakpoints)
+    await place_functions(session, session.running(), entries)
+    return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
+
+
+@request("setExceptionBreakpoints", SetExceptionBreakpointsArguments, ordered=True)
+@capability("supportsExceptionOptions")
+@capability("exceptionBreakpointFilters", DEBUGPY_FILTERS)
+async def set_exception_breakpoints(session: Session, call: Call[SetExceptionBreakpointsArguments]) -> Body:
+    """debugpy's: exceptions are raised when the program runs."""
+    session.exception_filters = call.raw if isinstance(call.raw, Raw) else None
+    if session.running().debugpy is not None:
+        return session.pass_to_debugpy(call)
+    return None

@@ -1,0 +1,39 @@
+"""Expressions: hover, watch, the debug console, and its completions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynascope.dap.errors import RequestError
+from dynascope.dap.protocol.arguments import EvaluateArguments
+from dynascope.dap.requests.inspection import stop_of
+from dynascope.dap.requests.registry import Body, Call, capability, request
+from dynascope.wire.messages import Evaluate
+
+if TYPE_CHECKING:
+    from dynascope.dap.session import Session
+
+
+@request("evaluate", EvaluateArguments)
+@capability("supportsEvaluateForHovers")
+@capability("supportsClipboardContext")
+async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
+    """At a symbolic frame on fakes, by the agent; at a frame of the running program by debugpy."""
+    arguments = call.arguments
+    owner = None if arguments.frame_id is None else stop_of(session, arguments.frame_id)
+    if owner is None:
+        if session.running().debugpy is None:
+            raise RequestError("Without debugpy (`runtime` is false) expressions need a frame: stop first.")
+        return session.pass_to_debugpy(call)
+    agent, stop = owner
+    assert arguments.frame_id is not None
+    return await agent.ask(
+        Evaluate(
+            id=agent.next_id(),
+            thread_ident=stop.notice.thread_ident,
+            frame_id=arguments.frame_id,
+            expression=arguments.expression,
+            context=arguments.context or "repl",
+            hex=arguments.format is not None and arguments.format.hex,
+        )
+    )

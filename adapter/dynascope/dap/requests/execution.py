@@ -1,0 +1,81 @@
+"""Going on, and stopping."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from msgspec import UNSET
+
+from dynascope.dap.protocol.arguments import NoArguments, ThreadArguments
+from dynascope.dap.protocol.envelope import Envelope, raw
+from dynascope.dap.requests.registry import ANSWERED, Body, Call, request
+from dynascope.wire.messages import Failure, Pause, Reply, Resume, ResumeCommand, Threads
+
+if TYPE_CHECKING:
+    from dynascope.dap.session import Session
+
+
+@request("continue", ThreadArguments, ordered=True)
+async def continue_(session: Session, call: Call[ThreadArguments]) -> Body:
+    return _resume(session, call)
+
+
+@request("next", ThreadArguments, ordered=True)
+async def next_(session: Session, call: Call[ThreadArguments]) -> Body:
+    return _resume(session, call)
+
+
+@request("stepIn", ThreadArguments, ordered=True)
+async def step_in(session: Session, call: Call[ThreadArguments]) -> Body:
+    return _resume(session, call)
+
+
+@request("stepOut", ThreadArguments, ordered=True)
+async def step_out(session: Session, call: Call[ThreadArguments]) -> Body:
+    return _resume(session, call)
+
+
+def _resume(session: Session, call: Call[ThreadArguments]) -> Body:
+    """pydevd resumes whom it suspended, at compile-time stops too; the agent resumes those in its own loop."""
+    program = session.running()
+    stop = program.stops.of_thread(call.arguments.thread_id)
+    agent = program.agent
+    if stop is None or not stop.notice.own_loop or agent is None:
+        if program.debugpy is None:
+            return {"allThreadsContinued": False} if call.command == "continue" else None
+        return session.pass_to_debugpy(call)
+
+    def answer(result: Reply | Failure) -> None:
+        if isinstance(result, Failure):
+            session.respond(call, Envelope("response", 0, success=False, message=result.message))
+            return
+        body = raw({"allThreadsContinued": False}) if call.command == "continue" else UNSET
+        session.respond(call, Envelope("response", 0, success=True, body=body))
+
+    request = Resume(
+        id=agent.next_id(), thread_ident=stop.notice.thread_ident, command=cast("ResumeCommand", call.command)
+    )
+    program.stops.remove_thread(stop.notice.thread_ident)
+    agent.send(request, answer)
+    return ANSWERED
+
+
+@request("pause", ThreadArguments, ordered=True)
+async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
+    """Both halves are asked: nobody knows whether the thread will be running or compiling in a moment."""
+    program = session.running()
+    if program.agent is not None:
+        await program.agent.ask(Pause(id=program.agent.next_id(), thread_id=call.arguments.thread_id))
+    if program.debugpy is not None:
+        return session.pass_to_debugpy(call)
+    return None
+
+
+@request("threads", NoArguments)
+async def threads(session: Session, call: Call[NoArguments]) -> Body:
+    program = session.running()
+    if program.debugpy is not None:
+        return session.pass_to_debugpy(call)
+    if program.agent is None:
+        return {"threads": []}
+    return await program.agent.ask(Threads(id=program.agent.next_id()))

@@ -1,0 +1,140 @@
+"""From `initialize` to `disconnect`."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+import msgspec
+from msgspec import UNSET, Raw
+
+from dynascope.dap.errors import RequestError
+from dynascope.dap.program import Program
+from dynascope.dap.protocol import start
+from dynascope.dap.protocol.arguments import (
+    DisconnectArguments,
+    InitializeArguments,
+    NoArguments,
+    RestartArguments,
+    TerminateArguments,
+)
+from dynascope.dap.protocol.envelope import Envelope
+from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
+from dynascope.dap.requests.registry import ANSWERED, CAPABILITIES, Answered, Body, Call, capability, request
+
+if TYPE_CHECKING:
+    from dynascope.dap.session import Session
+
+
+@request("initialize", InitializeArguments, phase="connected")
+async def initialize(session: Session, call: Call[InitializeArguments]) -> Body:
+    if session.client_arguments is not None:
+        raise RequestError("initialize has been sent before.")
+    if not (call.arguments.lines_start_at1 and call.arguments.columns_start_at1):
+        raise RequestError("Lines and columns have to start at 1 (linesStartAt1, columnsStartAt1).")
+    if call.arguments.path_format != "path":
+        raise RequestError(f"The pathFormat has to be 'path', not {call.arguments.path_format!r}.")
+    session.client_arguments = call.arguments
+    session.initialize_arguments = msgspec.json.decode(call.raw) if isinstance(call.raw, Raw) else {}
+    return dict(CAPABILITIES)
+
+
+@request("launch", LaunchArguments, phase="initialized")
+async def launch(session: Session, call: Call[LaunchArguments]) -> Body:
+    arguments = call.arguments
+    if sum(target is not None for target in (arguments.program, arguments.module, arguments.code)) != 1:
+        raise RequestError("launch needs exactly one of `program`, `module` and `code`.")
+    return await _start(session, call)
+
+
+@request("attach", AttachArguments, phase="initialized")
+async def attach(session: Session, call: Call[AttachArguments]) -> Body:
+    arguments = call.arguments
+    places = (arguments.connect, arguments.port, arguments.listen, arguments.process_id)
+    if all(place is None for place in places):
+        raise RequestError(
+            "attach needs `connect` (host and port of a program that called dynascope.listen() or debugpy.listen()), "
+            "`listen` or `processId`."
+        )
+    return await _start(session, call)
+
+
+async def _start(session: Session, call: Call[LaunchArguments] | Call[AttachArguments]) -> Answered:
+    """The response comes after configurationDone, when debugpy or the launcher lets the program run."""
+    if session.program is not None:
+        raise RequestError(f"{call.command} is not possible: a program is being debugged already.")
+    configuration = msgspec.json.decode(call.raw, type=dict[str, Raw]) if isinstance(call.raw, Raw) else {}
+    program = session.program = _new_program(session, configuration, call.arguments)
+
+    def answer(response: Envelope) -> None:
+        session.respond(call, response)
+        if not response.success and session.program is program:
+            session.program = None
+            program.in_background(program.end(program.launched))
+
+    await program.start(answer)
+    return ANSWERED
+
+
+def _new_program(
+    session: Session, configuration: dict[str, Raw], arguments: LaunchArguments | AttachArguments
+) -> Program:
+    from dynascope.dap.alone import ProgramAlone
+    from dynascope.dap.runtime_half import ProgramWithDebugpy
+
+    kind = ProgramWithDebugpy if arguments.runtime else ProgramAlone
+    return kind(session, configuration, arguments)
+
+
+@request("configurationDone", NoArguments, ordered=True)
+@capability("supportsConfigurationDoneRequest")
+async def configuration_done(session: Session, call: Call[NoArguments]) -> Body:
+    program = session.running()
+    if program.configured:
+        raise RequestError("configurationDone has been sent before.")
+    program.configured = session.settled = True
+    return await program.configuration_done(call)
+
+
+@request("restart", RestartArguments)
+@capability("supportsRestartRequest")
+async def restart(session: Session, call: Call[RestartArguments]) -> Body:
+    """Ends the program and starts it anew, with the configuration the client sent along or else the one before."""
+    old = session.running()
+    wanted = call.arguments.arguments
+    configuration = old.configuration if wanted is None else wanted
+    arguments = start.read_launch(configuration) if old.launched else start.read_attach(configuration)
+    old.quiet = True
+    await session.end_program(None)
+    program = session.program = _new_program(session, configuration, arguments)
+    answered: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
+    await program.start(answered.set_result)
+    response = await answered
+    if not response.success:
+        session.program = None
+        await program.end(program.launched)
+        session.event("terminated")
+        raise RequestError(f"The program could not be started again: {response.message}")
+    return None
+
+
+@request("terminate", TerminateArguments)
+@capability("supportsTerminateRequest")
+async def terminate(session: Session, call: Call[TerminateArguments]) -> Body:
+    """Ends the program, also one that was attached to; `terminated` follows."""
+    program = session.running()
+    await session.end_program(True)
+    program.report_end()
+    return None
+
+
+@request("disconnect", DisconnectArguments, phase="connected")
+@capability("supportTerminateDebuggee")
+async def disconnect(session: Session, call: Call[DisconnectArguments]) -> Body:
+    """What was launched ends with all its children; what was attached to runs on, unless `terminateDebuggee`."""
+    if call.arguments.suspend_debuggee:
+        raise RequestError("suspendDebuggee is not supported: the program can only run on, or end.")
+    await session.end_program(call.arguments.terminate_debuggee)
+    session.respond(call, Envelope("response", 0, success=True, body=UNSET))
+    session.finish()
+    return ANSWERED

@@ -1,0 +1,92 @@
+"""Requests that debugpy serves, at frames of the running program only."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynascope.dap.errors import RequestError
+from dynascope.dap.protocol.arguments import (
+    FrameArguments,
+    GotoArguments,
+    GotoTargetsArguments,
+    ModulesArguments,
+    NoArguments,
+    SetExpressionArguments,
+    SetVariableArguments,
+    SourceArguments,
+    ThreadArguments,
+)
+from dynascope.dap.requests.registry import Body, Call, capability, request
+from dynascope.wire.dap import FIRST_AGENT_ID
+
+if TYPE_CHECKING:
+    from dynascope.dap.session import Session
+
+
+def _refuse_symbolic(id: int | None, what: str) -> None:
+    if id is not None and id >= FIRST_AGENT_ID:
+        raise RequestError(f"{what} at a compile-time stop: nothing runs there. Select a frame of the running program.")
+
+
+def _refuse_compiling(session: Session, thread_id: int, what: str) -> None:
+    if session.running().stops.of_thread(thread_id) is not None:
+        raise RequestError(f"{what} while the thread is stopped at compile time: nothing runs there.")
+
+
+@request("setVariable", SetVariableArguments)
+@capability("supportsSetVariable")
+async def set_variable(session: Session, call: Call[SetVariableArguments]) -> Body:
+    _refuse_symbolic(call.arguments.variables_reference, "A variable cannot be set")
+    return session.pass_to_debugpy(call)
+
+
+@request("setExpression", SetExpressionArguments)
+@capability("supportsSetExpression")
+async def set_expression(session: Session, call: Call[SetExpressionArguments]) -> Body:
+    _refuse_symbolic(call.arguments.frame_id, "A value cannot be set")
+    return session.pass_to_debugpy(call)
+
+
+@request("stepInTargets", FrameArguments)
+@capability("supportsStepInTargetsRequest")
+async def step_in_targets(session: Session, call: Call[FrameArguments]) -> Body:
+    """None at a symbolic frame: a plain step in goes into whatever Dynamo inlines next."""
+    if call.arguments.frame_id >= FIRST_AGENT_ID:
+        return {"targets": []}
+    return session.pass_to_debugpy(call)
+
+
+@request("gotoTargets", GotoTargetsArguments)
+@capability("supportsGotoTargetsRequest")
+async def goto_targets(session: Session, call: Call[GotoTargetsArguments]) -> Body:
+    return session.pass_to_debugpy(call)
+
+
+@request("goto", GotoArguments)
+async def goto(session: Session, call: Call[GotoArguments]) -> Body:
+    _refuse_compiling(session, call.arguments.thread_id, "The next statement cannot be set")
+    return session.pass_to_debugpy(call)
+
+
+@request("exceptionInfo", ThreadArguments)
+@capability("supportsExceptionInfoRequest")
+async def exception_info(session: Session, call: Call[ThreadArguments]) -> Body:
+    _refuse_compiling(session, call.arguments.thread_id, "There is no exception to tell of")
+    return session.pass_to_debugpy(call)
+
+
+@request("source", SourceArguments)
+async def source(session: Session, call: Call[SourceArguments]) -> Body:
+    return session.pass_to_debugpy(call)
+
+
+@request("modules", ModulesArguments)
+@capability("supportsModulesRequest")
+async def modules(session: Session, call: Call[ModulesArguments]) -> Body:
+    return session.pass_to_debugpy(call)
+
+
+@request("debugpySystemInfo", NoArguments)
+async def debugpy_system_info(session: Session, call: Call[NoArguments]) -> Body:
+    """debugpy's own request, which its users' tools send."""
+    return session.pass_to_debugpy(call)

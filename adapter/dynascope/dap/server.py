@@ -1,0 +1,106 @@
+"""`dynascope dap`: one session over stdin and stdout, or over one TCP connection."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import stat
+from ipaddress import ip_address
+from pathlib import Path
+
+from dynascope.dap import cleanup, log
+from dynascope.dap.link import Link
+from dynascope.dap.log import logger
+from dynascope.dap.session import Session
+from dynascope.dap.transport import Output, Transport, new_reader, no_delay
+
+ORDERLY, UNREADABLE = 0, 1
+"""Exit codes."""
+
+
+class NotLoopback(Exception):
+    """Somebody asked to listen where other machines can connect."""
+
+
+class FileOutput:
+    """A regular file as a transport's output (asyncio's streams take pipes and sockets only)."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+
+    async def drain(self) -> None:
+        return None
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+def serve_stdio(log_file: Path | None, verbose: bool) -> int:
+    """Serve one session over stdin and stdout. The exit code is returned."""
+    log.configure(log_file, verbose)
+    # whatever else writes to stdout must not end up between two messages
+    output = os.dup(1)
+    os.dup2(2, 1)
+    return asyncio.run(_stdio(os.dup(0), output))
+
+
+async def _stdio(source: int, target: int) -> int:
+    reader = new_reader()
+    if stat.S_ISREG(os.fstat(source).st_mode):
+        with open(source, "rb") as whole:
+            reader.feed_data(whole.read())
+        reader.feed_eof()
+    else:
+        loop = asyncio.get_running_loop()
+        file = open(source, "rb", buffering=0)  # noqa: SIM115 - the transport closes it
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), file)
+    return await _serve(Transport(reader, await _writer(target)))
+
+
+async def _writer(descriptor: int) -> Output:
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return FileOutput(descriptor)
+    loop = asyncio.get_running_loop()
+    file = open(descriptor, "wb", buffering=0)  # noqa: SIM115 - the transport closes it
+    transport, protocol = await loop.connect_write_pipe(asyncio.streams.FlowControlMixin, file)
+    return asyncio.StreamWriter(transport, protocol, None, loop)
+
+
+async def _serve(transport: Transport) -> int:
+    cleanup.adopt_orphans()
+    session = Session(Link(transport, "the client"))
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        with contextlib.suppress(NotImplementedError):
+            loop.add_signal_handler(number, session.finish)
+    return ORDERLY if await session.serve() else UNREADABLE
+
+
+def serve_address(host: str, port: int, log_file: Path | None, verbose: bool) -> int:
+    """Listen, say where on stdout, and serve the first client that connects. Raises NotLoopback and OSError."""
+    if host != "localhost" and not ip_address(host).is_loopback:
+        raise NotLoopback(host)
+    log.configure(log_file, verbose)
+    return asyncio.run(_listen(host, port))
+
+
+async def _listen(host: str, port: int) -> int:
+    clients: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        server.close()  # one client, and nobody after it
+        await clients.put((reader, writer))
+
+    server = await asyncio.start_server(connected, host, port, limit=1 << 16, backlog=1)
+    address = server.sockets[0].getsockname()
+    print(f"Dynascope listens on {address[0]}:{address[1]}", flush=True)
+    reader, writer = await clients.get()
+    no_delay(writer)
+    logger.info("a client connected from %s", writer.get_extra_info("peername"))
+    return await _serve(Transport(reader, writer))
