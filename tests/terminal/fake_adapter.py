@@ -2,7 +2,8 @@
 
 It stops twice in thread 1, at lines 2 and 3 of the launched program, then ends with exit code 3.
 SCENARIO: `plain`; `refuses` (the launch fails); `dies` (exits at `configurationDone`); `two threads` (thread 2 stops
-too, and each goes on alone); `late` (a stop comes before the response to `continue`); `mute` (dies at once).
+too, and each goes on alone); `late` (a stop comes before the response to `continue`); `mute` (dies at once);
+`runs` (after the first stop, until it is paused).
 """
 
 from __future__ import annotations
@@ -124,8 +125,15 @@ class Adapter:
         if self.scenario == "late":
             self.next_stop()
         self.respond(success=True, body={"allThreadsContinued": not alone})
+        if self.scenario == "runs" and self.request["command"] == "continue":
+            return {}
         if self.scenario != "late" and not (alone and arguments["threadId"] == 2):
             self.next_stop()
+        return {}
+
+    def pause(self, arguments: dict) -> dict:
+        self.respond(success=True, body={})
+        self.event("stopped", reason="pause", threadId=1, allThreadsStopped=True)
         return {}
 
     next = stepIn = stepOut = resume

@@ -15,7 +15,7 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from dynascope.terminal import commands
 from dynascope.terminal.commands.looking import local_names
-from dynascope.terminal.session import CommandError, Session
+from dynascope.terminal.session import CommandError, Session, StartFailed
 
 PROMPT = "(dynascope) "
 _TAKES_FILES = {"break", "tbreak", "clear"}
@@ -61,6 +61,7 @@ def perform(session: Session, lines: Iterable[str]) -> None:
     """Carry out a list, printing each command as if typed; at its end the program goes on to its own.
 
     A line that starts with `#` is printed as a heading. A command that needs a stop first runs the program to one.
+    Raises StartFailed.
     """
     above = "#"
     for raw in lines:
@@ -73,6 +74,8 @@ def perform(session: Session, lines: Iterable[str]) -> None:
                 if session.debuggee is None and not session.finished and commands.find(_split(line)[0]).needs_stop:
                     session.start()
                 execute(session, line)
+            except StartFailed:
+                raise
             except CommandError as error:
                 session.printer.error(str(error))
         above = line or above

@@ -35,6 +35,10 @@ class CommandError(Exception):
     """A command that cannot be carried out; the text is for the user."""
 
 
+class StartFailed(CommandError):
+    """The program could not be started at all; asking again would not help."""
+
+
 class _SourceBody(msgspec.Struct):
     content: str
 
@@ -69,7 +73,7 @@ class Session:
         return self.debuggee is not None and not self.debuggee.ended
 
     def start(self) -> None:
-        """Run the program from its beginning to its first stop or its end. Raises CommandError."""
+        """Run the program from its beginning to its first stop or its end. Raises StartFailed."""
         self.close()
         try:
             self.debuggee = Debuggee(
@@ -83,7 +87,7 @@ class Session:
         except RequestFailed as error:
             self.close()
             self.exit_code = 1
-            raise CommandError(f"{self.program.name} did not start: {error}") from error
+            raise StartFailed(f"{self.program.name} did not start: {error}") from error
         self.follow()
 
     def resume(self, command: StepCommand) -> None:
