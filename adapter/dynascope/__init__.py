@@ -1,1 +1,69 @@
-""""""
+"""Dynascope, a debugger for the compile time of torch.compile: what a program says to it.
+
+    import dynascope
+
+    dynascope.listen()            # then attach from the editor, or:
+    dynascope.wait_for_client()
+    dynascope.breakpoint()        # in compiled code: stops while Dynamo traces this line
+
+Nothing here imports torch or debugpy before it is needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__version__ = "0.1.0"
+__all__ = ["breakpoint", "listen", "wait_for_client"]
+
+
+def listen(address: tuple[str, int] = ("127.0.0.1", 0), *, runtime: bool = True) -> tuple[str, int]:
+    """Let a debugger attach to this process; returns the host and port to attach to (port 0: a free one).
+
+    Whoever connects must know the session's token: that of `DYNASCOPE_TOKEN`, or one left in a file that only this user
+    can read. With `runtime=False` debugpy stays out of the process, and only compiles stop.
+    Raises RuntimeError when this process listens already, OSError when the address cannot be used.
+    """
+    from dynascope.agent.listener import listen
+
+    return listen(address, runtime=runtime)
+
+
+def wait_for_client() -> None:
+    """Wait until a debugger has attached and set its breakpoints. Raises RuntimeError before `listen`."""
+    from dynascope.agent.listener import wait_for_client
+
+    wait_for_client()
+
+
+def breakpoint() -> None:
+    """Stop here: while Dynamo traces this line, as `torch._dynamo.comptime.comptime.breakpoint` does; else as it runs.
+
+    Does nothing without a debugger attached.
+    """
+    import torch
+
+    if torch.compiler.is_dynamo_compiling():
+        # Dynamo inlines this function, so it may only do what Dynamo can trace
+        from torch._dynamo.comptime import comptime
+
+        comptime(_stop_in_compile)
+    else:
+        _stop_at_runtime()
+
+
+def _stop_in_compile(context: Any) -> None:
+    """Runs while Dynamo traces; `context` is the `ComptimeContext` of `breakpoint` itself."""
+    from dynascope.agent.bootstrap import current_agent
+
+    agent = current_agent()
+    if agent is not None:
+        agent.comptime_breakpoint(context)
+
+
+def _stop_at_runtime() -> None:
+    import sys
+
+    debugpy: Any = sys.modules.get("debugpy")
+    if debugpy is not None:
+        debugpy.breakpoint()  # passes over frames in our files

@@ -91,7 +91,7 @@ class _Session:
 
 def _choose_suspension(runtime: bool) -> tuple[Suspension, str | None]:
     """Inside pydevd if debugpy is there and passes the self-test; and why not, when it fails it."""
-    if not runtime or not pydevd.is_debugging():
+    if not runtime or not pydevd.is_loaded():
         return OwnLoop(), None
     try:
         return pydevd.PydevdSuspension(), None

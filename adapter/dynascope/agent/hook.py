@@ -325,6 +325,11 @@ class Hook:
         self._send(Output(category="console", output=text + "\n", path=path, line=line))
         return False
 
+    def comptime_breakpoint(self, context: Any) -> None:
+        translator = comptime.translator_of(context)
+        if translator is not None:
+            self._comptime_breakpoint(translator)
+
     def _comptime_breakpoint(self, translator: Translator) -> None:
         try:
             state = self.threads.current()

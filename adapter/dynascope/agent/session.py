@@ -198,6 +198,11 @@ class Agent:
 
     # ---- compiling and program threads
 
+    def comptime_breakpoint(self, context: Any) -> None:
+        """`dynascope.breakpoint()` in compiled code, with Dynamo's `ComptimeContext`."""
+        if self.hook is not None:
+            self.hook.comptime_breakpoint(context)
+
     def _runtime_stop(self) -> None:
         if self.hook is not None:
             self.hook.step_ended_at_runtime()

@@ -9,11 +9,15 @@ from collections.abc import Callable
 from typing import Any
 
 
+def translator_of(context: Any) -> Any | None:
+    """The translator of a `ComptimeContext` (its private `__tx`, 2.1)."""
+    return vars(context).get("_ComptimeContext__tx")
+
+
 class ComptimeBreakpointHook:
     """Calls `stop(translator)` where `torch._dynamo.comptime._Comptime.breakpoint` (2.1) calls `builtins.breakpoint`.
 
-    That call is made in its function `inner`, which holds the user's `ComptimeContext` as `ctx` (private
-    `_ComptimeContext__tx`). Only the module's global `builtins` is replaced: patching `_Comptime.breakpoint` would change
+    That call is made in its function `inner`, which holds the user's `ComptimeContext` as `ctx`. Only the module's global `builtins` is replaced: patching `_Comptime.breakpoint` would change
     what is traced, and `sys.breakpointhook` is not ours: plain `breakpoint()` keeps its meaning.
     """
 
@@ -23,7 +27,7 @@ class ComptimeBreakpointHook:
 
         def breakpoint_(*args: Any, **kwargs: Any) -> Any:
             context = sys._getframe(1).f_locals.get("ctx")
-            translator = None if context is None else vars(context).get("_ComptimeContext__tx")
+            translator = None if context is None else translator_of(context)
             return builtins.breakpoint(*args, **kwargs) if translator is None else stop(translator)
 
         stand_in = types.ModuleType("builtins")

@@ -25,13 +25,10 @@ from dynascope.wire.messages import Configure, ResumeCommand, StopReason
 _SELF_TEST = "dynascope self-test"
 
 
-def is_debugging() -> bool:
-    """Whether debugpy is in this process and a client of it is there to resume what stops."""
-    debugpy: Any = sys.modules.get("debugpy")
+def is_loaded() -> bool:
+    """Whether debugpy's debugger is in this process."""
     constants: Any = sys.modules.get("_pydevd_bundle.pydevd_constants")
-    if debugpy is None or constants is None or constants.get_global_debugger() is None:
-        return False
-    return bool(debugpy.is_client_connected())
+    return constants is not None and constants.get_global_debugger() is not None
 
 
 class PydevdSuspension(Suspension):
