@@ -1,0 +1,1 @@
+"""Support of `test_nonperturbation`: programs to compile, what a compile leaves behind, and who looks on meanwhile."""

@@ -1,0 +1,127 @@
+"""Who looks on while a program compiles: nobody, the agent at every line reading everything, or somebody naive."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from dynascope.agent.session import Agent
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.wire.dap import EvaluateResult, ScopesBody, StackFrame, VariablesBody
+from dynascope.wire.messages import (
+    Configure,
+    Evaluate,
+    Failure,
+    Message,
+    Output,
+    Reply,
+    ResumeCommand,
+    Scopes,
+    StopReason,
+    Stopping,
+    Variables,
+)
+
+EXPRESSIONS = ("{0}.shape[0] > 8", "len({0})", "({0} * 2).sum()", "{0}.dtype", "ctx.get_local({0!r})", "[{0}, {0}]")
+
+
+class Everywhere(Suspension):
+    """Stops at every line of every frame, library or not, and calls `look` there."""
+
+    def __init__(self, look: Callable[[Everywhere], None]) -> None:
+        self._look = look
+        self.stops = 0
+        self.frames: list[StackFrame] = []
+        self.complaints: list[str] = []
+        self._replies: dict[int, Reply | Failure] = {}
+        self.agent = Agent(self._receive, self)
+
+    def _receive(self, message: Message) -> None:
+        if isinstance(message, (Reply, Failure)):
+            self._replies[message.id] = message
+        elif isinstance(message, Stopping):
+            self.frames = message.frames[: message.symbolic_frames]
+        elif isinstance(message, Output):
+            self.complaints.append(message.output)
+
+    def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
+        self.stops += 1
+        try:
+            self._look(self)
+        except Exception as error:
+            self.complaints.append(f"{type(error).__name__}: {error}")
+        return "stepIn"
+
+    def post(self, thread_ident: int, job: Callable[[], None]) -> bool:
+        job()
+        return True
+
+    def ask(self, request: Any, body: Any) -> Any:
+        """Send a request as the adapter would; the decoded body, or None when it failed."""
+        self.agent.receive(request)
+        reply = self._replies.pop(request.id)
+        return msgspec.json.decode(reply.body, type=body) if isinstance(reply, Reply) else None
+
+    @contextlib.contextmanager
+    def looking(self) -> Iterator[Everywhere]:
+        self.agent.receive(Configure(id=0, just_my_code=False, stop_on_entry=True))
+        self.agent.install()
+        try:
+            yield self
+        finally:
+            self.agent.uninstall()
+
+
+def read_everything(session: Everywhere) -> None:
+    """Every scope of the innermost frame with its children's children, every caller's locals, and evaluations."""
+    here = threading.get_ident()
+    for frame in session.frames:
+        scopes = session.ask(Scopes(id=1, thread_ident=here, frame_id=frame.id), ScopesBody).scopes
+        innermost = frame is session.frames[0]
+        for scope in scopes if innermost else scopes[:1]:
+            rows = _children(session, here, scope.variables_reference)
+            for row in rows if innermost and scope.name in ("Locals", "Closure", "Globals", "Value Stack") else ():
+                if row.variables_reference:
+                    _children(session, here, row.variables_reference)
+            if innermost and scope.name == "Locals":
+                _evaluate(session, here, frame.id, [row.name for row in rows])
+
+
+def _children(session: Everywhere, here: int, reference: int) -> list[Any]:
+    body = session.ask(Variables(id=2, thread_ident=here, variables_reference=reference, count=100), VariablesBody)
+    if body is None:
+        raise AssertionError("a page of variables could not be read")
+    rows: list[Any] = body.variables
+    return rows
+
+
+def _evaluate(session: Everywhere, here: int, frame_id: int, names: list[str]) -> None:
+    def evaluate(expression: str) -> None:
+        session.ask(Evaluate(id=3, thread_ident=here, frame_id=frame_id, expression=expression), EvaluateResult)
+
+    for name in names:
+        evaluate(name)
+    if names:  # one calculation a stop, another one at each
+        turn = session.stops
+        evaluate(EXPRESSIONS[turn % len(EXPRESSIONS)].format(names[turn // len(EXPRESSIONS) % len(names)]))
+    if session.stops % 50 == 1:
+        evaluate("ctx.print_locals()")
+        evaluate("ctx.print_graph()")
+
+
+def look_naively(_session: Everywhere) -> None:
+    """What one would write first, and what perturbs: `isinstance`, `python_type`, `debug_repr`."""
+    from torch._dynamo.symbolic_convert import InstructionTranslator
+    from torch._dynamo.variables import TensorVariable
+
+    translator = InstructionTranslator.current_tx().output._current_tx[-1]
+    for variable in list(translator.symbolic_locals.values()):
+        isinstance(variable, TensorVariable)
+        for read in (lambda v: v.python_type(), lambda v: v.debug_repr()):
+            with contextlib.suppress(Exception):
+                read(variable)

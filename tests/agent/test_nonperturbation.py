@@ -1,0 +1,55 @@
+"""The law: stopping at every line and reading everything leaves the program exactly as a plain run leaves it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.agent.nonperturbation.capture import run
+from tests.agent.nonperturbation.onlookers import Everywhere, look_naively, read_everything
+from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
+
+
+def compare(make: Callable[[], Program], look: Callable[[Everywhere], None]) -> tuple[list[str], Everywhere]:
+    """What differs between a plain run and one with `look` at every line; the first run of all only warms caches."""
+    program = make()
+    run(program, contextlib.nullcontext())
+    plain = run(program, contextlib.nullcontext())
+    session = Everywhere(look)
+    with_onlooker = run(program, session.looking())
+    return plain.differences(with_onlooker), session
+
+
+def assert_unperturbed(make: Callable[[], Program]) -> None:
+    differences, session = compare(make, read_everything)
+    assert not session.complaints, session.complaints[:3]
+    assert session.stops > 0
+    assert differences == []
+
+
+@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+def test_export_example(name: str) -> None:
+    assert_unperturbed(lambda: export_example(name))
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_own_program(name: str) -> None:
+    assert_unperturbed(OWN[name])
+
+
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_transformers_model(name: str) -> None:
+    pytest.importorskip("transformers")
+    assert_unperturbed(MODELS[name])
+
+
+@pytest.mark.parametrize("name", ["untouched_arguments", "pending_mutations", "closures_and_generators"])
+def test_naive_inspector_is_caught(name: str) -> None:
+    """The comparison can fail: an inspector that asks variables instead of reading them changes the program."""
+    differences, session = compare(OWN[name], look_naively)
+    assert session.stops > 0
+    assert differences
