@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.errors import RequestError
+from dynascope.dap.errors import RequestError, cause
 from dynascope.dap.transport import no_delay
 from dynascope.wire import channel
 from dynascope.wire.messages import Failure, FromAgent, Hello, Reply, Request, ToAgent
@@ -147,7 +147,7 @@ async def open_listener(
         reader, writer = await asyncio.open_connection(host, port, limit=channel.LINE_LIMIT)
     except OSError as error:
         raise RequestError(
-            f"Nobody listens on {host}:{port} ({error.strerror or error}). "
+            f"Nobody listens on {host}:{port} ({cause(error)}). "
             "Start the program first, and have it call dynascope.listen()."
         ) from None
     no_delay(writer)

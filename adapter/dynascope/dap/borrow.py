@@ -17,7 +17,7 @@ BORROWED = ("dynascope", "msgspec")
 
 
 def import_or_borrow(folders: dict[str, str], cache_tag: str, requirement: str) -> str:
-    """Make every package in `folders` importable; "" or a sentence why one is not. Runs in the program's interpreter."""
+    """Make each package in `folders` importable; "" or a sentence why not. Runs in the program's interpreter."""
     import importlib.machinery
     import importlib.util
     import sys

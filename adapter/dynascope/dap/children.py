@@ -41,7 +41,7 @@ async def attend(session: Session, configuration: dict[str, Any], token: str | N
 
 
 def _is_helper(pid: int) -> bool:
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     try:
         line = " ".join(psutil.Process(pid).cmdline())

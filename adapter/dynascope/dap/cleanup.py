@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
 MARK_VARIABLE = "DYNASCOPE_SESSION"
 GRACE = 0.3
@@ -83,7 +83,7 @@ class Household:
 
 
 def _is_alive(process: psutil.Process) -> bool:
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     try:
         return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
@@ -92,7 +92,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 
 def _signal(processes: Iterable[psutil.Process], *, kill: bool) -> None:
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     for process in processes:
         try:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dynascope.dap import borrow
-from dynascope.dap.errors import RequestError
+from dynascope.dap.errors import RequestError, cause
 from dynascope.dap.protocol.start import LaunchArguments
 
 PROBE = "import importlib.util as u; raise SystemExit(0 if u.find_spec('dynascope') and u.find_spec('msgspec') else 3)"
@@ -79,7 +79,7 @@ async def _has_agent(python: list[str], arguments: LaunchArguments) -> bool:
         )
     except OSError as error:
         raise RequestError(
-            f"The interpreter {python[0]} cannot be started: {error.strerror or error}. "
+            f"The interpreter {python[0]} cannot be started: {cause(error)}. "
             "Correct `python` in the launch configuration."
         ) from None
     try:
@@ -127,7 +127,7 @@ class Child:
                 start_new_session=True,
             )
         except OSError as error:
-            raise RequestError(f"{command[0]} cannot be started: {error.strerror or error}.") from None
+            raise RequestError(f"{command[0]} cannot be started: {cause(error)}.") from None
         return cls(process, on_output)
 
     async def wait(self) -> int:

@@ -19,7 +19,7 @@ from msgspec import Raw
 from dynascope.dap import borrow, children, listening
 from dynascope.dap.agent_link import AgentListener, connect_to_agent, open_listener
 from dynascope.dap.breakpoints import DebugpyBreakpoint
-from dynascope.dap.errors import RequestError, TransportError
+from dynascope.dap.errors import RequestError, TransportError, cause
 from dynascope.dap.link import Link
 from dynascope.dap.log import logger
 from dynascope.dap.merge import merged_stopped
@@ -85,7 +85,7 @@ class ProgramWithDebugpy(Program):
                 reader, writer = await connect(address.host, address.port)
             except OSError as error:
                 raise RequestError(
-                    f"Nobody listens on {address.host}:{address.port} ({error.strerror or error}). Start the program "
+                    f"Nobody listens on {address.host}:{address.port} ({cause(error)}). Start the program "
                     "first, and have it call dynascope.listen() or debugpy.listen()."
                 ) from None
             return Link(Transport(reader, writer), "debugpy")

@@ -130,7 +130,8 @@ class Session:
         except RequestError as error:
             self._refuse(message.seq, command, str(error))
         except msgspec.ValidationError as error:
-            self._refuse(message.seq, command, f"{command}: bad arguments: {error}.")
+            reason = str(error).replace("`$.", "`")  # msgspec's path of the field; users know it by its name
+            self._refuse(message.seq, command, f"{command}: bad arguments: {reason}.")
         except (msgspec.DecodeError, RecursionError) as error:
             self._refuse(message.seq, command, f"{command}: the arguments are not JSON: {error}.")
         except Exception as error:

@@ -57,8 +57,11 @@ def decode(body: bytes) -> Envelope:
 
 
 def _explain(body: bytes, reason: str) -> UnreadableMessage:
-    """The JSON is well formed, so a wrong type in one field need not hide the `seq` that an answer has to bear."""
-    message = msgspec.json.decode(body)
+    """If the JSON is well formed, a wrong type in one field need not hide the `seq` that an answer has to bear."""
+    try:
+        message = msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        return UnreadableMessage(f"the message is not JSON ({error})")
     if not isinstance(message, dict):
         return UnreadableMessage("a DAP message is a JSON object")
     seq, command = message.get("seq"), message.get("command")

@@ -1,0 +1,92 @@
+"""A session from launch to the end: stops, stack, scopes, variables, evaluation and steps of both halves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from dynascope.wire.dap import FIRST_AGENT_ID
+
+from tests.dap.client import DapClient
+from tests.dap.marks import line, program
+
+COMPILED = program("compiled.py")
+
+
+def configuration(**more: Any) -> dict[str, Any]:
+    return {"program": str(COMPILED), "console": "internalConsole", "subProcess": False, "redirectOutput": True} | more
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_a_breakpoint_stops_where_dynamo_traces(client: DapClient, runtime: bool) -> None:
+    placed = client.launch(configuration(runtime=runtime), {COMPILED: [line(COMPILED, "helper")]})
+    stop = client.wait_for_stop()
+    assert stop.at_compile_time and stop.reason == "breakpoint"
+    assert stop.hit_breakpoint_ids == [placed[COMPILED][0].id]
+    frames = stop.frames()
+    names = [frame.name for frame in frames]
+    assert names[:2] == ["helper [0/0]", "compiled [0/0]"] and "caller" in names and "<module>" in names
+    assert [frame.line for frame in frames[:2]] == [line(COMPILED, "helper"), line(COMPILED, "call")]
+    assert all(frame.id >= FIRST_AGENT_ID for frame in frames[:2])
+    assert frames[0].source is not None and frames[0].source.path == str(COMPILED)
+    assert stop.locals()["q"].value == "f32[2, 3]"
+    assert stop.evaluate("q.shape").result == "[2, 3]"
+    caller = next(frame for frame in frames if frame.name == "caller")
+    assert stop.locals(caller.id)["label"].value == "'caller x'"
+    assert stop.evaluate("len(label)", caller.id).result == "8"
+    stop.resume()
+    assert client.wait_for_end() == 0
+    assert client.output("stdout").split("\n")[:2] == ["caller x", "the end"]
+
+
+def test_stack_trace_is_paged(client: DapClient) -> None:
+    client.launch(configuration(), {COMPILED: [line(COMPILED, "helper")]})
+    stop = client.wait_for_stop()
+    whole = stop.stack_trace()
+    total = whole["totalFrames"]
+    assert total == len(whole["stackFrames"]) >= 4
+    one_by_one = [stop.stack_trace(start, 1)["stackFrames"][0]["name"] for start in range(total)]
+    assert one_by_one == [frame["name"] for frame in whole["stackFrames"]]
+    assert stop.stack_trace(1, 2)["totalFrames"] == total
+
+
+def test_steps_through_an_inlined_call_and_out_to_the_running_program(client: DapClient) -> None:
+    client.launch(configuration(), {COMPILED: [line(COMPILED, "call")]})
+    stop = client.wait_for_stop()
+    assert stop.where() == ("compiled [0/0]", line(COMPILED, "call"))
+    stop = stop.step("stepIn")
+    assert stop.where() == ("helper [0/0]", line(COMPILED, "helper")) and stop.reason == "step"
+    stop = stop.step("stepOut")
+    stop = stop if stop.where()[1] != line(COMPILED, "call") else stop.step("next")
+    assert stop.where() == ("compiled [0/0]", line(COMPILED, "after"))
+    stop = stop.step("next")
+    assert not stop.at_compile_time and stop.where()[0] == "caller"
+    stop.resume()
+    assert client.wait_for_end() == 0
+
+
+def test_runtime_breakpoints_carry_our_ids(client: DapClient) -> None:
+    placed = client.launch(configuration(), {COMPILED: [line(COMPILED, "start"), line(COMPILED, "ran")]})
+    ids = [breakpoint.id for breakpoint in placed[COMPILED]]
+    stop = client.wait_for_stop()
+    assert stop.hit_breakpoint_ids == [ids[0]] and not stop.at_compile_time
+    stop.resume()
+    assert client.wait_for_stop().hit_breakpoint_ids == [ids[1]]
+
+
+def test_what_a_symbolic_frame_cannot_do_is_refused_in_words(client: DapClient) -> None:
+    client.launch(configuration(), {COMPILED: [line(COMPILED, "helper")]})
+    stop = client.wait_for_stop()
+    frame = stop.frames(0, 1)[0].id
+    reference = stop.scopes(frame)["Locals"].variables_reference
+    wanted = {"variablesReference": reference, "name": "q", "value": "1"}
+    assert "compile-time stop" in client.failure("setVariable", wanted)
+    wanted = {"expression": "q", "value": "1", "frameId": frame}
+    assert "compile-time stop" in client.failure("setExpression", wanted)
+    assert "compile time" in client.failure("exceptionInfo", {"threadId": stop.thread_id})
+    target = client.request("gotoTargets", {"source": {"path": str(COMPILED)}, "line": 7})["targets"][0]["id"]
+    assert "compile time" in client.failure("goto", {"threadId": stop.thread_id, "targetId": target})
+    assert client.request("stepInTargets", {"frameId": frame}) == {"targets": []}
+    stop.resume()
+    client.wait_for_end()
+    assert "over" in client.failure("scopes", {"frameId": frame})
