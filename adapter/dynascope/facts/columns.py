@@ -1,0 +1,106 @@
+"""How a struct of the model becomes a row, and a row a struct: every text is the number of an interned string.
+
+Lists are JSON texts; a stack is a JSON list of [source, line, function]. `path` is the number of a source.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, get_args
+
+import msgspec
+from msgspec import structs
+
+from dynascope.facts import model
+
+
+class Kind(Enum):
+    """How one field is stored."""
+
+    PLAIN = "as it is"
+    TEXT = "interned"
+    TEXTS = "interned JSON list"
+    STACK = "interned JSON list of frames"
+    SOURCE = "number of a source"
+    ROLE = "position in TensorRole"
+    FLAG = "0 or 1"
+
+
+ROLES: tuple[model.TensorRole, ...] = get_args(model.TensorRole)
+_PLAIN_TEXTS = {("Compile", "compile_id"), ("Compile", "status")}
+_CONTEXT = {"compile", "source", "run"}
+"""Fields that are the row's keys, added by whoever writes it."""
+
+
+class Mapping:
+    """The columns of one kind of fact, in the order of the struct's fields."""
+
+    def __init__(self, struct: type[msgspec.Struct], table: str) -> None:
+        self.struct = struct
+        self.table = table
+        self.fields = [
+            (field.name, _kind(struct.__name__, field.name, field.type))
+            for field in structs.fields(struct)
+            if field.name not in _CONTEXT and not (struct is model.Compile and field.name == "id")
+        ]
+        self.columns = ["source_id" if kind is Kind.SOURCE else name for name, kind in self.fields]
+
+    def select(self, alias: str) -> str:
+        """The columns of a SELECT, texts looked up; `read` takes what it returns."""
+        return ", ".join(_column(alias, name, kind) for name, kind in self.fields)
+
+    def read(self, row: tuple[Any, ...], paths: Any) -> dict[str, Any]:
+        """Keyword arguments of the struct, from a row of `select`; `paths` maps the number of a source to its path."""
+        return {name: _read(kind, value, paths) for (name, kind), value in zip(self.fields, row, strict=True)}
+
+
+def _kind(struct: str, name: str, annotation: Any) -> Kind:
+    if name == "path":
+        return Kind.SOURCE
+    if name == "role":
+        return Kind.ROLE
+    if name == "stack":
+        return Kind.STACK
+    if annotation is bool:
+        return Kind.FLAG
+    if annotation == list[str]:
+        return Kind.TEXTS
+    is_text = annotation is str or annotation == (str | None)
+    return Kind.TEXT if is_text and (struct, name) not in _PLAIN_TEXTS else Kind.PLAIN
+
+
+def _column(alias: str, name: str, kind: Kind) -> str:
+    if kind is Kind.SOURCE:
+        return f"{alias}.source_id"
+    if kind in (Kind.TEXT, Kind.TEXTS, Kind.STACK):
+        return f"(SELECT value FROM string WHERE id = {alias}.{name})"
+    return f"{alias}.{name}"
+
+
+def _read(kind: Kind, value: Any, paths: Any) -> Any:
+    if kind is Kind.SOURCE:
+        return paths[value]
+    if kind is Kind.ROLE:
+        return ROLES[value]
+    if kind is Kind.FLAG:
+        return bool(value)
+    if kind is Kind.TEXTS:
+        return msgspec.json.decode(value)
+    if kind is Kind.STACK:
+        return [model.StackFrame(paths[source], line, name) for source, line, name in msgspec.json.decode(value)]
+    return value
+
+
+COMPILE = Mapping(model.Compile, "compile")
+FACTS = {
+    "calls": Mapping(model.Call, "call"),
+    "tensors": Mapping(model.Tensor, "tensor"),
+    "symbols": Mapping(model.Symbol, "symbol"),
+    "graph_breaks": Mapping(model.GraphBreak, "graph_break"),
+    "guards": Mapping(model.Guard, "guard"),
+    "recompiles": Mapping(model.Recompile, "recompile"),
+    "specializations": Mapping(model.Specialization, "specialization"),
+    "backend_failures": Mapping(model.BackendFailure, "backend_failure"),
+    "line_times": Mapping(model.LineTime, "line_time"),
+}
+"""By the name of the field in CompileFacts, and of the reader's method."""

@@ -1,0 +1,90 @@
+"""Numbers for texts and sources: given out within the transaction that stores them, and forgotten when it fails."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from typing import Any
+
+import msgspec
+
+from dynascope.facts import model
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Interning:
+    """Of one writer. `begin` … (`text`, `source`, …) … `flush`, then `commit` or `rollback` with the transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, run: int) -> None:
+        self._connection = connection
+        self._run = run
+        self._texts: dict[str, int] = {}
+        self._sources: dict[str, int] = {}
+        self._new_texts: dict[str, int] = {}
+        self._new_sources: dict[str, int] = {}
+        self._next_text = 0
+
+    def begin(self) -> None:
+        """Other processes give out numbers too, so the next one is known only within the transaction."""
+        self._next_text = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM string").fetchone()[0]
+
+    def text(self, value: str | None) -> int | None:
+        if value is None:
+            return None
+        known = self._texts.get(value) or self._new_texts.get(value)
+        if known is None:
+            known = self._new_texts[value] = self._next_text
+            self._next_text += 1
+        return known
+
+    def texts(self, values: list[str]) -> int | None:
+        return self.text(_encode(values).decode())
+
+    def stack(self, frames: list[model.StackFrame]) -> int | None:
+        rows: list[Any] = [[self.source(frame.path), frame.line, frame.function] for frame in frames]
+        return self.text(_encode(rows).decode())
+
+    def source(self, path: str) -> int:
+        """The number of a file's present content; it is read once per writer, when its first fact is written."""
+        known = self._sources.get(path) or self._new_sources.get(path)
+        if known is None:
+            known = self._new_sources[path] = self._store_source(path)
+        return known
+
+    def forget_source(self, path: str) -> None:
+        """The file may be another now (a notebook's cell, a module reloaded): read it again."""
+        self._sources.pop(path, None)
+
+    def flush(self) -> None:
+        self._connection.executemany(
+            "INSERT INTO string (id, run_id, value) VALUES (?, ?, ?)",
+            [(number, self._run, value) for value, number in self._new_texts.items()],
+        )
+
+    def commit(self) -> None:
+        self._texts |= self._new_texts
+        self._sources |= self._new_sources
+        self.rollback()
+
+    def rollback(self) -> None:
+        self._new_texts.clear()
+        self._new_sources.clear()
+
+    def _store_source(self, path: str) -> int:
+        hashes = b"".join(model.hash_lines(content)) if (content := _read(path)) is not None else b""
+        digest = hashlib.blake2b(hashes, digest_size=16).digest()
+        self._connection.execute(
+            "INSERT OR IGNORE INTO source (path, line_hashes, digest) VALUES (?, ?, ?)", (path, hashes, digest)
+        )
+        found = self._connection.execute("SELECT id FROM source WHERE path = ? AND digest = ?", (path, digest))
+        number: int = found.fetchone()[0]
+        return number
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="") as file:
+            return file.read()
+    except (OSError, ValueError):  # code without a file: "<string>", a path with a null byte
+        return None

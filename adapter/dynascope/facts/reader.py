@@ -1,0 +1,242 @@
+"""Reads the store: fast by file, typed, never blocking a writer. Use from one thread at a time.
+
+`Reader` sees the whole store: runs, files, one compile in full. `View` sees one launch (by default the newest) as it
+concerns one file; each of its methods is one query on a clustered key or an index.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from dynascope.facts import model, store
+from dynascope.facts.columns import COMPILE, FACTS, Mapping
+
+_RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
+_OF_VIEW = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
+F = TypeVar("F", bound=model.Fact)
+
+
+class _Paths(dict[int, str]):
+    """The path of a source by its number, looked up once."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __missing__(self, source: int) -> str:
+        row = self._connection.execute("SELECT path FROM source WHERE id = ?", (source,)).fetchone()
+        path: str = row[0] if row else ""
+        self[source] = path
+        return path
+
+
+class Reader:
+    """Opened with `Reader.open(path)`."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._paths = _Paths(connection)
+
+    @classmethod
+    def open(cls, path: Path) -> Reader:
+        """Raises StoreMissing or StoreUnreadable, whose texts are for the user."""
+        return cls(store.open_for_reading(path))
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def __enter__(self) -> Reader:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def data_version(self) -> int:
+        """Another number whenever another connection has committed since; costs microseconds."""
+        version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        return version
+
+    def runs(self) -> list[model.Run]:
+        """Every process that recorded, newest first."""
+        return [self._run(row) for row in self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM run ORDER BY id DESC")]
+
+    def newest_launch(self) -> str | None:
+        row = self._connection.execute(
+            "SELECT launch FROM run WHERE id IN (SELECT run_id FROM compile) ORDER BY id DESC LIMIT 1"
+        ).fetchone()
+        return row[0] if row else None
+
+    def files(self, launch: str | None = None) -> list[str]:
+        """Paths that have facts, of one launch or of all."""
+        if launch is None:
+            rows = self._connection.execute(
+                "SELECT DISTINCT path FROM source WHERE id IN (SELECT source_id FROM compile_source) ORDER BY path"
+            )
+        else:
+            rows = self._connection.execute(
+                "SELECT DISTINCT path FROM source JOIN compile_source ON source_id = source.id "
+                f"WHERE {_OF_VIEW.format(alias='compile_source')} ORDER BY path",
+                (launch,),
+            )
+        return [row[0] for row in rows if row[0]]
+
+    def compiles(self, launch: str | None = None) -> list[model.Compile]:
+        """Compiles in the order they ended, of one launch or of all."""
+        where = "" if launch is None else "WHERE c.run_id IN (SELECT id FROM run WHERE launch = ?)"
+        return self._compiles(where, () if launch is None else (launch,))
+
+    def compile(self, number: int) -> model.CompileFacts | None:
+        """Everything known of one compile."""
+        found = self._compiles("WHERE c.id = ?", (number,))
+        if not found:
+            return None
+        facts = {}
+        for name, mapping in FACTS.items():
+            alias = mapping.table
+            scope = (
+                f"{alias}.source_id IN (SELECT source_id FROM compile_source WHERE compile_id = ?1) "
+                f"AND {alias}.compile_id = ?1"
+                if alias in ("tensor", "line_time")
+                else f"{alias}.compile_id = ?1"
+            )
+            facts[name] = self._facts(mapping, f"WHERE {scope}", (number,))
+        return model.CompileFacts(compile=found[0], **facts)
+
+    def facts(self, name: str, launch: str) -> list[Any]:
+        """All facts of one kind (`graph_breaks`, `line_times`, … as in CompileFacts) of a launch."""
+        mapping = FACTS[name]
+        return self._facts(mapping, f"WHERE {_OF_VIEW.format(alias=mapping.table)}", (launch,))
+
+    def view(self, path: str, launch: str | None = None) -> View | None:
+        """What is known of a file (its real path) from one launch, by default the newest that has traced it."""
+        sources = {
+            row[0]: model.Source(id=row[0], path=path, line_hashes=_split(row[1]))
+            for row in self._connection.execute("SELECT id, line_hashes FROM source WHERE path = ?", (path,))
+        }
+        if not sources:
+            return None
+        numbers = _list(sources)
+        if launch is None:
+            row = self._connection.execute(
+                "SELECT run.launch FROM compile JOIN run ON run.id = compile.run_id WHERE compile.id = "
+                f"(SELECT max(compile_id) FROM compile_source WHERE source_id IN ({numbers}))"
+            ).fetchone()
+            if row is None:
+                return None
+            launch = row[0]
+        rows = self._connection.execute(
+            f"SELECT DISTINCT s.source_id, c.id FROM compile_source s JOIN compile c ON c.id = s.compile_id "
+            f"WHERE s.source_id IN ({numbers}) AND c.run_id IN (SELECT id FROM run WHERE launch = ?)",
+            (launch,),
+        ).fetchall()
+        if not rows:
+            return None
+        used = {row[0] for row in rows}
+        return View(self, path, launch, {n: s for n, s in sources.items() if n in used}, sorted({r[1] for r in rows}))
+
+    def _compiles(self, clause: str, arguments: tuple[Any, ...]) -> list[model.Compile]:
+        query = f"SELECT c.id, c.run_id, c.source_id, {COMPILE.select('c')} FROM compile c {clause} ORDER BY c.id"
+        return [
+            model.Compile(id=row[0], run=row[1], source=row[2], **COMPILE.read(row[3:], self._paths))
+            for row in self._connection.execute(query, arguments)
+        ]
+
+    def _facts(self, mapping: Mapping, clause: str, arguments: tuple[Any, ...]) -> list[Any]:
+        table = mapping.table
+        query = f"SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)} FROM {table} {clause}"
+        struct, read, paths = mapping.struct, mapping.read, self._paths
+        return [
+            struct(compile=row[0], source=row[1], **read(row[2:], paths))
+            for row in self._connection.execute(query, arguments)
+        ]
+
+    def _run(self, row: tuple[Any, ...]) -> model.Run:
+        return model.Run(**dict(zip(model.Run.__struct_fields__, row, strict=True)))
+
+
+class View:
+    """One file in one launch. Facts come with the numbers of their compile and source; ordered by line."""
+
+    def __init__(
+        self, reader: Reader, path: str, launch: str, sources: dict[int, model.Source], compiles: list[int]
+    ) -> None:
+        self.path = path
+        self.launch = launch
+        self.sources = sources
+        """By number: the contents of the file that were traced (one, unless it changed while the launch ran)."""
+        self.compile_numbers = compiles
+        """Of the compiles that traced a line of this file, oldest first."""
+        self._reader = reader
+
+    def compiles(self) -> list[model.Compile]:
+        """Compiles that traced a line of this file, also those of functions in other files, oldest first."""
+        return self._reader._compiles(f"WHERE c.id IN ({_list(self.compile_numbers)})", ())
+
+    def calls(self) -> list[model.Call]:
+        """Functions of this file that were traced inline, or compiled themselves."""
+        return self._of(model.Call, "calls")
+
+    def tensors(self, first_line: int = 1, last_line: int = 1 << 62) -> list[model.Tensor]:
+        return self._of(model.Tensor, "tensors", first_line, last_line)
+
+    def symbols(self) -> list[model.Symbol]:
+        """Symbols that came up in this file; `Reader.compile(n).symbols` has all of a compile."""
+        return self._of(model.Symbol, "symbols")
+
+    def symbols_of_compiles(self) -> list[model.Symbol]:
+        """All symbols of the compiles that traced this file, wherever they came up."""
+        mapping = FACTS["symbols"]
+        return self._reader._facts(mapping, f"WHERE compile_id IN ({_list(self.compile_numbers)})", ())
+
+    def graph_breaks(self) -> list[model.GraphBreak]:
+        """Breaks at lines of this file."""
+        return self._of(model.GraphBreak, "graph_breaks")
+
+    def graph_breaks_below(self) -> list[model.GraphBreak]:
+        """Breaks in other files, whose stack goes through this one: the user's call into a library that breaks."""
+        mapping = FACTS["graph_breaks"]
+        clause = (
+            "JOIN graph_break_caller k ON k.compile_id = graph_break.compile_id AND k.ordinal = graph_break.ordinal "
+            f"WHERE k.source_id IN ({_list(self.sources)}) AND k.compile_id IN ({_list(self.compile_numbers)}) "
+            f"AND graph_break.source_id NOT IN ({_list(self.sources)})"
+        )
+        return self._reader._facts(mapping, clause, ())
+
+    def skipped_frames(self) -> list[model.Compile]:
+        """Functions of this file that run uncompiled; see `skip_reason`."""
+        return [each for each in self.compiles() if each.status == "skipped" and each.path == self.path]
+
+    def guards(self) -> list[model.Guard]:
+        return self._of(model.Guard, "guards")
+
+    def recompiles(self) -> list[model.Recompile]:
+        """Recompiles of functions of this file."""
+        return self._of(model.Recompile, "recompiles")
+
+    def specializations(self) -> list[model.Specialization]:
+        return self._of(model.Specialization, "specializations")
+
+    def backend_failures(self) -> list[model.BackendFailure]:
+        return self._of(model.BackendFailure, "backend_failures")
+
+    def line_times(self) -> list[model.LineTime]:
+        return self._of(model.LineTime, "line_times")
+
+    def _of(self, kind: type[F], name: str, first_line: int = 1, last_line: int = 1 << 62) -> list[F]:
+        table = FACTS[name].table
+        clause = (
+            f"WHERE {table}.source_id IN ({_list(self.sources)}) AND {table}.compile_id IN ({_list(self.compile_numbers)}) "
+            f"AND {table}.line BETWEEN ? AND ? ORDER BY {table}.line, {table}.compile_id"
+        )
+        return self._reader._facts(FACTS[name], clause, (first_line, last_line))
+
+
+def _list(numbers: Any) -> str:
+    return ",".join(map(str, numbers))
+
+
+def _split(hashes: bytes) -> list[bytes]:
+    size = model.LINE_HASH_BYTES
+    return [hashes[i : i + size] for i in range(0, len(hashes), size)]
