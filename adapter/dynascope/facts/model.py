@@ -1,7 +1,8 @@
 """The facts, one struct per kind; lines count from 1, times are seconds, paths are real paths as the program saw them.
 
-`compile` and `source` are numbers of the store: of the compile a fact belongs to, and of the content the file had. Whoever
-writes leaves both 0. Texts are Dynamo's own: tensors as FX writes them (`f32[s77, 16]`, `f32[8] cuda:0`), symbols as sympy does.
+`compile` and `source` are numbers of the store: of the compile a fact belongs to, and of the content the file had.
+Whoever writes leaves both 0. Texts are Dynamo's own: tensors as FX writes them (`f32[s77, 16]`, `f32[8] cuda:0`),
+symbols as sympy does.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from msgspec import Struct, field
 LINE_HASH_BYTES = 8
 
 CompileStatus = Literal["compiled", "empty", "skipped", "failed", "captured"]
-"""`empty`: traced, but no graph came of it; `skipped`: runs uncompiled, see `skip_reason`; `captured`: an autograd capture."""
+"""`empty`: traced, but no graph came of it; `skipped`: runs uncompiled, see `skip_reason`; `captured`: by compiled
+autograd."""
 
 TensorRole = Literal["assigned", "parameter"]
 
@@ -78,8 +80,8 @@ class Fact(Struct, kw_only=True):
 class Compile(Struct, kw_only=True):
     """One attempt of Dynamo to compile one frame, from the call-back to the guards (restarts included).
 
-    `function`, `path`, `line` name the user's function, also for what follows a graph break (then `resumes_at` is the line
-    it goes on at). `line` is the first of the code object: its decorator's, if it has one.
+    `function`, `path`, `line` name the user's function, also for what follows a graph break (then `resumes_at` is the
+    line it goes on at). `line` is the first of the code object: its decorator's, if it has one.
     """
 
     id: int = 0

@@ -227,7 +227,8 @@ class View:
     def _of(self, kind: type[F], name: str, first_line: int = 1, last_line: int = 1 << 62) -> list[F]:
         table = FACTS[name].table
         clause = (
-            f"WHERE {table}.source_id IN ({_list(self.sources)}) AND {table}.compile_id IN ({_list(self.compile_numbers)}) "
+            f"WHERE {table}.source_id IN ({_list(self.sources)}) "
+            f"AND {table}.compile_id IN ({_list(self.compile_numbers)}) "
             f"AND {table}.line BETWEEN ? AND ? ORDER BY {table}.line, {table}.compile_id"
         )
         return self._reader._facts(FACTS[name], clause, (first_line, last_line))

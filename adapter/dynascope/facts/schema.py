@@ -1,4 +1,4 @@
-"""The tables. `MIGRATIONS[n]` takes a store from version n to n + 1; what has been released is never edited, only added to.
+"""The tables. `MIGRATIONS[n]` takes a store from version n to n + 1; what has been released is only added to.
 
 A text is stored once per run (`string`). Facts name a `source` (the content of a file) and a compile. `tensor` and
 `line_time`, by far the most, are clustered by file; the rest by compile, with an index by file.
@@ -28,7 +28,8 @@ CREATE TABLE compile (
     id INTEGER PRIMARY KEY, run_id INTEGER NOT NULL, source_id INTEGER NOT NULL, compile_id TEXT NOT NULL,
     attempts INTEGER NOT NULL, function INTEGER NOT NULL, line INTEGER NOT NULL, resumes_at INTEGER,
     backend INTEGER NOT NULL, reason INTEGER, status TEXT NOT NULL, skip_reason INTEGER, failure INTEGER,
-    began REAL NOT NULL, seconds REAL NOT NULL, backend_seconds REAL NOT NULL, graphs INTEGER NOT NULL, nodes INTEGER NOT NULL
+    began REAL NOT NULL, seconds REAL NOT NULL, backend_seconds REAL NOT NULL, graphs INTEGER NOT NULL,
+    nodes INTEGER NOT NULL
 );
 CREATE INDEX compile_by_run ON compile (run_id);
 CREATE INDEX compile_by_source ON compile (source_id);

@@ -57,7 +57,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
-    """A connection in autocommit mode to a store of this version, made or migrated if need be. Raises StoreUnreadable."""
+    """A connection in autocommit mode to a store of this version, made or migrated. Raises StoreUnreadable."""
     if not path.exists():
         _create(path)
     connection = _connect(path, "rw")

@@ -1,7 +1,7 @@
 """Writes the facts of one process: one connection, one row in `run`, one transaction per compile.
 
-What is committed survives a kill at any moment. Any thread may write; after a fork the child must make a writer of its own
-(`belongs_to_this_process`).
+What is committed survives a kill at any moment. Any thread may write; after a fork the child must make a writer of its
+own (`belongs_to_this_process`).
 """
 
 from __future__ import annotations
