@@ -44,7 +44,7 @@ def gate(h):
 BRANCH = {
     "registry_id": "GB0170",
     "type": "Data-dependent branching",
-    "reason": "Data-dependent branching\n  Explanation: Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`).",
+    "reason": "Data-dependent branching\n  Explanation: Detected data-dependent branching.",
     "explanation": "Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`).",
     "hints": ["Use `torch.cond` to express dynamic control flow."],
 }
