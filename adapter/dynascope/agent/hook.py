@@ -15,7 +15,7 @@ from typing import Any
 from dynascope.agent import evaluation
 from dynascope.agent.activation import Activation
 from dynascope.agent.breakpoints import Breakpoint, Table
-from dynascope.agent.internals import comptime, convert_frame, tracing
+from dynascope.agent.internals import comptime, convert_frame, resume, tracing
 from dynascope.agent.internals.tracing import Translator
 from dynascope.agent.stepping import FrameId, Mode
 from dynascope.agent.stop import Stops
@@ -26,6 +26,8 @@ from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.messages import Message, Output, StopReason
 
 _ERRORS_REPORTED = 5
+_OUTERMOST: FrameId = 1
+"""The first frame that an attempt enters."""
 
 
 class Hook:
@@ -36,7 +38,7 @@ class Hook:
         suspension: Suspension,
         stops: Stops,
         send: Callable[[Message], None],
-        on_compiled: Callable[[types.CodeType, str | None, bool], None] = lambda code, reason, compiled: None,
+        on_compiled: Callable[[list[types.CodeType], list[tuple[types.CodeType, str]]], None] = lambda *what: None,
         on_first_compile: Callable[[], None] = lambda: None,
     ) -> None:
         self.table = Table()
@@ -49,6 +51,7 @@ class Hook:
         self._suspension = suspension
         self._stops = stops
         self._send = send
+        # the code traced in an outermost compile, and the frames skipped, with Dynamo's reasons
         self._on_compiled = on_compiled
         self._on_first_compile: Callable[[], None] | None = on_first_compile
         self._errors = 0
@@ -70,7 +73,7 @@ class Hook:
 
     # ---- the outermost compile of a thread (convert_frame.Observer)
 
-    def compile_begins(self, code: types.CodeType) -> Any:
+    def compile_begins(self) -> None:
         try:
             if self._on_first_compile is not None:
                 first, self._on_first_compile = self._on_first_compile, None
@@ -81,26 +84,29 @@ class Hook:
                 state.compile_token = self._suspension.compile_begins()
         except Exception:
             self._report()
-        return None
 
-    def compile_ends(self, token: Any, code: types.CodeType, skip_reason: str | None, compiled: bool) -> None:
+    def compile_ends(self, code: types.CodeType, compiled: bool, skip_reason: str | None) -> None:
         try:
             state = self.threads.current()
             state.depth -= 1
+            if skip_reason is not None:
+                state.skipped.append((code, skip_reason))
             if state.depth == 0:
-                self._outermost_ends(state)
-            if compiled or skip_reason is not None:
-                self._on_compiled(code, skip_reason, compiled)
+                self._outermost_ends(state, compiled)
         except Exception:
             self._report()
 
-    def _outermost_ends(self, state: ThreadTracing) -> None:
-        state.forget_compile()
-        self.table.forget_codes()
+    def _outermost_ends(self, state: ThreadTracing, compiled: bool) -> None:
         compile_token, state.compile_token = state.compile_token, None
         self._suspension.compile_ends(compile_token)
+        traced = tracing.traced_codes(state.outermost) if compiled and state.outermost is not None else []
+        skipped = state.skipped
+        state.forget_compile()
+        self.table.forget_codes()
+        if compiled or skipped:
+            self._on_compiled([resume.original_code(code) for code in traced], skipped)
         if state.stepping.compile_ends():
-            # the next compile of this thread may come first (see _compile_entered)
+            # a compile that continues the step may come before it ends there (see _compile_entered)
             self._suspension.finish_step_at_runtime(self._user_frame_below())
 
     def attempt_restarts(self, kind: convert_frame.Restart) -> None:
@@ -116,17 +122,30 @@ class Hook:
         try:
             state = self.threads.current()
             if state.depth == 0:
-                self._outermost_ends(state)  # entered without the eval-frame callback: torch.export does
+                self._outermost_ends(state, True)  # entered without the eval-frame callback: torch.export does
         except Exception:
             self._report()
+
+    def _functions_below(self, frame: types.FrameType | None) -> list[object]:
+        """What the compiled code under this compile runs, down to the frame where a step of ours ends at run time."""
+        functions = []
+        while frame is not None:
+            if convert_frame.is_generated(frame.f_code):
+                functions.append(_function_of(frame.f_code))
+            elif self._is_where_steps_end(frame):
+                break
+            frame = frame.f_back
+        return functions
+
+    def _is_where_steps_end(self, frame: types.FrameType) -> bool:
+        path = real_path(frame.f_code.co_filename)
+        return self._suspension.is_user_code(path) and not is_our_code(path)
 
     def _user_frame_below(self) -> types.FrameType | None:
         frame = self._compile_hooks.frame_below()
         while frame is not None:
-            path = real_path(frame.f_code.co_filename)
-            if self._suspension.is_user_code(path) and not is_our_code(path):
-                if not convert_frame.is_generated(frame.f_code):
-                    return frame
+            if self._is_where_steps_end(frame) and not convert_frame.is_generated(frame.f_code):
+                return frame
             frame = frame.f_back
         return None
 
@@ -165,19 +184,23 @@ class Hook:
             state.looking = True
 
     def _compile_entered(self, state: ThreadTracing, translator: Translator) -> None:
-        """A step at run time, or one that left the compile before this, may end here."""
-        stepping = state.stepping
-        if self.stops_on_entry and self._is_shown(state, translator):
+        """A step at run time, or one that left the compile before this, may go on here."""
+        stepping, suspension = state.stepping, self._suspension
+        steps_in = stepping.mode is not Mode.LEFT and suspension.runtime_steps_in()
+        if steps_in:
+            state.step_package = None
+        shown = self._is_shown(state, translator)
+        if self.stops_on_entry and shown:
             self.stops_on_entry, state.stops_on_entry = False, True
             stepping.step_into_compile()
-            return
-        if not stepping.has_left:
-            if not self._suspension.runtime_steps_in():
-                return
-            state.step_package = None
-        if self._is_shown(state, translator):
+        elif steps_in and shown:
             stepping.step_into_compile()
-            self._suspension.cancel_runtime_step()
+            suspension.cancel_runtime_step()
+        elif stepping.mode is Mode.LEFT:
+            code = tracing.code_of(translator)
+            continues = resume.is_resume_function(code)
+            if stepping.compile_begins(_OUTERMOST, _function_of(code), continues, shown):
+                suspension.cancel_runtime_step()
 
     def _left(self, translator: Translator) -> None:
         try:
@@ -351,10 +374,18 @@ class Hook:
 
     def _hold(self, state: ThreadTracing, stack: list[Translator], reason: StopReason, ids: list[int]) -> None:
         state.stepping.cancel()
-        command = self._stops.hold(stack, self._compile_hooks.frame_below(), reason, ids)
+        below = self._compile_hooks.frame_below()
+        command = self._stops.hold(stack, below, reason, ids)
         state.step_package = package_of(real_path(tracing.code_of(stack[0]).co_filename))
         frames: list[FrameId] = [state.frames.get(id(translator), -1) for translator in stack]
-        state.stepping.command(command, frames)
+        functions = [_function_of(tracing.code_of(translator)) for translator in stack]
+        state.stepping.command(command, frames, functions + self._functions_below(below))
         for translator, frame in zip(stack, frames, strict=True):
             if state.stepping.watches(frame):
                 self._watch(state, translator)
+
+
+def _function_of(code: types.CodeType) -> object:
+    """What tells a function, its resume functions and the code that Dynamo made of it from every other function."""
+    original = resume.original_code(code)
+    return original.co_filename, original.co_firstlineno, original.co_qualname

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -207,12 +208,12 @@ class Agent:
         if self.hook is not None:
             self.hook.step_ended_at_runtime()
 
-    def _compiled(self, code: Any, skip_reason: str | None, compiled: bool) -> None:
-        if compiled and not self._hooks_checked:
+    def _compiled(self, traced: list[types.CodeType], skipped: list[tuple[types.CodeType, str]]) -> None:
+        if traced and not self._hooks_checked:
             self._hooks_checked = True
             if self.hook is not None and not self.hook.frames_entered:
                 self._send(DynamoReady(torch_version=_torch_version(), missing=["OutputGraph.push_tx was not called"]))
-        self._verification.compiled(code, skip_reason, compiled)
+        self._verification.compiled(traced, skipped)
 
     def _breakpoint_changed(self, state: BreakpointState) -> None:
         self._send(BreakpointChanged(breakpoint=state))

@@ -32,30 +32,50 @@ class Stepping:
         self.mode = Mode.RUN
         self.frame: FrameId | None = None
         self._begun_as: tuple[Mode, FrameId | None] = (Mode.RUN, None)
+        self._functions: Sequence[object] | None = None
 
-    def command(self, command: ResumeCommand, frames: Sequence[FrameId]) -> None:
-        """Begin the step the user asked for at a stop; `frames` are those being traced, innermost first."""
+    def command(self, command: ResumeCommand, frames: Sequence[FrameId], functions: Sequence[object]) -> None:
+        """Begin the step the user asked for at a stop.
+
+        `frames` are those being traced, innermost first; `functions` what each of them runs, and then what the frames below
+        the compile run, so far as Dynamo made them: after a graph break another compile continues one of these.
+        """
         here, caller = frames[0], frames[1] if len(frames) > 1 else None
         match command:
             case "continue":
-                self._begin(Mode.RUN, None)
+                self._begin(Mode.RUN, None, ())
             case "stepIn":
-                self._begin(Mode.INTO, here)
+                self._begin(Mode.INTO, here, None)
             case "next":
-                self._begin(Mode.OVER, here)
+                self._begin(Mode.OVER, here, functions)
             case "stepOut":
-                self._begin(Mode.LEAVING if caller is None else Mode.RETURN, caller)
+                self._begin(Mode.LEAVING if caller is None else Mode.RETURN, caller, functions[1:])
 
-    def _begin(self, mode: Mode, frame: FrameId | None) -> None:
+    def _begin(self, mode: Mode, frame: FrameId | None, functions: Sequence[object] | None) -> None:
+        """`functions`: those in whose continuation the step may end, should it leave this compile; None for any."""
         self.mode, self.frame = self._begun_as = mode, frame
+        self._functions = functions
 
     def cancel(self) -> None:
         """The step is over: the thread has stopped, or another debugger has stopped it."""
-        self._begin(Mode.RUN, None)
+        self._begin(Mode.RUN, None, ())
 
     def step_into_compile(self) -> None:
-        """A step at run time, or one that left the compile before, ends in the compile that begins now."""
-        self._begin(Mode.INTO, None)
+        """A `stepIn` at run time goes on in the compile that begins now."""
+        self._begin(Mode.INTO, None, None)
+
+    def compile_begins(self, frame: FrameId, function: object, continues: bool, shown: bool) -> bool:
+        """Whether a step that left an earlier compile goes on in the one that begins now, in `frame`.
+
+        `continues`: it goes on with `function` behind a graph break. `shown`: steps stop in its file.
+        """
+        if self.mode is not Mode.LEFT or not shown:
+            return False
+        if self._functions is None:
+            self._begin(Mode.INTO, frame, None)
+        elif continues and function in self._functions:
+            self._begin(Mode.OVER, frame, self._functions)
+        return self.mode is not Mode.LEFT
 
     @property
     def watches_every_frame(self) -> bool:
@@ -97,10 +117,5 @@ class Stepping:
         """Whether a step leaves this compile just now, for the program below to finish it."""
         leaves = self.mode not in (Mode.RUN, Mode.LEFT)
         if leaves:
-            self._begin(Mode.LEFT, None)
+            self._begin(Mode.LEFT, None, self._functions)
         return leaves
-
-    @property
-    def has_left(self) -> bool:
-        """Whether a step left an earlier compile, and ends in the next one unless the program ends it first."""
-        return self.mode is Mode.LEFT

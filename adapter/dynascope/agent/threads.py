@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import types
 from typing import Any
 
 from dynascope.agent.activation import Activation
@@ -31,6 +32,8 @@ class ThreadTracing:
         self.looking = False
         """Stop at the next instruction if the suspension wants it."""
         self.stops_on_entry = False
+        self.skipped: list[tuple[types.CodeType, str]] = []
+        """Frames that Dynamo skipped since the outermost compile began, with its reasons."""
         self.frames: dict[int, FrameId] = {}
         self.activations: dict[int, Activation] = {}
 
@@ -40,6 +43,7 @@ class ThreadTracing:
         self.replays = False
         self.high_water, self.high_breakpoint = (0, 0), 0
         self.events = self.ticks = 0
+        self.skipped = []
         self.frames.clear()
         self.activations.clear()
 

@@ -1,68 +1,159 @@
-"""Whether a breakpoint can be hit, and why not: what the client shows beside it."""
+"""Whether a breakpoint can be hit, and why not: what the client shows beside it.
+
+Facts come from Dynamo (what it traced and what it skipped, noted at the end of a thread's outermost compile), from the
+program's modules (functions under `torch.compiler.disable`) and from Dynamo's rules for files. Nothing is searched in the
+heap, and no attribute is read that could run code.
+"""
 
 from __future__ import annotations
 
+import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent.breakpoints import Breakpoint, names_function
 from dynascope.agent.code_lines import lines_with_code
+from dynascope.agent.functions import FunctionKey, disabled_because, find_function, key_of
+from dynascope.agent.internals import trace_rules
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import FunctionBreakpoint, Source, SourceBreakpoint
 from dynascope.wire.messages import SetBreakpoints, SetFunctionBreakpoints
 
+_CACHED = "Compiled already: it stops again when Dynamo traces it again."
+_NOT_YET = "Not compiled yet: it stops when Dynamo traces it."
+_AT_IMPORT = "This line runs when its file is imported or run; Dynamo never traces it."
+_NO_FUNCTION = "Dynamo has traced no function of this name yet."
+_RUNS = " It stops when it runs uncompiled."
+
 
 class Verification:
+    """Answers on the channel's thread, learns on compiling threads; `changed` is called on either."""
+
     def __init__(self, runs_are_debugged: bool, changed: Callable[[BreakpointState], None]) -> None:
         """`runs_are_debugged`: a line that Dynamo does not trace still stops when it runs, because debugpy is there."""
         self._runs_are_debugged = runs_are_debugged
         self._changed = changed
+        self._lock = threading.Lock()
+        self._traced: set[FunctionKey] = set()
+        self._skipped: dict[FunctionKey, str] = {}
+        self._lines: dict[str, list[tuple[SourceBreakpoint, BreakpointState]]] = {}
+        self._functions: list[tuple[FunctionBreakpoint, BreakpointState]] = []
+
+    # ---- what the client asks
 
     def resolve_lines(self, message: SetBreakpoints) -> tuple[str, list[BreakpointState], list[Breakpoint]]:
         """The file's real path, the answer to each breakpoint in order, and those that are at work."""
         path = real_path(message.path)
-        states, made = [], []
+        rows, made = [], []
         for asked in message.breakpoints:
-            state, breakpoint = self._resolve_line(path, asked)
-            states.append(state)
-            if breakpoint is not None:
-                made.append(breakpoint)
-        return path, states, made
-
-    def _resolve_line(self, path: str, asked: SourceBreakpoint) -> tuple[BreakpointState, Breakpoint | None]:
-        code_lines = lines_with_code(path)
-        if code_lines is None:
-            line: int | None = asked.line
-        else:
-            line = code_lines.line_for(asked.line)
-        state = BreakpointState(
-            id=asked.id, verified=line is not None, line=line or asked.line, source=Source(path=path)
-        )
-        if line is None:
-            state.message = "There is no code on this line or below it."
-            state.reason = "failed"
-            return state, None
-        if line != asked.line:
-            state.message = f"Line {asked.line} has no code; moved to line {line}."
-        try:
-            return state, Breakpoint(asked, line)
-        except ValueError as error:
-            state.verified, state.message, state.reason = False, str(error), "failed"
-            return state, None
+            state = self._line_state(path, asked)
+            rows.append((asked, state))
+            if state.reason != "failed":
+                made.append(Breakpoint(asked, state.line))
+        with self._lock:
+            self._lines[path] = rows
+        return path, [state for _, state in rows], made
 
     def resolve_functions(
         self, message: SetFunctionBreakpoints
     ) -> tuple[list[BreakpointState], list[tuple[str, Breakpoint]]]:
-        states, made = [], []
-        for asked in message.breakpoints:
-            state = BreakpointState(id=asked.id, verified=True)
-            try:
-                made.append((asked.name, Breakpoint(asked, None)))
-            except ValueError as error:
-                state.verified, state.message, state.reason = False, str(error), "failed"
-            states.append(state)
-        return states, made
+        """The answer to each breakpoint in order, and those that are at work with their names."""
+        rows = [(asked, self._function_state(asked)) for asked in message.breakpoints]
+        made = [(asked.name, Breakpoint(asked, None)) for asked, state in rows if state.reason != "failed"]
+        with self._lock:
+            self._functions = rows
+        return [state for _, state in rows], made
 
-    def compiled(self, code: types.CodeType, skip_reason: str | None, compiled: bool) -> None:
-        """Dynamo compiled this code, or skipped it for that reason; on the compiling thread."""
+    # ---- what Dynamo does
+
+    def compiled(self, traced: Iterable[types.CodeType], skipped: Iterable[tuple[types.CodeType, str]]) -> None:
+        """An outermost compile is over: the code it traced, and frames that Dynamo skipped, with its reasons."""
+        with self._lock:
+            for code in traced:
+                key = key_of(code)
+                self._traced.add(key)
+                self._skipped.pop(key, None)
+            self._skipped.update((key_of(code), reason) for code, reason in skipped)
+            changes = self._refresh()
+        for state in changes:
+            self._changed(state)
+
+    def _refresh(self) -> list[BreakpointState]:
+        """Every state that is another now."""
+        changes: list[BreakpointState] = []
+        for path, rows in self._lines.items():
+            for at, (asked, before) in enumerate(rows):
+                if before.reason != "failed" and (now := self._line_state(path, asked)) != before:
+                    rows[at] = asked, now
+                    changes.append(now)
+        for at, (function, before) in enumerate(self._functions):
+            if before.reason != "failed" and (now := self._function_state(function)) != before:
+                self._functions[at] = function, now
+                changes.append(now)
+        return changes
+
+    # ---- one breakpoint
+
+    def _line_state(self, path: str, asked: SourceBreakpoint) -> BreakpointState:
+        code_lines = lines_with_code(path)
+        line = asked.line if code_lines is None else code_lines.line_for(asked.line)
+        state = BreakpointState(id=asked.id, verified=False, line=line or asked.line, source=Source(path=path))
+        if problem := _problem_with(asked):
+            return _failed(state, problem)
+        if line is None:
+            return _failed(state, "There is no code on this line or below it.")
+        codes = code_lines.code_at[line] if code_lines is not None else ()
+        state.verified, state.message = self._prospects(
+            path, [code for code in codes if _is_function(code)], bool(codes)
+        )
+        if line != asked.line:
+            state.message = f"Line {asked.line} has no code: moved to line {line}. {state.message}"
+        return state
+
+    def _prospects(self, path: str, functions: list[types.CodeType], known: bool) -> tuple[bool, str]:
+        """Whether Dynamo or debugpy can stop in the outermost of these functions, and what to say about it."""
+        if not functions:
+            return self._at_runtime_only(_AT_IMPORT) if known else (True, _NOT_YET)
+        keys = [key_of(code, path) for code in functions]
+        outermost = keys[0]
+        if (reason := disabled_because(find_function(path, outermost))) is not None:
+            return self._at_runtime_only(reason)
+        if outermost in self._skipped:
+            reason = self._skipped[outermost] or "it gives no reason"
+            return self._at_runtime_only(f"Dynamo skipped {outermost.name}: {reason.rstrip('.')}.")
+        if any(key in self._traced for key in keys):
+            return True, _CACHED
+        if (reason := trace_rules.why_file_is_skipped(path)) is not None:
+            return self._at_runtime_only(f"Dynamo does not trace this file: {reason}.")
+        return True, _NOT_YET
+
+    def _at_runtime_only(self, reason: str) -> tuple[bool, str]:
+        return self._runs_are_debugged, reason + (_RUNS if self._runs_are_debugged else "")
+
+    def _function_state(self, asked: FunctionBreakpoint) -> BreakpointState:
+        state = BreakpointState(id=asked.id, verified=True)
+        if problem := _problem_with(asked):
+            return _failed(state, problem)
+        if not any(names_function(asked.name, key.name) for key in self._traced):
+            state.verified, state.message = self._runs_are_debugged, _NO_FUNCTION
+            state.reason = None if self._runs_are_debugged else "pending"
+        return state
+
+
+def _problem_with(asked: SourceBreakpoint | FunctionBreakpoint) -> str | None:
+    try:
+        Breakpoint(asked, None)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _failed(state: BreakpointState, message: str) -> BreakpointState:
+    state.verified, state.message, state.reason = False, message, "failed"
+    return state
+
+
+def _is_function(code: types.CodeType) -> bool:
+    """Whether code is a function's, lambda's or comprehension's: not a module's or a class body's."""
+    return code.co_name != "<module>" and bool(code.co_flags & 0x0002)  # CO_NEWLOCALS: class bodies lack CO_OPTIMIZED

@@ -13,9 +13,10 @@ Restart = Literal["speculation", "other"]
 class Observer(Protocol):
     """What `CompileHooks` reports; all on the compiling thread. None of them may raise."""
 
-    def compile_begins(self, code: types.CodeType) -> Any: ...
+    def compile_begins(self) -> None: ...
 
-    def compile_ends(self, token: Any, code: types.CodeType, skip_reason: str | None, compiled: bool) -> None: ...
+    def compile_ends(self, code: types.CodeType, compiled: bool, skip_reason: str | None) -> None:
+        """`skip_reason`: Dynamo's, for a frame it will not compile now nor later; "" when it gives none (before 2.13)."""
 
     def attempt_restarts(self, kind: Restart) -> None: ...
 
@@ -30,19 +31,22 @@ class CompileHooks:
 
         self._module = convert_frame
         self._entry_class = convert_frame.CatchErrorsWrapper
+        # ConvertFrameReturn: `guarded_code` and `apply_to_code` since 2.6, `skip_reason` since 2.13
         entry, trace = convert_frame.CatchErrorsWrapper.__call__, convert_frame.trace_frame
         self._originals = entry, trace
 
         def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
             code = frame.f_code
-            token = observer.compile_begins(code)
-            result = None
+            observer.compile_begins()
+            compiled, skip_reason = False, None
             try:
                 result = entry(self, frame, cache_entry, frame_state)
+                compiled = result.guarded_code is not None
+                if not compiled and result.apply_to_code and code not in convert_frame.output_codes:
+                    skip_reason = getattr(result, "skip_reason", None) or ""
                 return result
             finally:
-                reason = getattr(result, "skip_reason", None)
-                observer.compile_ends(token, code, reason, getattr(result, "guarded_code", None) is not None)
+                observer.compile_ends(code, compiled, skip_reason)
 
         def trace_frame(*args: Any, **kwargs: Any) -> Any:
             try:

@@ -28,3 +28,16 @@ def hide_from_guards(paths: Iterable[str]) -> None:
     """
     symbolic_shapes: Any = sys.modules["torch.fx.experimental.symbolic_shapes"]
     symbolic_shapes.uninteresting_files().update(paths)
+
+
+def why_file_is_skipped(path: str) -> str | None:
+    """Why Dynamo traces no code of this file, neither as a frame nor inlined; None when it does, or is not imported.
+
+    Reads `trace_rules.check_file` (2.0), which looks at the path alone.
+    """
+    rules: Any = sys.modules.get("torch._dynamo.trace_rules")
+    check = getattr(rules, "check_file", None)
+    if check is None:
+        return None
+    inlined = check(path, is_inlined_call=True)
+    return inlined.reason if check(path).skipped and inlined.skipped else None

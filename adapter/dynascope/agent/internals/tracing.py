@@ -78,6 +78,11 @@ def output_of(translator: Translator) -> Any:
     return translator.output
 
 
+def traced_codes(translator: Translator) -> list[types.CodeType]:
+    """All code traced in this attempt, inlined calls included (`TracingContext.traced_code`, 2.7)."""
+    return list(getattr(translator.output.tracing_context, "traced_code", ()))
+
+
 def code_of(translator: Translator) -> types.CodeType:
     code: types.CodeType = translator.f_code
     return code
