@@ -7,7 +7,9 @@ and are taken out of it. The program starts when the adapter says `Configuration
 from __future__ import annotations
 
 import importlib.machinery
+import io
 import os
+import pkgutil
 import runpy
 import sys
 import types
@@ -69,15 +71,23 @@ def _run_file(path: str, program: types.ModuleType) -> None:
         runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]
         return
     try:
-        code = runpy._get_code_from_file(path)  # type: ignore[attr-defined]  # a tuple before 3.12.?, source or .pyc
+        code = _code_of(path)
     except OSError as error:
         _fail(f"{sys.executable}: can't open file {os.path.abspath(path)!r}: [Errno {error.errno}] {error.strerror}")
-    if isinstance(code, tuple):
-        code = code[0]
     _set_import_folder(os.path.dirname(os.path.realpath(path)))
     loader = importlib.machinery.SourceFileLoader("__main__", path)
     program.__dict__.update(__file__=path, __cached__=None, __spec__=None, __loader__=loader, __package__=None)
     exec(code, program.__dict__)
+
+
+def _code_of(path: str) -> types.CodeType:
+    """The program, compiled already (.pyc) or as source, the way `python PATH` tells them apart."""
+    with io.open_code(path) as file:
+        compiled: types.CodeType | None = pkgutil.read_code(file)  # type: ignore[attr-defined]  # not in typeshed
+    if compiled is not None:
+        return compiled
+    with io.open_code(path) as file:
+        return compile(file.read(), path, "exec", dont_inherit=True)
 
 
 def _is_archive(path: str) -> bool:
