@@ -1,0 +1,29 @@
+"""`python -m tests.bench [--pairs N] [--steps N] [NAME…]`: print the tables of every benchmark, or of those named."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+import click
+from rich.console import Console
+
+from tests.bench import compile_time, stop_latency
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(["compile-time", "stop-latency"]))
+@click.option("--pairs", default=5, show_default=True, help="Pairs of plain and attached runs.")
+@click.option("--steps", default=150, show_default=True, help="Steps over one function with 200 locals.")
+def main(names: tuple[str, ...], pairs: int, steps: int) -> None:
+    """Print ratios and latencies; nothing is asserted."""
+    console = Console(width=120)
+    console.print(f"torch {version('torch')}, Python {platform.python_version()}, debugpy {version('debugpy')}")
+    if not names or "stop-latency" in names:
+        console.print(stop_latency.measure(steps))
+    if not names or "compile-time" in names:
+        console.print(compile_time.measure(pairs))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+"""Compile time with the debugger attached and idle, as a ratio to a plain run.
+
+Bias: plain and attached runs alternate on one machine, each a fresh process that compiles the same model from cold
+several times; a run counts as its fastest compile, in CPU seconds of that process, and the ratio is the median over the
+pairs. A breakpoint is set, in a file that is never traced, so that the hook is at work. Imports are not compile time.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.table import Table
+
+from tests.dap.client import DapClient, adapter_environment
+
+HERE = Path(__file__).parent
+PROGRAM = HERE / "transformer.py"
+UNTRACED = HERE / "stop_latency.py"
+MODELS = {"eager": ["eager", "24", "5"], "inductor": ["inductor", "4", "8"]}
+
+
+def seconds(output: str) -> float:
+    """The fastest compile that a run of the program printed."""
+    line = next(line for line in output.splitlines() if line.startswith("SECONDS "))
+    return min(json.loads(line.removeprefix("SECONDS "))["cpu"])
+
+
+def plain(arguments: list[str]) -> float:
+    run = subprocess.run(
+        [sys.executable, str(PROGRAM), *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=adapter_environment(),
+    )
+    return seconds(run.stdout)
+
+
+def attached(arguments: list[str], **configuration: Any) -> float:
+    with DapClient.spawn(check=False) as client:
+        client.launch(
+            {"program": str(PROGRAM), "args": arguments, "console": "internalConsole", **configuration},
+            {UNTRACED: [40]},
+        )
+        client.wait_for_end(600)
+        return seconds(client.output())
+
+
+def measure(pairs: int) -> Table:
+    """One row per backend and kind of session; ratios to the plain run beside it."""
+    table = Table(title="Compile time, debugger attached and idle ÷ plain (CPU seconds of the program)")
+    for heading in ("backend", "session", "plain s", "attached s", "ratio: median", "min", "max"):
+        table.add_column(heading)
+    sessions = {"runtime: true": {}, "runtime: false": {"runtime": False}, "record: false": {"record": False}}
+    for backend, arguments in MODELS.items():
+        for name, configuration in sessions.items():
+            runs = [(plain(arguments), attached(arguments, **configuration)) for _ in range(pairs)]
+            ratios = [ours / theirs for theirs, ours in runs]
+            table.add_row(
+                backend,
+                name,
+                f"{statistics.median(theirs for theirs, _ in runs):.3f}",
+                f"{statistics.median(ours for _, ours in runs):.3f}",
+                f"{statistics.median(ratios):.3f}",
+                f"{min(ratios):.3f}",
+                f"{max(ratios):.3f}",
+            )
+    return table
