@@ -6,7 +6,7 @@ Lists are JSON texts; a stack is a JSON list of [source, line, function]. `path`
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, get_args
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import structs
@@ -65,7 +65,7 @@ def _kind(struct: str, name: str, annotation: Any) -> Kind:
         return Kind.FLAG
     if annotation == list[str]:
         return Kind.TEXTS
-    is_text = annotation is str or annotation == (str | None)
+    is_text = annotation in (str, str | None) or get_origin(annotation) is Literal
     return Kind.TEXT if is_text and (struct, name) not in _PLAIN_TEXTS else Kind.PLAIN
 
 

@@ -72,7 +72,8 @@ class Interning:
         self._new_sources.clear()
 
     def _store_source(self, path: str) -> int:
-        hashes = b"".join(model.hash_lines(content)) if (content := _read(path)) is not None else b""
+        content = _read(path)
+        hashes = model.hash_source(content) if content is not None else b""
         digest = hashlib.blake2b(hashes, digest_size=16).digest()
         self._connection.execute(
             "INSERT OR IGNORE INTO source (path, line_hashes, digest) VALUES (?, ?, ?)", (path, hashes, digest)
@@ -82,9 +83,9 @@ class Interning:
         return number
 
 
-def _read(path: str) -> str | None:
+def _read(path: str) -> bytes | None:
     try:
-        with open(path, encoding="utf-8", errors="replace", newline="") as file:
+        with open(path, "rb") as file:
             return file.read()
     except (OSError, ValueError):  # code without a file: "<string>", a path with a null byte
         return None

@@ -7,12 +7,12 @@ symbols as sympy does.
 
 from __future__ import annotations
 
-import hashlib
+import zlib
 from typing import Literal
 
 from msgspec import Struct, field
 
-LINE_HASH_BYTES = 8
+LINE_HASH_BYTES = 4
 
 CompileStatus = Literal["compiled", "empty", "skipped", "failed", "captured"]
 """`empty`: traced, but no graph came of it; `skipped`: runs uncompiled, see `skip_reason`; `captured`: by compiled
@@ -20,17 +20,21 @@ autograd."""
 
 TensorRole = Literal["assigned", "parameter"]
 
+BreakEffect = Literal["resumed", "rest uncompiled", "function uncompiled", "raised"]
+"""What came of a graph break. `resumed`: a graph before it, and one after it; `rest uncompiled`: a graph before it, the rest
+of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: `fullgraph=True` made it an error."""
+
 
 def hash_lines(text: str) -> list[bytes]:
     """One hash of `LINE_HASH_BYTES` per line, of the line without its line end."""
-    return [
-        hashlib.blake2b(line.encode(errors="replace"), digest_size=LINE_HASH_BYTES).digest() for line in _lines(text)
-    ]
+    hashes = hash_source(text.encode(errors="surrogatepass"))
+    return [hashes[i : i + LINE_HASH_BYTES] for i in range(0, len(hashes), LINE_HASH_BYTES)]
 
 
-def _lines(text: str) -> list[str]:
-    """Lines as Python and editors count them: form feeds and Unicode separators do not end one."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
+def hash_source(content: bytes) -> bytes:
+    """The hashes of `hash_lines`, joined. Lines as editors count them: form feeds and Unicode separators end none."""
+    lines = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").removesuffix(b"\n").split(b"\n")
+    return b"".join([zlib.crc32(line).to_bytes(LINE_HASH_BYTES, "little") for line in lines])
 
 
 class Run(Struct, kw_only=True):
@@ -155,7 +159,7 @@ class Symbol(Fact, kw_only=True):
 
 
 class GraphBreak(Fact, kw_only=True):
-    """A graph break that Dynamo counted; at the innermost user line. `stack` is outermost first and ends there."""
+    """A graph break, at the innermost line that is not Dynamo's own. `stack` is outermost first."""
 
     function: str
     registry_id: str | None
@@ -163,11 +167,14 @@ class GraphBreak(Fact, kw_only=True):
     type: str
     """The registry's name of it: "Data-dependent branching"."""
     reason: str
-    """Dynamo's message, in full."""
+    """Dynamo's message, in full: the key in `torch._dynamo.utils.counters["graph_break"]`, if it counts there."""
     context: str = ""
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
     stack: list[StackFrame] = field(default_factory=list)
+    effect: BreakEffect = "resumed"
+    counted: int = 0
+    """How often Dynamo counted it in `counters["graph_break"]`: not when a jump broke, nor when nothing was resumed."""
     count: int = 1
     """How often the same break came up in the same compile."""
 

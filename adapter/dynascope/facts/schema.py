@@ -68,7 +68,7 @@ CREATE TABLE graph_break (
     compile_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, source_id INTEGER NOT NULL, line INTEGER NOT NULL,
     function INTEGER NOT NULL, registry_id INTEGER, type INTEGER NOT NULL, reason INTEGER NOT NULL,
     context INTEGER NOT NULL, explanation INTEGER NOT NULL, hints INTEGER NOT NULL, stack INTEGER NOT NULL,
-    count INTEGER NOT NULL, PRIMARY KEY (compile_id, ordinal)
+    effect INTEGER NOT NULL, counted INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (compile_id, ordinal)
 ) WITHOUT ROWID;
 CREATE INDEX graph_break_by_source ON graph_break (source_id, compile_id);
 

@@ -1,0 +1,91 @@
+"""Reads the text Dynamo writes for a graph break, the same from a live trace and from a log.
+
+`torch._dynamo.exc.format_graph_break_message` (2.8): type, then indented "Explanation:", "Hint:"s, "Developer debug context:",
+and a link that ends in the registry's id.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from msgspec import Struct, field
+
+from dynascope.facts.model import BreakEffect, StackFrame
+
+_ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
+_REGISTRY_ID = re.compile(r"/(gb\d+)(?:\.html)?", re.IGNORECASE)
+_PART = re.compile(r"^  (?=Explanation: |Hint: |Developer debug context: |Higher Order Operator: )", re.MULTILINE)
+_LINK = "\n\n For more details about this graph break, please visit: "
+_SKIPPED = "Failed to handle graph break gracefully."
+_NOT_RESUMED = "Encountered graph break that we cannot resume from."
+_LOGGED_FRAME = re.compile(r'^  File "(?P<path>.+)", line (?P<line>\d+), in (?P<function>.+)$', re.MULTILINE)
+_RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_\d+$")
+_DYNAMO_FOLDERS = ("/torch/_dynamo/", "\\torch\\_dynamo\\")
+
+
+class BreakMessage(Struct, kw_only=True):
+    """The parts of a message; `registry_id` is `GB0059`."""
+
+    type: str
+    explanation: str = ""
+    hints: list[str] = field(default_factory=list)
+    context: str = ""
+    registry_id: str | None = None
+
+
+def parse(message: str) -> BreakMessage:
+    """Of nested breaks, the last: the one that Dynamo could not handle."""
+    message = message.rpartition(_ANOTHER)[2].strip()
+    body, _, link = message.partition(_LINK)
+    found = _REGISTRY_ID.search(link)
+    type_line, *parts = _PART.split(body)
+    read = BreakMessage(
+        type=type_line.strip().split("\n", 1)[0], registry_id=found.group(1).upper() if found is not None else None
+    )
+    for part in parts:
+        name, _, text = part.partition(": ")
+        text = re.sub(r"\n +", "\n", text).strip()
+        if name == "Explanation":
+            read.explanation = text
+        elif name == "Hint":
+            read.hints.append(text)
+        elif name == "Developer debug context":
+            read.context = text
+    return read
+
+
+def split_reason(logged: str) -> tuple[BreakEffect, str]:
+    """What came of a break, and its message, from the reason Dynamo logs: `<what it was doing>:\\n\\n<message>`."""
+    if logged.startswith(_SKIPPED):
+        return "function uncompiled", logged.partition("\n\n")[2] or logged
+    if logged.startswith(_NOT_RESUMED):
+        return "rest uncompiled", logged.partition("\n\n")[2] or logged
+    doing, separator, message = logged.partition(":\n\n")
+    return "resumed", message if separator and "\n" not in doing else logged
+
+
+def logged_stack(text: str) -> list[StackFrame]:
+    """The frames of a traceback as Python prints it, outermost first."""
+    return [StackFrame(found["path"], int(found["line"]), found["function"]) for found in _LOGGED_FRAME.finditer(text)]
+
+
+def tidy_stack(frames: Sequence[StackFrame]) -> list[StackFrame]:
+    """Resume functions under the name of the function they continue; a call of one by the other is one frame."""
+    tidy: list[StackFrame] = []
+    for frame in frames:
+        resumed = _RESUME_NAME.match(frame.function)
+        if resumed is not None:
+            frame = StackFrame(frame.path, frame.line, resumed.group(1))
+            if tidy and tidy[-1].path == frame.path and tidy[-1].function.rpartition(".")[2] == frame.function:
+                tidy.pop()
+        tidy.append(frame)
+    return tidy
+
+
+def place(stack: Sequence[StackFrame]) -> StackFrame | None:
+    """The innermost frame that is not Dynamo's own (its polyfills are Python that stands for C)."""
+    for frame in reversed(stack):
+        if not any(folder in frame.path for folder in _DYNAMO_FOLDERS):
+            return frame
+    return None
