@@ -63,6 +63,7 @@ class Stops:
         self._inspections[ident] = inspection
         known = self._acknowledged[ident] = threading.Event()
         symbolic = inspection.frames[: len(translators)]
+        suspension.prepare()
         try:
             self._send(
                 Stopping(

@@ -43,6 +43,9 @@ class Suspension:
         """DAP's id of the current thread."""
         return threading.get_native_id()
 
+    def prepare(self) -> None:
+        """The adapter is about to hear of a stop of the current thread: keep what is posted from now on for `wait`."""
+
     def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
         """Hold the current thread until somebody resumes it; serve what is posted meanwhile.
 

@@ -22,14 +22,18 @@ class OwnLoop(Suspension):
         self._pause_next = False
         self._released = False
 
+    def prepare(self) -> None:
+        with self._lock:
+            self._waiting[threading.get_ident()] = queue.SimpleQueue()
+
     def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
         ident = threading.get_ident()
         with self._lock:
-            if self._released:
-                return "continue"
-            jobs = self._waiting[ident] = queue.SimpleQueue()
+            jobs = self._waiting[ident]
             self._pausing.discard(ident)
             self._pause_next = False
+            if self._released:
+                jobs.put("continue")
         try:
             while True:
                 job = jobs.get()
