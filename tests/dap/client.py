@@ -215,7 +215,7 @@ class DapClient:
         if not self.closed:
             try:
                 self.send("disconnect", {}).response(timeout=10)
-            except (Disconnected, TimeoutError, OSError):
+            except (Disconnected, TimeoutError, OSError, ValueError):  # ValueError: our end is closed
                 pass
         self.vanish()
         if self.process is not None:

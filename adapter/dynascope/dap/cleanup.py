@@ -36,7 +36,9 @@ def adopt_orphans() -> None:
 class Household:
     """The processes of one launch."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, ours: bool = True) -> None:
+        """`ours`: whatever descends from this process belongs, too (orphans without the mark among them)."""
+        self._ours = ours
         self.mark = secrets.token_hex(16)
         self._roots: set[int] = set()
 
@@ -72,10 +74,11 @@ class Household:
 
         me = os.getpid()
         for process in psutil.process_iter():
-            if process.pid == me:
-                continue
             try:
-                if process.pid in self._roots or process.environ().get(MARK_VARIABLE) == self.mark:
+                if process.pid == me:
+                    if self._ours:
+                        yield from process.children(recursive=True)
+                elif process.pid in self._roots or process.environ().get(MARK_VARIABLE) == self.mark:
                     yield process
                     yield from process.children(recursive=True)
             except (psutil.Error, OSError):
@@ -106,6 +109,6 @@ def _signal(processes: Iterable[psutil.Process], *, kill: bool) -> None:
 
 async def end_process(pid: int) -> None:
     """End a process that was attached to, with its children."""
-    household = Household()
+    household = Household(ours=False)
     household.add(pid)
     await household.end()
