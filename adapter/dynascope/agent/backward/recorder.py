@@ -1,0 +1,176 @@
+"""Makes a report of every backward that runs under compiled autograd."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec
+
+import torch
+
+from dynascope.agent.backward.captures import Capture, Captures
+from dynascope.agent.backward.places import place_of
+from dynascope.agent.backward.report import BackwardRun, DeviceInputs, HookCall
+from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGiven
+
+_log = logging.getLogger("dynascope")
+_REUSED = "the same nodes with the same constants as when it was captured; sizes that differ are dynamic"
+_UNEXPLAINED = "torch did not say why: an earlier capture failed, or was made before anybody observed"
+P = ParamSpec("P")
+
+
+def contained(method: Callable[P, None]) -> Callable[P, None]:
+    """An error of ours is logged; the user's backward goes on."""
+
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            method(*args, **kwargs)
+        except Exception:
+            _log.exception("dynascope failed while it observed a backward; the backward goes on")
+
+    return run
+
+
+class _Run:
+    """A run under way: what is measured of it so far."""
+
+    def __init__(self, given: RunGiven, capture: Capture) -> None:
+        self.captured = capture.runs == 0 and capture.milliseconds is not None
+        self.began = time.perf_counter()
+        self.graph_began = self.graph_ended = self.began
+        self.inputs = inputs_by_device(given.inputs)
+        self.moved_bytes = sum(bytes_of(given.inputs[i]) for i in capture.moved_to_cuda if i < len(given.inputs))
+        self.hooks = tuple(_hook_call(hook.kind, hook.node_call, hook.position, given.hooks) for hook in capture.hooks)
+        self.timed = any(device.startswith("cuda") for device in self.inputs) and can_time_cuda()
+        self.events: tuple[Any, Any] | None = None
+
+
+class Recorder:
+    """An observer of compiled autograd; every list that was added gets every report, from any thread."""
+
+    def __init__(self) -> None:
+        self.captures = Captures()
+        self._lists: tuple[list[BackwardRun], ...] = ()
+        self._numbers = itertools.count()
+        self._lock = threading.Lock()
+        self._running: dict[int, _Run] = {}
+
+    def add(self, runs: list[BackwardRun]) -> None:
+        with self._lock:
+            self._lists = (*self._lists, runs)
+
+    def discard(self, runs: list[BackwardRun]) -> None:
+        with self._lock:
+            self._lists = tuple(each for each in self._lists if each is not runs)
+
+    # ---- compiled_autograd.Observer
+
+    @contained
+    def capture_begins(self, compiler: Compiler, given: Given) -> None:
+        self.captures.begins(compiler, given)
+
+    @contained
+    def node_called(self, compiler: Compiler, index: int, name: str, function: Any) -> None:
+        self.captures.node_called(compiler, index, name)
+
+    @contained
+    def hook_called(self, compiler: Compiler, kind: str, hook: int) -> None:
+        self.captures.hook_called(compiler, kind, hook)
+
+    def pass_begins(self, compiler: Compiler, name: str) -> None: ...
+
+    @contained
+    def pass_ends(self, compiler: Compiler, name: str, result: Any) -> None:
+        if name == "move_graph_nodes_to_cuda":
+            self.captures.moved(compiler, result)
+
+    @contained
+    def capture_ends(self, compiler: Compiler, failed: bool) -> None:
+        self.captures.ends(compiler, failed)
+
+    @contained
+    def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
+        self._running[threading.get_ident()] = _Run(given, self.captures.of(compiler))
+
+    @contained
+    def graph_begins(self, compiler: Compiler) -> None:
+        run = self._running[threading.get_ident()]
+        run.graph_began = time.perf_counter()
+        if run.timed:
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            run.events = begin, end
+
+    @contained
+    def graph_ends(self, compiler: Compiler) -> None:
+        run = self._running[threading.get_ident()]
+        run.graph_ended = time.perf_counter()
+        if run.events is not None:
+            run.events[1].record()
+
+    @contained
+    def run_ends(self, compiler: Compiler, error: BaseException | None) -> None:
+        run = self._running.pop(threading.get_ident())
+        capture = self.captures.of(compiler)
+        capture.runs += 1
+        if not self._lists:
+            return
+        report = BackwardRun(
+            number=next(self._numbers),
+            compile_id=capture.compile_id,
+            captured=run.captured,
+            reasons=(capture.reasons or (_UNEXPLAINED,)) if run.captured else (_REUSED,),
+            node_calls=names_by_index(capture),
+            hooks=run.hooks,
+            inputs=run.inputs,
+            moved_to_cuda=capture.moved_to_cuda,
+            moved_bytes=run.moved_bytes,
+            capture_ms=capture.milliseconds if run.captured else None,
+            prepare_ms=(run.graph_began - run.began) * 1000,
+            graph_ms=(run.graph_ended - run.graph_began) * 1000,
+            error=None if error is None else f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
+            events=run.events,
+        )
+        for runs in self._lists:
+            runs.append(report)
+
+
+def names_by_index(capture: Capture) -> tuple[str, ...]:
+    """Indexes that the engine left out (nodes that only hand a gradient on) have an empty name."""
+    names = [""] * (capture.node_calls[-1].index + 1 if capture.node_calls else 0)
+    for call in capture.node_calls:
+        names[call.index] = call.name
+    return tuple(names)
+
+
+def inputs_by_device(inputs: Sequence[Any]) -> dict[str, DeviceInputs]:
+    found: dict[str, DeviceInputs] = {}
+    for tensor in inputs:
+        device = str(tensor.device)
+        before = found.get(device, DeviceInputs(0, 0))
+        found[device] = DeviceInputs(before.count + 1, before.bytes + bytes_of(tensor))
+    return found
+
+
+def bytes_of(tensor: Any) -> int:
+    """What the elements of a tensor take; of a sparse one, its values and indices."""
+    if tensor.layout is torch.strided:
+        return int(tensor.numel()) * int(tensor.element_size())
+    if tensor.layout is torch.sparse_coo:
+        return bytes_of(tensor._values()) + bytes_of(tensor._indices())
+    return 0
+
+
+def can_time_cuda() -> bool:
+    """Whether events can be recorded now: a GPU is in use, and no CUDA graph is being captured."""
+    return torch.cuda.is_available() and torch.cuda.is_initialized() and not torch.cuda.is_current_stream_capturing()
+
+
+def _hook_call(kind: str, node_call: int, position: int | None, hooks: Sequence[Any]) -> HookCall:
+    if position is None or position >= len(hooks):
+        return HookCall(kind, node_call)
+    place = place_of(hooks[position])
+    return HookCall(kind, node_call, place.name, place.path, place.line)

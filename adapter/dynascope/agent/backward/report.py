@@ -1,0 +1,94 @@
+"""What one run of a backward under compiled autograd did, told in numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """A hook in the captured graph: `kind` in PyTorch's words, the NodeCall it belongs to, and the user's function.
+
+    `function`, `path` and `line` are None for hooks of C++, and for callables that are not written in Python.
+    """
+
+    kind: str
+    node_call: int
+    function: str | None = None
+    path: str | None = None
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceInputs:
+    """Tensors of one device that were lifted into the graph's inputs."""
+
+    count: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class BackwardRun:
+    """One backward. Times are in milliseconds of the host; `device_ms` is the GPU's own time."""
+
+    number: int
+    """Counts all backwards that were observed in this process, from 0."""
+    compile_id: str
+    """`!0`: Dynamo's id for the captured graph, the same in every run that reuses it."""
+    captured: bool
+    """Whether the graph was captured for this run; else one from the cache was used."""
+    reasons: tuple[str, ...]
+    """Why it was captured, or why it could be reused."""
+    node_calls: tuple[str, ...]
+    """Names of the autograd nodes in the order of the engine; the position is the NodeCall's index."""
+    hooks: tuple[HookCall, ...]
+    inputs: Mapping[str, DeviceInputs]
+    """By device (`cpu`, `cuda:0`), as they came from the engine: before scalars were moved."""
+    moved_to_cuda: tuple[int, ...]
+    """Positions of the CPU scalars that were pinned and copied to CUDA before the graph ran."""
+    moved_bytes: int
+    capture_ms: float | None
+    """Tracing the engine's nodes and compiling them with `compiler_fn`; None when the graph was reused."""
+    prepare_ms: float
+    """What comes before the graph in every run: wrapping sizes, moving scalars."""
+    graph_ms: float
+    """The graph itself; in its first runs, compiling it included when `compiler_fn` is lazy, as `torch.compile` is."""
+    error: str | None = None
+    """What the backward raised, in one line."""
+    events: Any = field(default=None, repr=False, compare=False)
+    """A pair of `torch.cuda.Event` around the graph, when it has CUDA inputs."""
+
+    @property
+    def bytes(self) -> int:
+        """All inputs together."""
+        return sum(each.bytes for each in self.inputs.values())
+
+    @property
+    def device_ms(self) -> float | None:
+        """The GPU's time for the graph on the current stream; waits for it. None without CUDA inputs."""
+        if self.events is None:
+            return None
+        begin, end = self.events
+        end.synchronize()
+        return float(begin.elapsed_time(end))
+
+    def __str__(self) -> str:
+        """A few lines for people."""
+        how = "captured" if self.captured else "reused"
+        lines = [
+            f"backward {self.number}: {how} {self.compile_id}, {len(self.node_calls)} nodes, {len(self.hooks)} hooks"
+        ]
+        lines += [f"  {reason}" for reason in self.reasons]
+        lines += [f"  {device}: {each.count} inputs, {each.bytes:,} bytes" for device, each in self.inputs.items()]
+        if self.moved_to_cuda:
+            where = ", ".join(f"inputs[{i}]" for i in self.moved_to_cuda)
+            lines.append(f"  moved to CUDA: {where} ({self.moved_bytes} bytes, pinned)")
+        times = [f"prepare {self.prepare_ms:.2f} ms", f"graph {self.graph_ms:.2f} ms"]
+        if self.capture_ms is not None:
+            times.insert(0, f"capture {self.capture_ms:.2f} ms")
+        lines.append("  " + ", ".join(times))
+        if self.error is not None:
+            lines.append(f"  raised {self.error}")
+        return "\n".join(lines)

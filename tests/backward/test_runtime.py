@@ -1,0 +1,285 @@
+"""`dynascope.compiled_autograd`: contexts that put back what was there, and a report of every backward."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import pytest
+import torch
+from dynascope import compiled_autograd
+from torch._dynamo import compiled_autograd as dynamo
+from torch._dynamo.utils import counters
+
+engine = torch._C._dynamo.compiled_autograd
+
+
+def eager(graph: Any) -> Any:
+    return graph
+
+
+def state() -> tuple[Any, ...]:
+    """What a mistake would leave behind; read without changing it."""
+    compiler, dynamic = engine.set_autograd_compiler(None, False)
+    engine.set_autograd_compiler(compiler, dynamic)
+    return compiler, dynamic, dynamo.compiled_autograd_enabled, dynamo.active_disable_ctx, dynamo.depth
+
+
+OFF = (None, False, False, False, 0)
+
+
+def backward(rows: int = 3, divisor: float | None = None) -> torch.Tensor:
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    loss = model(torch.randn(rows, 4)).sum()
+    (loss / divisor if divisor else loss).backward()
+    gradient = model[0].weight.grad
+    assert gradient is not None
+    return gradient
+
+
+def test_captures_inside_and_nowhere_else():
+    expected = backward()
+    with compiled_autograd.enable(eager) as runs:
+        assert torch.equal(backward(), expected)
+    backward()
+    assert len(runs) == 1
+    assert state() == OFF
+
+
+def test_the_report_of_a_capture_and_of_a_reuse():
+    with compiled_autograd.enable(eager) as runs:
+        backward(3)
+        backward(5)
+        backward(3, divisor=2.0)
+    first, second, third = runs
+    assert [run.captured for run in runs] == [True, False, True]
+    assert [run.compile_id for run in runs] == ["!0", "!0", "!1"]
+    assert first.node_calls[:3] == ("torch::autograd::GraphRoot", "SumBackward0", "AddmmBackward0")
+    assert "new autograd node: torch::autograd::GraphRoot" in first.reasons[0]
+    assert "the same nodes" in second.reasons[0]
+    assert "DivBackward0 (NodeCall 1)" in third.reasons[0]
+    assert first.inputs["cpu"].count == 9 and first.bytes == first.inputs["cpu"].bytes > 0
+    assert second.bytes > first.bytes
+    assert first.capture_ms is not None and first.capture_ms > 0 and second.capture_ms is None
+    assert first.graph_ms > 0 and first.prepare_ms > 0 and first.device_ms is None
+    assert first.moved_to_cuda == () and first.moved_bytes == 0 and first.error is None
+    assert "captured !0, 11 nodes" in str(first)
+
+
+def test_a_size_that_became_dynamic_is_the_reason():
+    with compiled_autograd.enable(eager, dynamic=False) as runs:
+        backward(3)
+        backward(5)
+        backward(6)
+    assert [run.captured for run in runs] == [True, True, False]
+    assert "changed tensor shapes" in runs[1].reasons[0]
+
+
+def test_hooks_are_reported_with_their_place():
+    def doubles(gradient: torch.Tensor) -> torch.Tensor:
+        return gradient * 2
+
+    weight = torch.ones(3, requires_grad=True)
+    with compiled_autograd.enable(eager) as runs:
+        product = weight * 3
+        product.register_hook(doubles)
+        weight.register_post_accumulate_grad_hook(lambda parameter: None)
+        product.sum().backward()
+    before, after = runs[0].hooks
+    code = doubles.__code__
+    assert (before.kind, before.path, before.line) == ("tensor_pre_hook", code.co_filename, code.co_firstlineno)
+    assert before.function is not None and before.function.endswith("doubles")
+    assert runs[0].node_calls[before.node_call] == "MulBackward0"
+    assert after.kind == "post_acc_grad_hook" and "lambda" in (after.function or "")
+
+
+def test_every_node_is_named():
+    with compiled_autograd.enable(eager) as runs:
+        backward()
+    assert all(runs[0].node_calls)
+
+
+def test_nesting_restores_the_outer_compiler():
+    inner: list[Any] = []
+    outer: list[Any] = []
+    with compiled_autograd.enable(lambda graph: outer.append(1) or graph):
+        before = state()
+        with compiled_autograd.enable(lambda graph: inner.append(1) or graph):
+            backward()
+        assert state() == before
+        backward(divisor=2.0)
+    assert (len(inner), len(outer)) == (1, 1)
+    assert state() == OFF
+
+
+def test_disable_inside_enable():
+    with compiled_autograd.enable(eager) as runs:
+        with compiled_autograd.disable():
+            backward()
+            with compiled_autograd.enable(eager):
+                backward()
+            backward()
+        before = len(runs)
+        backward()
+    assert (before, len(runs)) == (1, 2)
+    assert state() == OFF
+
+
+def test_an_exception_leaves_nothing_on():
+    with pytest.raises(ZeroDivisionError), compiled_autograd.enable(eager):
+        raise ZeroDivisionError
+    assert state() == OFF
+
+
+def test_a_compiler_that_raises_leaves_nothing_on_and_the_next_capture_works():
+    def refuses(graph: Any) -> Any:
+        raise ValueError("no backend today")
+
+    expected = backward()
+    for _ in range(2):
+        with pytest.raises(ValueError, match="no backend today"), compiled_autograd.enable(refuses):
+            backward()
+        assert state() == OFF
+    with compiled_autograd.enable(eager) as runs:
+        assert torch.equal(backward(), expected)
+    assert runs[0].captured and "did not say why" in runs[0].reasons[0]
+
+
+def test_a_hook_that_raises_is_reported():
+    def raises(gradient: torch.Tensor) -> torch.Tensor:
+        raise LookupError("in the hook")
+
+    with compiled_autograd.enable(eager) as runs, pytest.raises(LookupError, match="in the hook"):
+        weight = torch.ones(3, requires_grad=True)
+        product = weight * 3
+        product.register_hook(raises)
+        product.sum().backward()
+    assert runs[0].error == "LookupError: in the hook"
+    assert state() == OFF
+
+
+@pytest.mark.parametrize("first_out", ["outer", "inner"])
+def test_contexts_on_two_threads_end_in_any_order(first_out: str):
+    outer = compiled_autograd.enable(eager)
+    inner = compiled_autograd.enable(eager)
+    outer.__enter__()
+    thread_has_entered, leave = threading.Event(), threading.Event()
+
+    def other() -> None:
+        with inner:
+            thread_has_entered.set()
+            leave.wait(60)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert thread_has_entered.wait(60)
+    if first_out == "outer":
+        outer.__exit__(None, None, None)
+        assert dynamo.compiled_autograd_enabled
+    leave.set()
+    thread.join(60)
+    if first_out == "inner":
+        assert dynamo.compiled_autograd_enabled
+        outer.__exit__(None, None, None)
+    assert state() == OFF
+
+
+def test_a_context_of_torch_that_outlasts_ours_does_not_turn_it_on_again():
+    ours = compiled_autograd.enable(eager)
+    theirs = dynamo._enable(eager)
+    ours.__enter__()
+    theirs.__enter__()
+    ours.__exit__(None, None, None)
+    theirs.__exit__(None, None, None)
+    assert state() == OFF
+
+
+def test_backward_on_another_thread_is_captured_too():
+    results: list[torch.Tensor] = []
+    expected = backward()
+    with compiled_autograd.enable(eager) as runs:
+        thread = threading.Thread(target=lambda: results.append(backward()))
+        thread.start()
+        thread.join(60)
+    assert torch.equal(results[0], expected) and len(runs) == 1
+
+
+def test_reset_forgets_graphs_and_open_contexts():
+    with compiled_autograd.enable(eager) as runs:
+        backward()
+        compiled_autograd.reset()
+        backward()
+        assert state() == OFF
+    assert state() == OFF
+    with compiled_autograd.enable(eager) as again:
+        backward()
+    assert len(runs) == 1 and again[0].captured and again[0].compile_id == "!0"
+
+
+def test_reset_inside_a_captured_backward_says_so():
+    weight = torch.ones(3, requires_grad=True)
+    weight.register_hook(lambda gradient: compiled_autograd.reset())
+    with pytest.raises(RuntimeError, match="when backward"), compiled_autograd.enable(eager):
+        (weight * 2).sum().backward()
+    assert state() == OFF
+
+
+def test_force_eager_captures_nothing():
+    with torch.compiler.set_stance("force_eager"), compiled_autograd.enable(eager) as runs:
+        backward()
+    assert runs == []
+
+
+def test_what_is_not_callable_is_refused():
+    with pytest.raises(TypeError, match=r"torch\.compile"), compiled_autograd.enable("inductor"):  # type: ignore[arg-type]
+        pass
+
+
+def test_record_reports_what_the_config_captures():
+    model = torch.nn.Linear(4, 2)
+
+    def step(inputs: torch.Tensor) -> None:
+        model.zero_grad()
+        model(inputs).sum().backward()
+
+    with torch._dynamo.config.patch(compiled_autograd=True), compiled_autograd.record() as runs:
+        step = torch.compile(step, backend="eager")
+        step(torch.randn(3, 4))
+        step(torch.randn(3, 4))
+    assert [run.captured for run in runs] == [True, False]
+    assert state() == OFF
+
+
+def test_gradients_through_torch_compile_equal_eager():
+    expected = backward(divisor=3.0)
+    with compiled_autograd.enable(torch.compile(backend="aot_eager")) as runs:
+        for rows in (3, 3):
+            assert torch.allclose(backward(rows, divisor=3.0), expected)
+    assert [run.captured for run in runs] == [True, False]
+
+
+def test_observing_changes_neither_graph_nor_counters():
+    def run(enable: Any) -> tuple[list[str], dict[str, Any]]:
+        torch._dynamo.reset()
+        compiled_autograd.reset()
+        counters.clear()
+        graphs: list[str] = []
+
+        def keep(graph: Any) -> Any:
+            graphs.append(graph.print_readable(print_output=False))
+            return torch.compile(graph, backend=lambda traced, _: graphs.append(traced.code) or traced)
+
+        with enable(keep):
+            for rows, divisor in ((3, None), (5, None), (3, 2.0)):
+                backward(rows, divisor)
+        return graphs, {name: dict(counts) for name, counts in counters.items()}
+
+    assert run(compiled_autograd.enable) == run(dynamo._enable)
+
+
+def test_importing_the_door_imports_no_torch():
+    code = "import sys, dynascope.compiled_autograd; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
