@@ -1,7 +1,7 @@
 """Reads the text Dynamo writes for a graph break, the same from a live trace and from a log.
 
-`torch._dynamo.exc.format_graph_break_message` (2.8): type, then indented "Explanation:", "Hint:"s, "Developer debug context:",
-and a link that ends in the registry's id.
+`torch._dynamo.exc.format_graph_break_message` (2.8): type, then indented "Explanation:", "Hint:"s,
+"Developer debug context:", and a link that ends in the registry's id.
 """
 
 from __future__ import annotations

@@ -21,8 +21,9 @@ autograd."""
 TensorRole = Literal["assigned", "parameter"]
 
 BreakEffect = Literal["resumed", "rest uncompiled", "function uncompiled", "raised"]
-"""What came of a graph break. `resumed`: a graph before it, and one after it; `rest uncompiled`: a graph before it, the rest
-of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: `fullgraph=True` made it an error."""
+"""What came of a graph break. `resumed`: a graph before it, and one after it; `rest uncompiled`: a graph before it, the
+rest of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: `fullgraph=True` made it an
+error."""
 
 
 def hash_lines(text: str) -> list[bytes]:

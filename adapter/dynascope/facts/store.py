@@ -104,6 +104,7 @@ def _create(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     ignore = path.parent / ".gitignore"
     if not ignore.exists():
+        ignore.touch(mode=0o600)
         ignore.write_text("*\n")
     aside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))

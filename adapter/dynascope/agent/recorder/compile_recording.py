@@ -1,0 +1,217 @@
+"""One compile while it lasts: what its attempts and events add up to."""
+
+from __future__ import annotations
+
+import re
+import time
+import types
+from typing import Any
+
+from dynascope.agent.internals import convert_frame_events, recompiling
+from dynascope.agent.internals.convert_frame_events import Ending
+from dynascope.agent.internals.resume import original_code
+from dynascope.agent.recorder import ending as at_the_end
+from dynascope.agent.recorder.trace import LineTimes, Trace, line_times, path_of
+from dynascope.agent.user_code import is_our_code, real_path
+from dynascope.facts import break_message
+from dynascope.facts.model import (
+    BackendFailure,
+    BreakEffect,
+    Compile,
+    CompileFacts,
+    GraphBreak,
+    Guard,
+    Recompile,
+    Specialization,
+    StackFrame,
+)
+
+_RESUMES_AT = re.compile(r"torch_dynamo_resume_in_\w+_at_(\d+)$")
+
+
+class CompileRecording:
+    """Begins when Dynamo decides to compile a frame; `finish` gives the facts."""
+
+    def __init__(self, code: types.CodeType, compile_id: str, full_graph: bool) -> None:
+        self.code = code
+        self.compile_id = compile_id
+        self.full_graph = full_graph
+        self.attempts = 0
+        self.trace: Trace | None = None
+        self._began = time.time()
+        self._clock = time.perf_counter()
+        self._times: LineTimes = {}
+        self._breaks: dict[tuple[Any, ...], GraphBreak] = {}
+        self._recompiles: list[Recompile] = []
+        self._specializations: dict[tuple[Any, ...], Specialization] = {}
+        self._backend = ""
+        self._backend_clock = 0.0
+        self._backend_seconds = 0.0
+        self._graph_sizes: list[int] = []
+        self._guards: list[Guard] = []
+        written = original_code(code)
+        self._function, self._path, self._line = written.co_qualname, path_of(written), written.co_firstlineno
+
+    def attempt_begins(self) -> None:
+        self.attempts += 1
+        self.trace = Trace(self._times)
+
+    def backend_begins(self, output: Any, graph_module: Any) -> None:
+        if self.trace is not None:
+            self.trace.pause()
+        self._backend = at_the_end.backend_of(output)
+        self._graph_sizes.append(convert_frame_events.graph_size(graph_module))
+        self._backend_clock = time.perf_counter()
+
+    def backend_ends(self) -> None:
+        self._backend_seconds += time.perf_counter() - self._backend_clock
+        if self.trace is not None:
+            self.trace.go_on()
+
+    def guards_built(self, output: Any) -> None:
+        self._guards = at_the_end.guards(output)
+
+    def graph_break(self, logged: str, stack: list[StackFrame]) -> None:
+        effect, message = break_message.split_reason(logged)
+        self._add_break(effect, message, stack)
+
+    def graph_break_counted(self, message: str) -> None:
+        """Dynamo counted a break of this message: the latest of those it took."""
+        for known in reversed(self._breaks.values()):
+            if known.reason == message:
+                known.counted += 1
+                return
+        # a break that Dynamo took before, in a frame that it traces a second time
+        self._add_break("resumed", message, [])
+        next(reversed(self._breaks.values())).counted += 1
+
+    def _add_break(self, effect: BreakEffect, message: str, stack: list[StackFrame]) -> None:
+        frames = tuple(_real_frames(stack))
+        key = effect, message, frames
+        known = self._breaks.get(key)
+        if known is not None:
+            known.count += 1
+            return
+        parts = break_message.parse(message)
+        tidy = break_message.tidy_stack(frames)
+        at = break_message.place(tidy) or StackFrame(self._path, self._line, self._function)
+        self._breaks[key] = GraphBreak(
+            path=at.path,
+            line=at.line,
+            function=at.function,
+            registry_id=parts.registry_id,
+            type=parts.type,
+            reason=message,
+            context=parts.context,
+            explanation=parts.explanation,
+            hints=parts.hints,
+            stack=tidy,
+            effect=effect,
+        )
+
+    def recompiles(self, reasons: list[str], frame: Any) -> None:
+        self._recompiles = [self._recompile(reason, frame) for reason in reasons]
+
+    def _recompile(self, reason: str, frame: Any) -> Recompile:
+        failed, guard = recompiling.split_reason(reason)
+        at = recompiling.user_line(reason, self._path)
+        return Recompile(
+            path=self._path,
+            line=self._line,
+            function=self._function,
+            failed_compile_id=failed,
+            guard=guard,
+            value=recompiling.value_met(guard, frame),
+            guard_path=at[0] if at is not None else None,
+            guard_line=at[1] if at is not None else None,
+        )
+
+    def specialized(self, symbol: str, value: str, reason: str, origins: list[str], stack: list[StackFrame]) -> None:
+        frames = _real_frames(stack)
+        at = break_message.place(frames) or StackFrame(self._path, self._line, self._function)
+        key = symbol, value, at
+        if key not in self._specializations:
+            self._specializations[key] = Specialization(
+                path=at.path,
+                line=at.line,
+                symbol=symbol,
+                value=value,
+                reason=reason,
+                origins=origins,
+                stack=break_message.tidy_stack(frames),
+            )
+
+    def finish(self, ending: Ending, stack_of_error: list[StackFrame]) -> CompileFacts:
+        """Everything, once Dynamo is done with the compile."""
+        error = ending.error
+        if error is not None and convert_frame_events.is_swallowed(error, full_graph=False) and self.full_graph:
+            self._add_break("raised", str(getattr(error, "msg", error)), stack_of_error)
+        if convert_frame_events.reached_recompile_limit(error):
+            for recompile in self._recompiles:
+                recompile.limit_reached = True
+        facts = CompileFacts(
+            compile=self._compile(ending),
+            graph_breaks=list(self._breaks.values()),
+            recompiles=self._recompiles,
+            specializations=list(self._specializations.values()),
+            backend_failures=self._backend_failures(error),
+            line_times=line_times(self._times),
+            guards=self._guards if ending.compiled else [],
+        )
+        if self.trace is not None:
+            facts.calls = list(self.trace.calls.values())
+            facts.tensors = list(self.trace.tensors.values())
+            if self.trace.output is not None:
+                facts.symbols = at_the_end.symbols(self.trace.output, facts.tensors)
+        return facts
+
+    def _compile(self, ending: Ending) -> Compile:
+        error, skip_reason, failure = ending.error, ending.skip_reason, None
+        if ending.compiled:
+            status = "compiled" if self._graph_sizes else "empty"
+        elif error is not None and not convert_frame_events.is_swallowed(error, self.full_graph):
+            status, failure = "failed", f"{type(error).__name__}: {_first_lines(str(error))}"
+        else:
+            status = "skipped"
+            skip_reason = skip_reason or _first_lines(str(error) if error is not None else "")
+        resumes = _RESUMES_AT.match(self.code.co_name)
+        return Compile(
+            compile_id=self.compile_id,
+            attempts=max(self.attempts, 1),
+            function=self._function,
+            path=self._path,
+            line=self._line,
+            resumes_at=int(resumes.group(1)) if resumes is not None else None,
+            backend=self._backend,
+            reason=self._recompiles[0].guard if self._recompiles else None,
+            status=status,  # type: ignore[arg-type]  # one of the literals
+            skip_reason=skip_reason,
+            failure=failure,
+            began=self._began,
+            seconds=time.perf_counter() - self._clock,
+            backend_seconds=self._backend_seconds,
+            graphs=len(self._graph_sizes) if ending.compiled else 0,
+            nodes=sum(self._graph_sizes) if ending.compiled else 0,
+        )
+
+    def _backend_failures(self, error: BaseException | None) -> list[BackendFailure]:
+        failure = convert_frame_events.failure_of_backend(error) if error is not None else None
+        if failure is None:
+            return []
+        backend, exception, message = failure
+        last = self.trace.last_place if self.trace is not None else None
+        path, line = last or (self._path, self._line)
+        return [BackendFailure(path=path, line=line, backend=backend, exception=exception, message=message)]
+
+
+def _real_frames(stack: list[StackFrame]) -> list[StackFrame]:
+    """With real paths, and without the debugger's own frames."""
+    return [
+        StackFrame(frame.path if frame.path.startswith("<") else real_path(frame.path), frame.line, frame.function)
+        for frame in stack
+        if not is_our_code(frame.path)
+    ]
+
+
+def _first_lines(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[:6])[:1000]

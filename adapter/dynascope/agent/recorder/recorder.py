@@ -1,0 +1,175 @@
+"""Hears what Dynamo does and writes each compile when it has ended. Contained: an error of ours costs facts, nothing else."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dynascope.agent.internals import graph_breaks, specializations, trace_rules
+from dynascope.agent.internals.convert_frame_events import CompileEvents, Ending
+from dynascope.agent.internals.graph_breaks import GraphBreakEvents
+from dynascope.agent.internals.line_events import LineEvents
+from dynascope.agent.internals.resume import original_code
+from dynascope.agent.internals.specializations import SpecializationEvents
+from dynascope.agent.internals.tracing import ActivationHooks
+from dynascope.agent.recorder.compile_recording import CompileRecording
+from dynascope.agent.recorder.trace import path_of
+from dynascope.agent.user_code import OUR_FOLDER, is_user_code
+from dynascope.facts.model import Compile, CompileFacts, StackFrame
+
+Write = Callable[[CompileFacts], object]
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _contained(method: Method) -> Method:
+    """An observer's method: what it raises is reported, never the program's."""
+
+    def run(self: Recorder, *args: Any) -> Any:
+        try:
+            return method(self, *args)
+        except Exception:
+            self._report(traceback.format_exc())
+            return None
+
+    return run  # type: ignore[return-value]
+
+
+class Recorder:
+    """Made once torch._dynamo is imported; `write` takes the facts of each compile, `report` a text about an error."""
+
+    def __init__(self, write: Write, report: Callable[[str], None]) -> None:
+        self._write = write
+        self._report = report
+        self._compiles: list[CompileRecording] = []
+        """Under way, outermost first. Dynamo's compile lock lets one thread in at a time."""
+        self._skips_known: set[tuple[str, int]] = set()
+        self._hidden = False
+        trace_rules.never_trace([OUR_FOLDER])
+        self._hooks = [
+            CompileEvents(self),
+            GraphBreakEvents(self._graph_break, self._graph_break_counted),
+            SpecializationEvents(self._specialized),
+            LineEvents(self._line_begins),
+            ActivationHooks(self._entered, self._left),
+        ]
+
+    def remove(self) -> None:
+        for hook in reversed(self._hooks):
+            hook.remove()
+
+    # ---- convert_frame_events.Observer
+
+    @_contained
+    def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool) -> Any:
+        self._hide_from_guards()
+        recording = CompileRecording(code, compile_id, full_graph)
+        self._compiles.append(recording)
+        return recording
+
+    @_contained
+    def attempt_begins(self) -> None:
+        if self._compiles:
+            self._compiles[-1].attempt_begins()
+
+    @_contained
+    def recompiles(self, reasons: list[str], frame: Any) -> None:
+        if self._compiles:
+            self._compiles[-1].recompiles(reasons, frame)
+
+    @_contained
+    def backend_begins(self, output: Any, graph_module: Any) -> None:
+        if self._compiles:
+            self._compiles[-1].backend_begins(output, graph_module)
+
+    @_contained
+    def backend_ends(self) -> None:
+        if self._compiles:
+            self._compiles[-1].backend_ends()
+
+    @_contained
+    def guards_built(self, output: Any) -> None:
+        if self._compiles:
+            self._compiles[-1].guards_built(output)
+
+    @_contained
+    def compile_ends(self, token: Any, ending: Ending) -> None:
+        if token not in self._compiles:
+            return
+        del self._compiles[self._compiles.index(token) :]
+        stack = graph_breaks.stack_of(ending.error) if ending.error is not None and token.full_graph else []
+        facts = token.finish(ending, stack)
+        self._skips_known.add((facts.compile.path, facts.compile.line))
+        self._write(facts)
+
+    @_contained
+    def frame_skipped(self, code: types.CodeType, reason: str) -> None:
+        """A frame that Dynamo did not even begin to trace: of the user's, and once."""
+        written = original_code(code)
+        path = path_of(written)
+        key = path, written.co_firstlineno
+        if not path or key in self._skips_known or not is_user_code(path):
+            return
+        self._skips_known.add(key)
+        skipped = Compile(
+            compile_id="",
+            function=written.co_qualname,
+            path=path,
+            line=written.co_firstlineno,
+            status="skipped",
+            skip_reason=reason,
+            began=time.time(),
+            seconds=0.0,
+        )
+        self._write(CompileFacts(compile=skipped))
+
+    # ---- breaks, specialisations
+
+    @_contained
+    def _graph_break(self, logged: str, stack: list[StackFrame]) -> None:
+        if self._compiles:
+            self._compiles[-1].graph_break(logged, stack)
+
+    @_contained
+    def _graph_break_counted(self, message: str) -> None:
+        if self._compiles:
+            self._compiles[-1].graph_break_counted(message)
+
+    @_contained
+    def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
+        if self._compiles:
+            self._compiles[-1].specialized(symbol, value, reason, origins, specializations.traced_stack())
+
+    # ---- frames and lines
+
+    @_contained
+    def _entered(self, translator: Any) -> None:
+        if self._compiles and (trace := self._compiles[-1].trace) is not None:
+            trace.entered(translator)
+
+    @_contained
+    def _left(self, translator: Any) -> None:
+        if self._compiles and (trace := self._compiles[-1].trace) is not None:
+            trace.left(translator)
+
+    def _line_begins(self, translator: Any, line: int) -> None:
+        try:
+            trace = self._compiles[-1].trace
+            if trace is not None:
+                trace.line_begins(translator, line)
+        except Exception:
+            if self._compiles:
+                self._report(traceback.format_exc())
+
+    def _hide_from_guards(self) -> None:
+        if not self._hidden:
+            self._hidden = True
+            trace_rules.hide_from_guards(
+                os.path.join(folder, name)
+                for folder, _, names in os.walk(os.path.join(OUR_FOLDER, "agent"))
+                for name in names
+                if name.endswith(".py")
+            )

@@ -1,0 +1,208 @@
+"""One attempt at tracing a frame, line by line: who calls whom, what each line assigns, and how long it takes."""
+
+from __future__ import annotations
+
+import time
+import types
+from typing import Any
+
+from dynascope.agent.internals import line_events, tracing
+from dynascope.agent.internals.assigned import is_pending, tensor_or_number
+from dynascope.agent.internals.resume import original_code
+from dynascope.agent.user_code import real_path
+from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
+
+_KNOWN_CODES = 20_000
+LineTimes = dict[str, dict[int, list[float]]]
+"""By path and line: [seconds, visits]."""
+
+
+class Code:
+    """What is the same each time a code object is traced."""
+
+    __slots__ = ("code", "first_line", "function", "parameters", "path", "stored")
+
+    def __init__(self, translator: Any) -> None:
+        self.code: types.CodeType = tracing.code_of(translator)
+        """Keeps the id, by which codes are known, from being given to another."""
+        written = original_code(self.code)
+        self.path = path_of(self.code)
+        self.first_line = written.co_firstlineno
+        self.function = written.co_qualname
+        # a resume function's prologue restores locals on lines that assign others
+        self.stored = (
+            line_events.names_stored(translator) if written is self.code else line_events.names_stored_by(written)
+        )
+        self.parameters = line_events.parameter_names(translator) if written is self.code else ()
+
+
+def path_of(code: types.CodeType) -> str:
+    """The real path of the file, or "" for code that has none and is another in each run (`<eval_with_key>.3`)."""
+    name = code.co_filename
+    return "" if name.startswith("<") else real_path(name)
+
+
+_codes: dict[int, Code] = {}
+
+
+def _code(translator: Any) -> Code:
+    key = id(tracing.code_of(translator))
+    known = _codes.get(key)
+    if known is None:
+        if len(_codes) >= _KNOWN_CODES:
+            _codes.clear()
+        known = _codes[key] = Code(translator)
+    return known
+
+
+class Frame:
+    """One active frame."""
+
+    __slots__ = ("call", "code", "line", "parameters", "pending", "times", "translator")
+
+    def __init__(self, translator: Any, code: Code, call: int, times: dict[int, list[float]]) -> None:
+        self.translator = translator
+        self.code = code
+        self.call = call
+        self.times = times
+        self.line = tracing.line_of(translator)
+        self.parameters: list[tuple[str, Any]] = []
+        self.pending: list[tuple[int, str, Any]] = []
+        """Assigned, but not looked at by Dynamo yet: (line, name, variable)."""
+
+
+class Trace:
+    """What an attempt has shown so far. `times` is the compile's: it adds up over attempts."""
+
+    def __init__(self, times: LineTimes) -> None:
+        self.tensors: dict[tuple[str, int, str, str, TensorRole], Tensor] = {}
+        self.calls: dict[tuple[int, int, int], Call] = {}
+        self.output: Any = None
+        self.last_place: tuple[str, int] | None = None
+        """Path and line where a frame was left last: of the outermost one, when a compile fails."""
+        self._times = times
+        self._frames: list[Frame] = []
+        self._since = time.perf_counter()
+
+    def entered(self, translator: Any) -> None:
+        self._charge()
+        caller = self._frames[-1] if self._frames else None
+        if caller is None:
+            self.output = tracing.output_of(translator)
+        code = _code(translator)
+        times = self._times.get(code.path)
+        if times is None:
+            times = self._times[code.path] = {}
+        frame = Frame(translator, code, self._called(code, caller), times)
+        if code.parameters and line_events.is_fresh(translator):
+            for name in code.parameters:
+                variable = line_events.local(translator, name)
+                if variable is not None:
+                    frame.parameters.append((name, variable))
+        self._frames.append(frame)
+        self._since = time.perf_counter()
+
+    def line_begins(self, translator: Any, line: int) -> None:
+        now = time.perf_counter()
+        frame = self._frames[-1] if self._frames else None
+        if frame is None or frame.translator is not translator:
+            return
+        times = frame.times
+        spent = times.get(frame.line)
+        if spent is not None:
+            spent[0] += now - self._since
+        names = frame.code.stored.get(frame.line)
+        if names is not None:
+            self._assigned(frame, names)
+        frame.line = line
+        spent = times.get(line)
+        if spent is None:
+            times[line] = [0.0, 1]
+        else:
+            spent[1] += 1
+        self._since = time.perf_counter()
+
+    def left(self, translator: Any) -> None:
+        frame = self._frames[-1] if self._frames else None
+        if frame is None or frame.translator is not translator:
+            return
+        self._charge()
+        self._frames.pop()
+        self.last_place = frame.code.path, frame.line
+        names = frame.code.stored.get(frame.line)
+        if names is not None:
+            self._assigned(frame, names)
+        for line, name, variable in frame.pending:
+            self._note(frame, line, name, variable, "assigned")
+        for name, variable in frame.parameters:
+            self._note(frame, frame.code.first_line, name, variable, "parameter")
+        self._since = time.perf_counter()
+
+    def pause(self) -> None:
+        """The backend works now: no line's time."""
+        self._charge()
+
+    def go_on(self) -> None:
+        self._since = time.perf_counter()
+
+    def _charge(self) -> None:
+        if self._frames:
+            frame = self._frames[-1]
+            spent = frame.times.get(frame.line)
+            if spent is not None:
+                spent[0] += time.perf_counter() - self._since
+
+    def _called(self, code: Code, caller: Frame | None) -> int:
+        parent = caller.call if caller is not None else -1
+        line = caller.line if caller is not None else 0
+        key = (parent, line, id(code.code))
+        call = self.calls.get(key)
+        if call is not None:
+            call.count += 1
+            return call.id
+        call = Call(
+            id=len(self.calls),
+            parent=parent if caller is not None else None,
+            function=code.function,
+            path=code.path,
+            line=code.first_line,
+            first_line=code.first_line,
+            call_path=caller.code.path if caller is not None else None,
+            call_line=line if caller is not None else None,
+        )
+        self.calls[key] = call
+        return call.id
+
+    def _assigned(self, frame: Frame, names: tuple[str, ...]) -> None:
+        for name in names:
+            variable = line_events.local(frame.translator, name)
+            if variable is None:
+                continue
+            if is_pending(variable):
+                frame.pending.append((frame.line, name, variable))
+            else:
+                self._note(frame, frame.line, name, variable, "assigned")
+
+    def _note(self, frame: Frame, line: int, name: str, variable: Any, role: TensorRole) -> None:
+        seen = tensor_or_number(variable)
+        if seen is None or not frame.code.path or name[0] == "." or name.startswith("___"):
+            return
+        text, node, origin = seen
+        key = (frame.code.path, line, name, text, role)
+        known = self.tensors.get(key)
+        if known is None:
+            self.tensors[key] = Tensor(
+                path=frame.code.path, line=line, name=name, value=text, role=role, node=node, origin=origin
+            )
+        else:
+            known.count += 1
+
+
+def line_times(times: LineTimes) -> list[LineTime]:
+    """As facts."""
+    return [
+        LineTime(path=path, line=line, seconds=seconds, visits=int(visits))
+        for path, lines in times.items()
+        if path
+        for line, (seconds, visits) in lines.items()
+    ]

@@ -1,0 +1,84 @@
+"""Keeps the store small: old runs go, the oldest first, until few enough and small enough are left."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+from pathlib import Path
+
+from dynascope.facts import store
+from dynascope.facts.schema import BY_COMPILE, BY_SOURCE
+
+KEPT_RUNS = 200
+KEPT_BYTES = 512 << 20
+
+
+def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int = KEPT_BYTES) -> int:
+    """Remove old runs and return how many. Never `own_run`, nor one whose process still runs here."""
+    connection = store.open_for_writing(path)
+    try:
+        candidates = connection.execute(
+            "SELECT id, host, pid, ended FROM run WHERE id != ? ORDER BY id", (own_run,)
+        ).fetchall()
+        surplus = len(candidates) + 1 - kept_runs
+        removed = 0
+        for run, host, pid, ended in candidates:
+            if removed >= surplus and _size(connection) <= kept_bytes:
+                break
+            if ended is None and host == platform.node() and _is_alive(pid):
+                continue
+            _remove(connection, run)
+            removed += 1
+        if removed:
+            connection.execute("PRAGMA incremental_vacuum").fetchall()
+        return removed
+    except sqlite3.OperationalError:
+        return 0  # others write without a pause: the next run tries again
+    finally:
+        connection.close()
+
+
+def _size(connection: sqlite3.Connection) -> int:
+    pages, free, size = (
+        int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+        for name in ("page_count", "freelist_count", "page_size")
+    )
+    return (pages - free) * size
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _remove(connection: sqlite3.Connection, run: int) -> None:
+    """One run, in one transaction."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        compiles = "(SELECT id FROM compile WHERE run_id = ?)"
+        for table in BY_COMPILE:
+            connection.execute(f"DELETE FROM {table} WHERE compile_id IN {compiles}", (run,))
+        for table in BY_SOURCE:
+            connection.execute(
+                f"DELETE FROM {table} WHERE (source_id, compile_id) IN "
+                f"(SELECT source_id, compile_id FROM compile_source WHERE compile_id IN {compiles})",
+                (run,),
+            )
+        connection.execute(f"DELETE FROM compile_source WHERE compile_id IN {compiles}", (run,))
+        connection.execute("DELETE FROM compile WHERE run_id = ?", (run,))
+        connection.execute("DELETE FROM string WHERE run_id = ?", (run,))
+        connection.execute("DELETE FROM run WHERE id = ?", (run,))
+        connection.execute(
+            "DELETE FROM source WHERE id NOT IN (SELECT source_id FROM compile_source) "
+            "AND id NOT IN (SELECT source_id FROM compile)"
+        )
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
