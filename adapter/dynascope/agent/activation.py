@@ -18,16 +18,16 @@ class Activation:
     """State of one watched frame between two instructions."""
 
     __slots__ = (
-        "code",
-        "frame",
-        "line",
-        "original",
-        "translator",
-        "in_prologue",
         "_enters_function",
         "_index",
         "_lines_since_jump",
         "_restored",
+        "code",
+        "frame",
+        "in_prologue",
+        "line",
+        "original",
+        "translator",
     )
 
     def __init__(self, translator: Translator, frame: FrameId) -> None:

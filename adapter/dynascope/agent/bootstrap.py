@@ -1,4 +1,4 @@
-"""How the agent gets into a program: debugpy evaluates `start(address, token)` in it, or launcher and listener call `serve`."""
+"""How the agent gets into a program: debugpy evaluates `start` in it, or launcher and listener call `serve`."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def start(address: str, token: str) -> None:
 def serve(connection: socket.socket, on_lost: Callable[[], None] = lambda: None, runtime: bool = True) -> Agent:
     """Begin a session over an open connection to the adapter; a session before it is over.
 
-    `on_lost` is called when the connection ends without `Detach`. Without `runtime`, stopped threads wait in our own loop
-    even when debugpy is there.
+    `on_lost` is called when the connection ends without `Detach`. Without `runtime`, stopped threads wait in our own
+    loop even when debugpy is there.
     """
     global _session
     if _session is not None:

@@ -1,4 +1,4 @@
-"""The breakpoints of a session: filed by the channel thread, asked by compiling threads at every line that may have one.
+"""The breakpoints of a session: filed by the channel thread, asked by compiling threads at every line.
 
 A table is never changed in place: a new one replaces it, so that a compiling thread always sees one whole state.
 """
@@ -27,7 +27,7 @@ _HIT_CONDITION = re.compile(r"\s*(==|>=|<=|>|<|%)?\s*(\d+)\s*")
 
 
 def parse_hit_condition(text: str) -> Callable[[int], bool]:
-    """debugpy's hit conditions: `5` and `== 5`, `>= 3`, `<= 3`, `> 3`, `< 3`, `% 2`. Raises ValueError with a sentence."""
+    """debugpy's hit conditions: `5`, `== 5`, `>= 3`, `<= 3`, `> 3`, `< 3`, `% 2`. Raises ValueError with a sentence."""
     match = _HIT_CONDITION.fullmatch(text)
     if match is None or (match[1] == "%" and int(match[2]) == 0):
         raise ValueError(f"{text!r} is no hit condition: write a number, or one of == >= <= > < % and a number.")

@@ -24,7 +24,7 @@ class CodeLines(Struct, frozen=True):
     """First and last line of every simple statement that spans several."""
 
     def line_for(self, line: int) -> int | None:
-        """Where a breakpoint on `line` stops: there; amid a statement, at its part before; else at the next line with code."""
+        """Where a breakpoint on `line` stops: there; amid a statement, at its part before; else at the next code."""
         at = bisect.bisect_left(self.lines, line)
         if at < len(self.lines) and self.lines[at] == line:
             return line

@@ -10,7 +10,7 @@ from dynascope.agent.user_code import real_path
 
 
 class FunctionKey(NamedTuple):
-    """Tells a function from every other, whether its code was compiled by the import system, by us, or is still running."""
+    """Tells a function from every other, whoever compiled its code."""
 
     path: str
     first_line: int
@@ -42,7 +42,7 @@ def find_function(path: str, key: FunctionKey) -> Any | None:
 
 
 def disabled_because(function: Any | None) -> str | None:
-    """Why Dynamo must not trace this function: the wrapper that `torch.compiler.disable` makes (`_torchdynamo_disable`, 2.0).
+    """Why Dynamo must not trace this function: `torch.compiler.disable` wrapped it (`_torchdynamo_disable`, 2.0).
 
     With `recursive=False` there is a mark, but no wrapper, and Dynamo may begin to trace the function all the same.
     """
@@ -51,7 +51,8 @@ def disabled_because(function: Any | None) -> str | None:
         if marks.get("_torchdynamo_disable") is True and "_torchdynamo_orig_callable" in marks:
             reason = marks.get("_torchdynamo_disable_msg")
             because = f" ({reason})" if isinstance(reason, str) else ""
-            return f"{getattr(each, '__qualname__', 'It')} is under torch.compiler.disable{because}: Dynamo does not trace it."
+            name = getattr(each, "__qualname__", "It")
+            return f"{name} is under torch.compiler.disable{because}: Dynamo does not trace it."
     return None
 
 

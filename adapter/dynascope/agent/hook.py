@@ -1,7 +1,7 @@
 """Between Dynamo and the debugger: at every frame and every line Dynamo traces, is this a place to stop?
 
-Everything here runs on the compiling thread and is contained: an error of ours is reported, the compile goes on. With no
-breakpoint, step or pause a frame costs two dictionary look-ups; a frame that cannot stop is never watched.
+Everything here runs on the compiling thread and is contained: an error of ours is reported, the compile goes on. With
+no breakpoint, step or pause a frame costs two dictionary look-ups; a frame that cannot stop is never watched.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dynascope.agent.activation import Activation
 from dynascope.agent.breakpoints import Breakpoint, Table
 from dynascope.agent.internals import comptime, convert_frame, resume, tracing
 from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.stepping import FrameId, Mode
+from dynascope.agent.stepping import FrameId, Mode, Stepping
 from dynascope.agent.stop import Stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.threads import Threads, ThreadTracing
@@ -137,6 +137,10 @@ class Hook:
             frame = frame.f_back
         return functions
 
+    def _is_running(self, stepping: Stepping) -> bool:
+        """Whether compiled code of a function that the step began in is still running below this compile."""
+        return any(stepping.began_in(function) for function in self._functions_below(self._compile_hooks.frame_below()))
+
     def _is_where_steps_end(self, frame: types.FrameType) -> bool:
         path = real_path(frame.f_code.co_filename)
         return self._suspension.is_user_code(path) and not is_our_code(path)
@@ -196,10 +200,11 @@ class Hook:
         elif steps_in and shown:
             stepping.step_into_compile()
             suspension.cancel_runtime_step()
-        elif stepping.mode is Mode.LEFT:
+        elif stepping.mode is Mode.LEFT and shown:
             code = tracing.code_of(translator)
             continues = resume.is_resume_function(code)
-            if stepping.compile_begins(_OUTERMOST, _function_of(code), continues, shown):
+            elsewhere = not suspension.ends_steps_at_runtime and not self._is_running(stepping)
+            if stepping.compile_begins(_OUTERMOST, _function_of(code), continues, elsewhere):
                 suspension.cancel_runtime_step()
 
     def _left(self, translator: Translator) -> None:
@@ -335,7 +340,9 @@ class Hook:
             if breakpoint.condition and not evaluation.condition_holds(breakpoint.condition, translator):
                 return False
         except evaluation.EvaluationError as error:
-            text = f"The condition {breakpoint.condition!r} has no answer at compile time, so the breakpoint stops: {error}\n"
+            text = (
+                f"The condition {breakpoint.condition!r} has no answer at compile time: stopping. {error}\n"
+            )
             self._send(Output(category="important", output=text, path=path, line=line))
         if not breakpoint.counts():
             return False

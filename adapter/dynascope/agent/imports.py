@@ -20,9 +20,7 @@ def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
     module = sys.modules.get(name)
     if module is not None:
         if getattr(module.__spec__, "_initializing", False):
-            # another thread is amid the import: wait for it where waiting hurts nobody
-            thread = threading.Thread(target=lambda: (importlib.import_module(name), then()), daemon=True)
-            thread.name = "dynascope import"
+            thread = threading.Thread(target=_wait_for_import, args=(name, then), name="dynascope import", daemon=True)
             thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]
             thread.start()
         else:
@@ -31,6 +29,12 @@ def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
     finder = _AfterImport(name, then)
     sys.meta_path.insert(0, finder)
     return finder.remove
+
+
+def _wait_for_import(name: str, then: Callable[[], None]) -> None:
+    """Another thread is amid the import: wait for it here, where waiting hurts nobody."""
+    importlib.import_module(name)
+    then()
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):

@@ -1,4 +1,4 @@
-"""Runs a program as `python` would, with the agent in it: `python -m dynascope.agent.launcher (FILE | -m MODULE | -c CODE) …`.
+"""Runs a program as `python` would, with the agent in it: `python -m dynascope.agent.launcher FILE …`.
 
 For sessions without debugpy (`runtime: false`). Where the adapter is and the session's token come from the environment
 and are taken out of it. The program starts when the adapter says `ConfigurationDone`; if the adapter vanishes, it ends.
@@ -48,8 +48,7 @@ def main() -> None:
 
 def _run(arguments: list[str]) -> None:
     program = types.ModuleType("__main__")
-    program.__dict__["__builtins__"] = __builtins__
-    program.__dict__["__annotations__"] = {}
+    program.__dict__.update(__builtins__=__builtins__, __annotations__={})
     sys.modules["__main__"] = program
     match arguments[0]:
         case "-m":

@@ -1,24 +1,25 @@
 """`dynascope.listen()`: a port on which a debugger attaches, and nobody without the session's token.
 
-The first line of a connection is `DYNASCOPE <token> <mode>`; it is read byte by byte up to a limit and compared in constant
-time before anything else is parsed, and answered `OK`. The mode says what the connection becomes: `agent`, our channel,
-or `debugpy`, spliced to debugpy's own port. Anything else, HTTP for one, is closed unanswered.
+The first line of a connection is `DYNASCOPE <token> <mode>`; it is read byte by byte up to a limit, its token compared
+in constant time before anything else is parsed, and answered `OK`. The mode says what the connection becomes: `agent`,
+our channel, or `debugpy`, spliced to debugpy's own port. Anything else, HTTP for one, is closed unanswered.
 """
 
 from __future__ import annotations
 
 import atexit
+import functools
 import json
 import os
 import socket
 import stat
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from dynascope.agent import bootstrap
 from dynascope.wire import channel
+from dynascope.wire.token_file import token_file
 
 _FIRST_LINE_LIMIT = 256
 _FIRST_LINE_SECONDS = 10.0
@@ -74,7 +75,7 @@ class Listener:
                 connection, _ = self._server.accept()
             except OSError:
                 return
-            _start_hidden_thread("dynascope connection", lambda connection=connection: self._welcome(connection))
+            _start_hidden_thread("dynascope connection", functools.partial(self._welcome, connection))
 
     def _welcome(self, connection: socket.socket) -> None:
         try:
@@ -138,13 +139,6 @@ def _start_hidden_thread(name: str, target: Callable[[], None]) -> None:
     thread: Any = threading.Thread(target=target, name=name, daemon=True)
     thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True
     thread.start()
-
-
-def token_file(port: int) -> Path:
-    """Where the token of the process listening on `port` is left for adapters of the same user."""
-    import platformdirs
-
-    return Path(platformdirs.user_runtime_dir("dynascope")) / f"listen-{port}.json"
 
 
 def _leave_token(token: str, host: str, port: int) -> None:

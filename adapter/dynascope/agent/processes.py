@@ -31,7 +31,7 @@ def descendants(pid: int) -> list[int]:
 def _parents() -> Iterator[tuple[int, int]]:
     """(process id, parent's) of every process."""
     if not os.path.isdir("/proc/self"):
-        import psutil
+        import psutil  # type: ignore[import-untyped]
 
         yield from ((process.pid, process.ppid()) for process in psutil.process_iter())
         return

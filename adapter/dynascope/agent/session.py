@@ -9,15 +9,15 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dynascope.agent.breakpoints import Breakpoint, Table
+from dynascope.agent.breakpoints import Table
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
 from dynascope.agent.stop import Stops, answer
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.user_code import OUR_FOLDER
 from dynascope.agent.verification import Verification
-from dynascope.wire.dap import BreakpointsBody, ThreadsBody
 from dynascope.wire.dap import Breakpoint as BreakpointState
+from dynascope.wire.dap import BreakpointsBody, ThreadsBody
 from dynascope.wire.dap import Thread as DapThread
 from dynascope.wire.messages import (
     Acknowledge,
@@ -50,7 +50,7 @@ class NotStopped(Exception):
 
 
 class Agent:
-    """`receive` is called on the channel's thread; everything of Dynamo's happens on compiling threads (`hook`, `stop`)."""
+    """`receive` is called on the channel's thread; what is Dynamo's happens on compiling threads (`hook`, `stop`)."""
 
     def __init__(self, send: Callable[[Message], None], suspension: Suspension) -> None:
         """`send` takes any message to the adapter, from any thread. Nothing is hooked before `install`."""

@@ -37,8 +37,8 @@ class Stepping:
     def command(self, command: ResumeCommand, frames: Sequence[FrameId], functions: Sequence[object]) -> None:
         """Begin the step the user asked for at a stop.
 
-        `frames` are those being traced, innermost first; `functions` what each of them runs, and then what the frames below
-        the compile run, so far as Dynamo made them: after a graph break another compile continues one of these.
+        `frames` are those being traced, innermost first; `functions` what each of them runs, and then what the frames
+        below the compile run, so far as Dynamo made them: after a graph break another compile continues one of these.
         """
         here, caller = frames[0], frames[1] if len(frames) > 1 else None
         match command:
@@ -64,18 +64,23 @@ class Stepping:
         """A `stepIn` at run time goes on in the compile that begins now."""
         self._begin(Mode.INTO, None, None)
 
-    def compile_begins(self, frame: FrameId, function: object, continues: bool, shown: bool) -> bool:
-        """Whether a step that left an earlier compile goes on in the one that begins now, in `frame`.
+    def compile_begins(self, frame: FrameId, function: object, continues: bool, elsewhere: bool) -> bool:
+        """Whether a step that left an earlier compile goes on in the one that begins now, in `frame`, which shows.
 
-        `continues`: it goes on with `function` behind a graph break. `shown`: steps stop in its file.
+        `continues`: it goes on with `function` behind a graph break. `elsewhere`: what the step began in is over, and
+        nobody ends the step at run time, so that any compile will do.
         """
-        if self.mode is not Mode.LEFT or not shown:
+        if self.mode is not Mode.LEFT:
             return False
-        if self._functions is None:
+        if self._functions is None or elsewhere:
             self._begin(Mode.INTO, frame, None)
         elif continues and function in self._functions:
             self._begin(Mode.OVER, frame, self._functions)
         return self.mode is not Mode.LEFT
+
+    def began_in(self, function: object) -> bool:
+        """Whether the step may end in the continuation of this function."""
+        return self._functions is not None and function in self._functions
 
     @property
     def watches_every_frame(self) -> bool:
@@ -97,8 +102,8 @@ class Stepping:
     def frame_left(self, frame: FrameId, callers: Sequence[tuple[FrameId, bool]]) -> FrameId | None:
         """Dynamo left `frame`, by return, yield or exception.
 
-        `callers` are the frames still being traced, innermost first, and whether steps stop in them. Returns the frame in
-        which the step now ends, if it is another.
+        `callers` are the frames still being traced, innermost first, and whether steps stop in them. Returns the frame
+        in which the step now ends, if it is another.
         """
         if self.frame != frame or self.mode not in (Mode.INTO, Mode.OVER, Mode.RETURN):
             return None

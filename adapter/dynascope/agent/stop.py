@@ -12,7 +12,7 @@ import msgspec
 
 from dynascope.agent.internals.tracing import Translator
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.user_code import is_our_code, is_torch_dynamo
+from dynascope.agent.user_code import is_our_code, is_torch_dynamo, real_path
 from dynascope.wire.channel import encode_body
 from dynascope.wire.dap import FIRST_AGENT_ID
 from dynascope.wire.messages import (
@@ -24,8 +24,8 @@ from dynascope.wire.messages import (
     ResumeCommand,
     Resumed,
     Scopes,
-    StopReason,
     Stopping,
+    StopReason,
     Variables,
 )
 
@@ -59,7 +59,8 @@ class Stops:
         thread, suspension = threading.current_thread(), self._suspension
         ident = threading.get_ident()
         own_loop = suspension.kind == "own loop"
-        inspection = Inspection(translators, self._ids, _frames_from(below) if own_loop else ())
+        runtime_frames = _frames_from(below, suspension.is_user_code) if own_loop else ()
+        inspection = Inspection(translators, self._ids, runtime_frames)
         self._inspections[ident] = inspection
         known = self._acknowledged[ident] = threading.Event()
         symbolic = inspection.frames[: len(translators)]
@@ -143,12 +144,12 @@ def _look(inspection: Any, request: Scopes | Variables | Evaluate) -> Any:
             return inspection.evaluate(request)
 
 
-def _frames_from(frame: types.FrameType | None) -> list[types.FrameType]:
-    """The running program's frames, innermost first, without Dynamo's and our own."""
+def _frames_from(frame: types.FrameType | None, shows: Callable[[str], bool]) -> list[types.FrameType]:
+    """The running program's frames, innermost first, without Dynamo's, our own and those of files that do not show."""
     found = []
     while frame is not None:
         path = frame.f_code.co_filename
-        if not is_our_code(path) and not is_torch_dynamo(path):
+        if not is_our_code(path) and not is_torch_dynamo(path) and shows(real_path(path)):
             found.append(frame)
         frame = frame.f_back
     return found

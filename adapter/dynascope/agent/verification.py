@@ -1,8 +1,8 @@
 """Whether a breakpoint can be hit, and why not: what the client shows beside it.
 
 Facts come from Dynamo (what it traced and what it skipped, noted at the end of a thread's outermost compile), from the
-program's modules (functions under `torch.compiler.disable`) and from Dynamo's rules for files. Nothing is searched in the
-heap, and no attribute is read that could run code.
+program's modules (functions under `torch.compiler.disable`) and from Dynamo's rules for files. Nothing is searched in
+the heap, and no attribute is read that could run code.
 """
 
 from __future__ import annotations

@@ -17,8 +17,9 @@ def translator_of(context: Any) -> Any | None:
 class ComptimeBreakpointHook:
     """Calls `stop(translator)` where `torch._dynamo.comptime._Comptime.breakpoint` (2.1) calls `builtins.breakpoint`.
 
-    That call is made in its function `inner`, which holds the user's `ComptimeContext` as `ctx`. Only the module's global `builtins` is replaced: patching `_Comptime.breakpoint` would change
-    what is traced, and `sys.breakpointhook` is not ours: plain `breakpoint()` keeps its meaning.
+    That call is made in its function `inner`, which holds the user's `ComptimeContext` as `ctx`. Only the module's
+    global `builtins` is replaced: patching `_Comptime.breakpoint` would change what is traced, and
+    `sys.breakpointhook` is not ours: plain `breakpoint()` keeps its meaning.
     """
 
     def __init__(self, stop: Callable[[Any], None]) -> None:
@@ -30,7 +31,7 @@ class ComptimeBreakpointHook:
             translator = None if context is None else translator_of(context)
             return builtins.breakpoint(*args, **kwargs) if translator is None else stop(translator)
 
-        stand_in = types.ModuleType("builtins")
+        stand_in: Any = types.ModuleType("builtins")
         stand_in.__dict__.update(vars(builtins), breakpoint=breakpoint_)
         self._module.builtins = stand_in
 

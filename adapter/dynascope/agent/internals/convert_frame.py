@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 Restart = Literal["speculation", "other"]
@@ -16,7 +15,7 @@ class Observer(Protocol):
     def compile_begins(self) -> None: ...
 
     def compile_ends(self, code: types.CodeType, compiled: bool, skip_reason: str | None) -> None:
-        """`skip_reason`: Dynamo's, for a frame it will not compile now nor later; "" when it gives none (before 2.13)."""
+        """`skip_reason`: Dynamo's, for a frame it will never compile; "" when it gives none (before 2.13)."""
 
     def attempt_restarts(self, kind: Restart) -> None: ...
 

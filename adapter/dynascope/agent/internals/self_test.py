@@ -25,8 +25,8 @@ _NEEDED = {
 def missing_hooks() -> list[str]:
     """Names that this torch lacks, or whose parameters are others than the hooks pass.
 
-    A compile of three lines would use up a compile id, move Dynamo's counters and touch the random state, so this looks at
-    names and signatures only; `hook` watches the first real compile and reports hooks that Dynamo did not call.
+    A compile of three lines would use up a compile id, move Dynamo's counters and touch the random state, so this looks
+    at names and signatures only; the session watches the first real compile and reports hooks that were not called.
     """
     return [
         f"{module}.{entry.partition('(')[0]}"

@@ -43,7 +43,7 @@ class ActivationHooks:
 
 
 def watch(translator: Translator, on_instruction: Callable[[int], None]) -> None:
-    """Call `on_instruction(line)` before each instruction of this frame (`InstructionTranslatorBase.starts_line`, 2.10).
+    """Call `on_instruction(line)` before each instruction of this frame (`starts_line`, 2.10).
 
     `on_instruction` must call `note_line` first: it stands in the place of Dynamo's own method.
     """
@@ -64,7 +64,10 @@ def note_line(translator: Translator, line: int) -> None:
 
 
 def active_translators(translator: Translator) -> list[Translator]:
-    """The frames being traced now, outermost first (`OutputGraph._current_tx`, 2.10; `parent` misnames a generator's)."""
+    """The frames being traced now, outermost first (`OutputGraph._current_tx`, 2.10).
+
+    `parent` would name a generator's creator, not its consumer.
+    """
     return list(translator.output._current_tx)
 
 

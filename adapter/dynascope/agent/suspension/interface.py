@@ -17,11 +17,14 @@ from dynascope.wire.messages import Configure, ResumeCommand, StopReason
 
 
 class Suspension:
-    """One per agent. `wait` runs on the stopped thread, `post` and `resume` on the channel's; the rest on compiling ones."""
+    """One per agent. `wait` runs on the stopped thread, `post` and `resume` on the channel's; the rest on any."""
 
     kind: Literal["pydevd", "own loop"] = "own loop"
     needs_acknowledgement = False
     """Whether the adapter must know of a stop before `wait`, because somebody else reports it to the client."""
+
+    ends_steps_at_runtime = False
+    """Whether a step that leaves a compile can end in the running program below it."""
 
     on_suspend_requested: Callable[[], None] = staticmethod(lambda: None)
     """Called when threads are asked to suspend, for the agent to look at threads that compile; any thread."""

@@ -1,7 +1,8 @@
 """A stopped thread waits inside pydevd, as the frames of its Django and Jinja2 debuggers do.
 
-debugpy then reports the stop, resumes it, and serves the real frames below ours. This is the only file that names pydevd.
-What it relies on was measured on debugpy 1.6.0 to 1.8.22, with sys.settrace (Python 3.11) and sys.monitoring (3.12).
+debugpy then reports the stop, resumes it, and serves the real frames below ours. This is the only file that names
+pydevd. What it relies on was measured on debugpy 1.6.0 to 1.8.22, with sys.settrace (Python 3.11) and sys.monitoring
+(3.12).
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ def is_loaded() -> bool:
 class PydevdSuspension(Suspension):
     kind = "pydevd"
     needs_acknowledgement = True
+    ends_steps_at_runtime = True
 
     def __init__(self) -> None:
-        """Raises when this pydevd cannot host symbolic frames; nothing is wrapped then. Call it on a thread of pydevd's."""
+        """Raises when this pydevd cannot host symbolic frames; nothing is wrapped then."""
         from _pydevd_bundle import pydevd_api, pydevd_comm_constants, pydevd_constants
         from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
         from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
