@@ -1,14 +1,19 @@
 // The language client for `python -m dynascope lsp`, and a status item that says when the server is not running, and why.
 import * as vscode from 'vscode';
-import { LanguageClient, State, TransportKind } from 'vscode-languageclient/node';
+import { CloseAction, ErrorAction, LanguageClient, State, TransportKind } from 'vscode-languageclient/node';
 import { findInterpreter } from './interpreter';
 import { isProblem, preflight } from './preflight';
 
 const SELECTOR: vscode.DocumentSelector = { language: 'python' };
 
+/** How often a server that ended by itself is started again before we give up, until the next `restart`. */
+const RESTARTS = 2;
+
 export class LanguageServer implements vscode.Disposable {
   private readonly status = vscode.languages.createLanguageStatusItem('dynascope', SELECTOR);
   private client: LanguageClient | undefined;
+  private ended = 0;
+  private told = false;
   private turn: Promise<void> = Promise.resolve();
 
   constructor(private readonly log: vscode.LogOutputChannel) {
@@ -21,7 +26,7 @@ export class LanguageServer implements vscode.Disposable {
     this.turn = this.turn
       .then(() => this.stop())
       .then(() => this.start())
-      .catch((error: unknown) => this.failed(error instanceof Error ? error.message : String(error)));
+      .catch((error: unknown) => this.crashed(error instanceof Error ? error.message : String(error)));
     return this.turn;
   }
 
@@ -59,7 +64,18 @@ export class LanguageServer implements vscode.Disposable {
     this.client = new LanguageClient('dynascope', 'Dynascope', run, {
       documentSelector: [{ language: 'python', scheme: 'file' }],
       outputChannel: this.log,
+      initializationFailedHandler: () => false,
+      errorHandler: {
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
+        closed: () => {
+          this.ended += 1;
+          if (this.ended <= RESTARTS && this.client?.state === State.Running) return { action: CloseAction.Restart, handled: true };
+          this.crashed('the server ended by itself');
+          return { action: CloseAction.DoNotRestart, handled: true };
+        },
+      },
     });
+    this.ended = 0;
     await this.client.start();
     this.show('running');
   }
@@ -69,6 +85,17 @@ export class LanguageServer implements vscode.Disposable {
     this.status.severity = vscode.LanguageStatusSeverity.Information;
     this.status.text = `Dynascope: ${text}`;
     this.status.detail = '';
+  }
+
+  /** It could run here, and yet does not: a fault to be told, once. */
+  private crashed(why: string): void {
+    this.failed(why);
+    if (this.told) return;
+    this.told = true;
+    const show = 'Show Log';
+    void vscode.window.showWarningMessage(`The Dynascope language server is not running: ${why}. Debugging works without it.`, show).then((picked) => {
+      if (picked === show) this.log.show();
+    });
   }
 
   /** No pop-up: opening a Python file is no request for Dynascope. The editor's language status shows it. */

@@ -79,7 +79,8 @@ function probe(executable: string, args: readonly string[], cwd: string | undefi
 
 function judge(found: Probe, interpreter: Interpreter): Ready | Problem {
   const where = `${interpreter.command[0]} (from ${interpreter.origin})`;
-  const detail = `${where}: Python ${found.python} at ${found.executable}; ${JSON.stringify(found)}`;
+  const lack = found.missing.length > 0 ? `, without ${found.missing.join(', ')}` : '';
+  const detail = `${where}: Python ${found.python} at ${found.executable}${lack}${found.error ? `, ${found.error}` : ''}`;
   if (found.old) {
     return {
       message: `Dynascope needs Python ${MINIMUM_PYTHON} or later, but ${where} is Python ${found.python}. Choose another interpreter.`,

@@ -5,8 +5,9 @@ import { PATIENCE } from './workbench.mjs';
 
 const clean = (text) => text.replace(/[\u00a0\s]+/g, ' ').trim();
 
-/** The call stack's frames, top first: { name, file, line }. */
-export async function callStack(page) {
+/** The call stack's frames, top first: { name, file, line }. The workbench fetches the top frame first, the rest a little later. */
+export async function callStack(page, { complete = true } = {}) {
+  if (complete) await page.locator('.debug-call-stack .stack-frame', { hasText: '<module>' }).first().waitFor();
   const rows = await page.$$eval('.debug-call-stack .monaco-list-row .stack-frame', (frames) =>
     frames.map((frame) => ({
       name: frame.querySelector('.label.expression, .expression')?.textContent ?? '',
@@ -33,14 +34,14 @@ export async function stoppedAt(page, file, line) {
       { timeout: PATIENCE },
     );
   } catch (error) {
-    const seen = JSON.stringify((await callStack(page)).slice(0, 3));
+    const seen = JSON.stringify((await callStack(page, { complete: false })).slice(0, 3));
     throw new Error(`no stop at ${file}:${line}; the call stack is ${seen}; ${await notifications(page)}`, { cause: error });
   }
 }
 
 /** Wait until no debug session is left. */
 export async function sessionOver(page) {
-  await page.locator('.monaco-workbench .statusbar.debugging').waitFor({ state: 'detached' });
+  await page.locator('.debug-toolbar:visible').waitFor({ state: 'detached' });
 }
 
 /** The texts of the rows in the Variables view. */
@@ -113,14 +114,20 @@ export async function notifications(page) {
   return (await page.locator('.notifications-toasts .notification-list-item-message, .monaco-dialog-box .dialog-message-text').allInnerTexts()).map(clean).join(' | ');
 }
 
+export async function dismissNotifications(page) {
+  if ((await page.locator('.notifications-toasts .notification-list-item').count()) > 0) await command(page, 'Notifications: Clear All Notifications');
+}
+
 /** End what runs, remove the breakpoints, close the editors: the next test starts as if alone. */
 export async function reset(page) {
-  if ((await page.locator('.monaco-workbench .statusbar.debugging').count()) > 0) {
-    await page.keyboard.press('Shift+F5');
-    await sessionOver(page);
+  await page.keyboard.press('Escape');
+  while ((await page.locator('.debug-toolbar:visible').count()) > 0) {
+    const sessions = await page.locator('.debug-call-stack .monaco-list-row .session').count();
+    await page.locator('.debug-toolbar .codicon-debug-stop, .debug-toolbar .codicon-debug-disconnect').first().click();
+    await page.waitForFunction((n) => !document.querySelector('.debug-toolbar')?.checkVisibility() || document.querySelectorAll('.debug-call-stack .monaco-list-row .session').length < n, sessions);
   }
-  await command(page, 'Debug: Remove All Breakpoints');
+  await command(page, 'Remove All Breakpoints');
   await command(page, 'View: Close All Editors');
-  await command(page, 'Notifications: Clear All Notifications');
+  await dismissNotifications(page);
 }
 

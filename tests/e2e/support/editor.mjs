@@ -8,9 +8,7 @@ export async function command(page, title) {
   const input = page.locator('.quick-input-widget:visible input.input').first();
   await input.waitFor();
   await input.fill(`>${title}`);
-  await page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: title }).first().waitFor();
-  await page.keyboard.press('Enter');
-  await page.locator('.quick-input-widget:visible').waitFor({ state: 'hidden' }).catch(() => {});
+  await page.locator(`.quick-input-widget:visible .monaco-list-row[aria-label^="${title}"]`).first().click();
 }
 
 /** Open a file by its path, inside the workspace or not, and go to a line. */
@@ -19,8 +17,8 @@ export async function openFile(page, file, line = 1) {
   const input = page.locator('.quick-input-widget:visible input.input').first();
   await input.waitFor();
   await input.fill(file);
-  await page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: path.basename(file) }).first().waitFor();
-  await page.keyboard.press('Enter');
+  // Not Enter: for a moment the list still shows what was open before.
+  await page.locator(`.quick-input-widget:visible .monaco-list-row[aria-label^="${path.basename(file)}"]`).first().click();
   await page.waitForSelector(`.tab.active:has-text("${path.basename(file)}")`);
   await page.waitForSelector('.editor-instance .view-line span');
   await goToLine(page, line);
@@ -47,21 +45,32 @@ function lineNumber(page, line) {
   return page.locator('.editor-instance .margin-view-overlays .line-numbers', { hasText: new RegExp(`^${line}$`) }).first();
 }
 
-/** Click in the margin left of a line number, as users set and remove breakpoints. */
+/** Click in the margin left of a line number, as users set and remove breakpoints; again if the editor was still scrolling. */
 export async function clickGutter(page, line) {
-  const number = await lineNumber(page, line).boundingBox();
-  const margin = await page.locator('.editor-instance .margin').first().boundingBox();
-  await page.mouse.click(margin.x + 9, number.y + number.height / 2);
+  const wanted = !(await breakpointLines(page)).includes(line);
+  for (let attempt = 1; ; attempt++) {
+    const number = await lineNumber(page, line).boundingBox();
+    const margin = await page.locator('.editor-instance .margin').first().boundingBox();
+    await page.mouse.click(margin.x + 9, number.y + number.height / 2);
+    try {
+      await page.waitForFunction(([source, line, wanted]) => new Function(`return ${source}`)()().includes(line) === wanted, [linesWithBreakpoint.toString(), line, wanted], { timeout: 3_000 });
+      return;
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
 }
 
 /** The lines whose margin shows a breakpoint, by the glyph's place. */
-export async function breakpointLines(page) {
-  return page.evaluate(() => {
-    const numbers = [...document.querySelectorAll('.editor-instance .margin-view-overlays .line-numbers')];
-    const glyphs = document.querySelectorAll('.editor-instance .glyph-margin-widgets .cgmr[class*="codicon-debug-breakpoint"], .editor-instance .glyph-margin-widgets .cgmr[class*="codicon-debug-stackframe"]');
-    const rows = [...glyphs].map((glyph) => Math.round(glyph.getBoundingClientRect().y));
-    return numbers.filter((number) => rows.includes(Math.round(number.getBoundingClientRect().y))).map((number) => Number(number.textContent));
-  });
+export function breakpointLines(page) {
+  return page.evaluate(linesWithBreakpoint);
+}
+
+function linesWithBreakpoint() {
+  const numbers = [...document.querySelectorAll('.editor-instance .margin-view-overlays .line-numbers')];
+  const glyphs = document.querySelectorAll('.editor-instance .glyph-margin-widgets .cgmr[class*="codicon-debug-breakpoint"]');
+  const rows = [...glyphs].map((glyph) => Math.round(glyph.getBoundingClientRect().y));
+  return numbers.filter((number) => rows.includes(Math.round(number.getBoundingClientRect().y))).map((number) => Number(number.textContent));
 }
 
 /** Screen position of the first `text` in the visible line that contains `within`. */

@@ -27,6 +27,8 @@ const SETTINGS = {
   'extensions.ignoreRecommendations': true,
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
+  'workbench.reduceMotion': 'on',
+  'editor.stickyScroll.enabled': false,
   'workbench.enableExperiments': false,
   'workbench.colorTheme': 'Default Light Modern',
   'workbench.layoutControl.enabled': false,
@@ -35,8 +37,9 @@ const SETTINGS = {
   'editor.minimap.enabled': false,
   'editor.fontFamily': 'DejaVu Sans Mono',
   'chat.commandCenter.enabled': false,
-  'debug.toolBarLocation': 'docked',
+  'debug.toolBarLocation': 'floating',
   'debug.console.acceptSuggestionOnEnter': 'off',
+  'remote.autoForwardPorts': false,
   'terminal.integrated.shellIntegration.enabled': false,
   'terminal.integrated.gpuAcceleration': 'off', // the terminal's text is in the page then
   'terminal.integrated.defaultProfile.linux': 'bash',
@@ -79,6 +82,7 @@ export async function startWorkbench({ settings = {}, viewport = { width: 1400, 
     stdio: ['ignore', log, log],
     detached: true, // its own process group, so that all of it can be ended
   });
+  endOnExit(server);
   const url = `http://127.0.0.1:${port}`;
   const deadline = Date.now() + PATIENCE;
   for (;;) {
@@ -97,7 +101,7 @@ export async function startWorkbench({ settings = {}, viewport = { width: 1400, 
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
   });
   const page = browser.pages()[0] ?? (await browser.newPage());
-  page.setDefaultTimeout(PATIENCE);
+  page.setDefaultTimeout(PATIENCE / 2);
   await page.goto(`${url}/?folder=${encodeURIComponent(workspace)}`);
   await page.waitForSelector('.monaco-workbench .explorer-folders-view .monaco-list-row');
 
@@ -111,6 +115,18 @@ export async function startWorkbench({ settings = {}, viewport = { width: 1400, 
       if (!process.env.KEEP) fs.rmSync(root, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
     },
   };
+}
+
+/** However this process ends, short of SIGKILL, nothing it started stays behind. */
+function endOnExit(child) {
+  process.once('exit', () => {
+    try {
+      process.kill(-child.pid, 'SIGKILL');
+    } catch {
+      // the group is gone already
+    }
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 }
 
 /** End a detached child with its whole process group. */
