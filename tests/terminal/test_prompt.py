@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.terminal.terminal import Terminal
 
 HERE = Path(__file__).parent
@@ -98,6 +99,7 @@ def test_history_is_kept_for_the_user_alone(start, tmp_path: Path):
     terminal = start()
     terminal.expect(PROMPT)
     terminal.type("help\r")
+    terminal.expect("An empty line repeats a step.")
     terminal.expect(PROMPT)
     terminal.type("\x04")
     assert terminal.wait() == 0

@@ -21,6 +21,7 @@ class UserBreakpoint:
     temporary: bool = False
     enabled: bool = True
     answer: Breakpoint | None = None
+    hits: int = 0
 
     def to_dap(self) -> dict[str, Any]:
         """A DAP SourceBreakpoint or FunctionBreakpoint."""
@@ -39,12 +40,22 @@ class UserBreakpoint:
 
     @property
     def state(self) -> str:
-        """One of `disabled`, `verified`, `pending`, or the adapter's reason."""
+        """`disabled`, `verified` (its line can be hit) or `pending` (not yet known, or not yet)."""
         if not self.enabled:
             return "disabled"
-        if self.answer is None:
-            return "pending"
-        return self.answer.message or ("verified" if self.answer.verified else "pending")
+        return "verified" if self.answer is not None and self.answer.verified else "pending"
+
+    @property
+    def message(self) -> str:
+        """The adapter's sentence about it: why it cannot hit, where it moved; "" when there is nothing to say."""
+        return (self.answer.message or "") if self.answer is not None and self.enabled else ""
+
+    def __str__(self) -> str:
+        """`breakpoint 1 at model.py:12 if x > 3 (verified)`, and the adapter's sentence below."""
+        kind = "temporary breakpoint" if self.temporary else "breakpoint"
+        condition = f" if {self.condition}" if self.condition else ""
+        message = f"\n    {self.message}" if self.message else ""
+        return f"{kind} {self.number} at {self.place}{condition} ({self.state}){message}"
 
 
 class Breakpoints:
@@ -86,9 +97,9 @@ class Breakpoints:
         return [one for one in self if one.enabled and one.location.path == path]
 
     def forget_answers(self) -> None:
-        """A new run of the program has its own ids."""
+        """A new run of the program has its own ids and hits."""
         for one in self:
-            one.answer = None
+            one.answer, one.hits = None, 0
 
     def hit(self, ids: list[int]) -> list[UserBreakpoint]:
         """Those the adapter's ids of a stop belong to."""

@@ -84,6 +84,7 @@ class Session:
                 share_stdin=self._share_stdin,
             )
             self.debuggee.start(self.exception_filters)
+            self._tell_moved()
         except RequestFailed as error:
             self.close()
             self.exit_code = 1
@@ -110,7 +111,9 @@ class Session:
         while True:
             try:
                 stop = debuggee.wait()
-                break
+                if stop is None or not _is_exit(stop):
+                    break
+                debuggee.resume("continue", stop.thread_id)
             except KeyboardInterrupt:
                 if not self.interactive:
                     raise
@@ -248,6 +251,7 @@ class Session:
     def _arrive(self, stop: Stop) -> None:
         hit = self.breakpoints.hit(stop.hit_breakpoint_ids)
         for one in hit:
+            one.hits += 1
             if one.temporary:
                 self.breakpoints.remove(one)
                 self.send_breakpoints(one.location.path)
@@ -262,12 +266,22 @@ class Session:
             self.show_source(frames[0].line - CONTEXT, frames[0].line + CONTEXT)
             self.listed = None
 
+    def _tell_moved(self) -> None:
+        for one in self.breakpoints:
+            if one.location.path and one.place != str(one.location):
+                self.printer.say(str(one))
+
     def _forget_stop(self) -> None:
         self.stop, self.frames, self.selected, self.listed = None, [], 0, None
 
     def _breakpoint_changed(self, answer: Breakpoint) -> None:
-        """News on the reader thread: say only what the user can use, a line that moved or cannot be hit."""
-        before = [one.place for one in self.breakpoints.hit([answer.id])]
+        """News on the reader thread: worth a line only for a breakpoint that has never been hit."""
+        before = [(one.place, one.message) for one in self.breakpoints.hit([answer.id])]
         one = self.breakpoints.changed(answer)
-        if one is not None and before != [one.place]:
-            self.printer.say(f"breakpoint {one.number} is at {one.place}", "dim")
+        if one is not None and not one.hits and before != [(one.place, one.message)]:
+            self.printer.say(str(one), "dim")
+
+
+def _is_exit(stop: Stop) -> bool:
+    """Whether debugpy stopped because of `sys.exit(1)`: an end like any other, not an error to look at."""
+    return stop.reason == "exception" and stop.text == "SystemExit"

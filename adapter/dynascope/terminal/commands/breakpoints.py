@@ -34,7 +34,7 @@ def breakpoints(session: Session, argument: str) -> None:
     if not len(session.breakpoints):
         session.printer.say("no breakpoints; `break FILE:LINE` sets one")
     for one in session.breakpoints:
-        session.printer.say(describe(one))
+        session.printer.say(str(one))
 
 
 @command("clear", "cl", "delete", usage="[NUMBER | LOCATION]…")
@@ -88,15 +88,7 @@ def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> 
         raise CommandError(str(error)) from error
     one = session.breakpoints.add(location, condition, temporary)
     _send(session, [one])
-    session.printer.say(describe(one))
-
-
-def describe(one: UserBreakpoint) -> str:
-    """`breakpoint 1 at model.py:12 if x > 3 (verified)`."""
-    condition = f" if {one.condition}" if one.condition else ""
-    moved = f" (asked for {one.location})" if one.place != str(one.location) and one.location.path else ""
-    kind = "temporary breakpoint" if one.temporary else "breakpoint"
-    return f"{kind} {one.number} at {one.place}{condition}{moved} ({one.state})"
+    session.printer.say(str(one))
 
 
 def _find(session: Session, word: str) -> UserBreakpoint:

@@ -1,0 +1,173 @@
+"""`dynascope debug` with a real program under the real adapter."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from tests.terminal.terminal import Terminal
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE = 120
+PROGRAM = """\
+import os
+import sys
+
+import torch
+
+
+def inner(x):
+    y = x + 1
+    return y * 2
+
+
+@torch.compile(backend="eager")
+def outer(x):
+    z = inner(x)
+    return z.sum()
+
+
+if __name__ == "__main__":
+    with open("pid", "w") as stream:
+        stream.write(str(os.getpid()))
+    result = outer(torch.ones(3))
+    print("arguments", sys.argv[1:])
+    if "ask" in sys.argv:
+        print("answer", input("question? "))
+    sys.exit(int(result))
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "adapter"), str(ROOT / "lsp")]))
+    return tmp_path
+
+
+def debug(*options: str, commands: str | None = None) -> tuple[int, str]:
+    """Exit code and output of `dynascope debug` with that on its standard input."""
+    run = subprocess.run(
+        [sys.executable, "-m", "dynascope", "debug", *options],
+        input=commands or "",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=PATIENCE,
+    )
+    return run.returncode, run.stdout
+
+
+COMMANDS = """\
+where
+locals
+step
+where
+locals
+out
+graph
+tbreak program.py:22
+continue
+print result
+"""
+
+
+def test_stops_while_dynamo_traces_and_while_the_program_runs(folder: Path):
+    code, out = debug("-b", "program.py:outer", "--commands", "-", "program.py", "a", "--b", commands=COMMANDS)
+    assert code == 12, out
+    assert "● compile time  outer [0/0]  program.py:14  (breakpoint 1)" in out
+    stack = out.partition("(dynascope) where")[2]
+    assert stack.index("outer [0/0]") < stack.index("── the running program ──") < stack.index("<module>")
+    assert "x  f32[3]" in out
+    assert "● compile time  inner [0/0]  program.py:8  (step)" in out
+    assert "add" in out.partition("(dynascope) graph")[2]
+    assert "● run time  <module>  program.py:22  (breakpoint 2)" in out
+    assert "tensor(12.)" in out
+    assert "arguments ['a', '--b']" in out
+    assert out.index("print result") < out.index("arguments ['a'")
+    assert "program.py ended with exit code 12" in out
+
+
+def test_compile_time_alone(folder: Path):
+    options = ("--no-runtime", "--command", "where", "--command", "next", "--command", "locals")
+    code, out = debug("-b", "program.py:8", *options, "program.py")
+    assert code == 12, out
+    assert "● compile time  inner [0/0]  program.py:8  (breakpoint 1)" in out
+    assert "y  f32[3]" in out.partition("(dynascope) locals")[2]
+    assert "● run time" not in out
+
+
+def test_a_module(folder: Path):
+    code, out = debug("-b", "program.py:8", "--command", "where", "-m", "program", "a")
+    assert code == 12, out
+    assert "● compile time  inner [0/0]  program.py:8" in out
+    assert "arguments ['a']" in out
+
+
+def test_code(folder: Path):
+    code, out = debug("-c", "import sys; sys.exit(5)")
+    assert code == 5, out
+
+
+def test_without_a_program_or_without_its_file(folder: Path):
+    assert "which program?" in debug()[1]
+    code, out = debug("missing.py")
+    assert code == 2
+    assert "cannot read missing.py: No such file" in out
+
+
+def test_quit_at_a_stop_leaves_no_process(folder: Path):
+    code, out = debug("-b", "program.py:8", "--command", "run", "--command", "quit", "program.py")
+    assert code == 0, out
+    assert not psutil.pid_exists(int((folder / "pid").read_text()))
+
+
+def interactive(*options: str, folder: Path) -> Terminal:
+    return Terminal([sys.executable, "-m", "dynascope", "debug", *options], {}, folder)
+
+
+def test_the_program_reads_the_keyboard_while_it_runs(folder: Path):
+    terminal = interactive("-b", "program.py:8", "program.py", "ask", folder=folder)
+    try:
+        terminal.expect("● compile time  inner [0/0]")
+        terminal.expect("(dynascope) ")
+        terminal.type("continue\r")
+        terminal.expect("question? ")
+        terminal.type("forty-two\n")
+        terminal.expect("answer forty-two")
+        terminal.expect("ended with exit code 12")
+        terminal.type("quit\r")
+        assert terminal.wait() == 12
+    finally:
+        terminal.close()
+
+
+def test_a_closed_window_at_a_stop_ends_the_program(folder: Path):
+    terminal = interactive("-b", "program.py:8", "program.py", folder=folder)
+    terminal.expect("● compile time  inner [0/0]")
+    terminal.expect("(dynascope) ")
+    terminal.close()
+    pid = int((folder / "pid").read_text())
+    end = time.monotonic() + 10
+    while psutil.pid_exists(pid) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert not psutil.pid_exists(pid)
+
+
+def test_the_demo_shows_the_main_job(folder: Path):
+    run = subprocess.run(
+        [sys.executable, ROOT / "demo/run.py"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=PATIENCE,
+    )
+    assert run.returncode == 0, run.stdout
