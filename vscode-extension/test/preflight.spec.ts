@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import type { Interpreter } from '../src/interpreter';
+import { isProblem, preflight } from '../src/preflight';
+import { interpreterThatSays, program, write } from './support';
+
+const from = (file: string, origin: Interpreter['origin'] = 'launch.json'): Interpreter => ({ command: [file], origin });
+
+async function problemOf(interpreter: Interpreter): Promise<string> {
+  const outcome = await preflight(interpreter, undefined);
+  if (!isProblem(outcome)) throw new Error('no problem was found');
+  expect(outcome.detail).not.toBe('');
+  return outcome.message;
+}
+
+test('a good interpreter is ready, whatever else it prints', async () => {
+  expect(await preflight(from(interpreterThatSays({})), undefined)).toEqual({ python: '3.12.1', version: '0.1.0' });
+});
+
+test('an interpreter that does not exist: named, with where the name came from', async () => {
+  expect(await problemOf(from('/nowhere/python'))).toBe(
+    'There is no Python interpreter /nowhere/python (from launch.json). Correct "python" in launch.json, or choose another interpreter.',
+  );
+  expect(await problemOf(from('/nowhere/python', 'the setting dynascope.python'))).toContain('(from the setting dynascope.python)');
+});
+
+test('a file that may not be executed', async () => {
+  expect(await problemOf(from(write('python', 'text')))).toContain('may not be executed');
+});
+
+test('a program that is no Python: what it said last', async () => {
+  expect(await problemOf(from(program('console.error("usage: ls\\nls: bad option"); process.exit(2)')))).toContain(
+    'is not a working Python interpreter: ls: bad option.',
+  );
+});
+
+test('a Python too old', async () => {
+  expect(await problemOf(from(interpreterThatSays({ python: '3.9.2', old: true })))).toMatch(/needs Python 3\.11 or later.*is Python 3\.9\.2/);
+});
+
+test('dynascope not installed: the exact command', async () => {
+  const message = await problemOf(from(interpreterThatSays({ missing: ['dynascope', 'msgspec'] })));
+  expect(message).toContain('`/env/bin/python -m pip install dynascope`');
+});
+
+test('a dependency not installed', async () => {
+  expect(await problemOf(from(interpreterThatSays({ missing: ['debugpy', 'msgspec'] })))).toContain('pip install debugpy msgspec');
+});
+
+test('an installation that cannot be imported: the exception', async () => {
+  expect(await problemOf(from(interpreterThatSays({ error: 'ImportError: cannot import name x' })))).toContain(
+    'ImportError: cannot import name x',
+  );
+});
+
+test('the probe runs on a real Python', async () => {
+  const interpreter: Interpreter = { command: ['python3', '-I', '-S'], origin: 'PATH' };
+  expect(await problemOf(interpreter)).toMatch(/dynascope is not installed|needs Python 3\.11/);
+});

@@ -1,0 +1,112 @@
+// Stands in for the editor's own module in unit tests: the parts of it that we use, recording what they are told.
+export class EventEmitter<T> {
+  private readonly listeners = new Set<(value: T) => void>();
+  readonly event = (listener: (value: T) => void): { dispose: () => void } => {
+    this.listeners.add(listener);
+    return { dispose: () => void this.listeners.delete(listener) };
+  };
+  fire(value: T): void {
+    for (const listener of this.listeners) listener(value);
+  }
+  dispose(): void {
+    this.listeners.clear();
+  }
+}
+
+export interface FakeUri {
+  readonly scheme: string;
+  readonly fsPath: string;
+}
+
+export const Uri = { file: (fsPath: string): FakeUri => ({ scheme: 'file', fsPath }) };
+
+/** What a test sets and reads. */
+export const state = {
+  settings: new Map<string, unknown>(),
+  extensions: new Map<string, { activate: () => Promise<unknown> }>(),
+  executed: [] as string[],
+  registered: [] as string[],
+  shown: [] as string[],
+  pick: undefined as string | undefined,
+  answer: undefined as string | undefined,
+};
+
+export function resetState(): void {
+  state.settings.clear();
+  state.extensions.clear();
+  state.executed.length = 0;
+  state.registered.length = 0;
+  state.shown.length = 0;
+  state.pick = undefined;
+  state.answer = undefined;
+  workspace.workspaceFolders = undefined;
+  window.activeTextEditor = undefined;
+}
+
+const nothing = { dispose: (): void => undefined };
+
+interface Folder {
+  readonly uri: FakeUri;
+}
+
+export const workspace = {
+  workspaceFolders: undefined as Folder[] | undefined,
+  isTrusted: true,
+  getWorkspaceFolder: (): Folder | undefined => workspace.workspaceFolders?.[0],
+  getConfiguration: (section: string) => ({
+    get: (key: string, fallback: unknown): unknown => state.settings.get(`${section}.${key}`) ?? fallback,
+    update: (key: string, value: unknown): Promise<void> => {
+      state.settings.set(`${section}.${key}`, value);
+      return Promise.resolve();
+    },
+  }),
+  onDidChangeConfiguration: () => nothing,
+  onDidGrantWorkspaceTrust: () => nothing,
+};
+
+export const extensions = { getExtension: (id: string) => state.extensions.get(id) };
+
+const show = (message: string): Promise<string | undefined> => {
+  state.shown.push(message);
+  return Promise.resolve(state.answer);
+};
+
+export const window = {
+  activeTextEditor: undefined as { document: { languageId: string; uri: FakeUri } } | undefined,
+  showErrorMessage: show,
+  showWarningMessage: show,
+  showInformationMessage: show,
+  showQuickPick: (): Promise<string | undefined> => Promise.resolve(state.pick),
+  showOpenDialog: (): Promise<undefined> => Promise.resolve(undefined),
+  createOutputChannel: () => fakeLog().channel,
+};
+
+export const commands = {
+  registerCommand: (name: string) => {
+    state.registered.push(name);
+    return nothing;
+  },
+  executeCommand: (name: string): Promise<void> => {
+    state.executed.push(name);
+    return Promise.resolve();
+  },
+};
+
+export const debug = {
+  registerDebugConfigurationProvider: () => nothing,
+  registerDebugAdapterDescriptorFactory: () => nothing,
+};
+
+export const languages = { createLanguageStatusItem: () => ({ ...nothing }) };
+
+export const ConfigurationTarget = { Global: 1, Workspace: 2 };
+export const DebugConfigurationProviderTriggerKind = { Initial: 1, Dynamic: 2 };
+export const LanguageStatusSeverity = { Information: 0, Warning: 1, Error: 2 };
+
+/** A log channel, and the lines it was given. */
+export function fakeLog(): { channel: Record<string, unknown>; lines: string[] } {
+  const lines: string[] = [];
+  const line = (text: string): void => void lines.push(text);
+  const channel = { trace: line, debug: line, info: line, warn: line, error: line, show: () => line('(shown)'), dispose: () => undefined };
+  return { channel, lines };
+}
