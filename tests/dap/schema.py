@@ -54,6 +54,9 @@ def _definitions() -> dict[str, Any]:
     assert spec is not None and spec.origin is not None
     schema: dict[str, Any] = json.loads((Path(spec.origin).parent / SCHEMA_IN_DEBUGPY).read_text())
     definitions: dict[str, Any] = schema["definitions"]
+    # a launch configuration fits the schema of attach as well, so "one of" them is never true
+    choice = definitions["RestartArguments"]["properties"]["arguments"]
+    choice["anyOf"] = choice.pop("oneOf")
     return definitions
 
 

@@ -8,6 +8,7 @@ readable by its owner only, that `dynascope.listen()` leaves in the user's runti
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 
 import msgspec
@@ -39,8 +40,9 @@ def token_for(port: int, given: str | None) -> str | None:
         return given
     if token := os.environ.get(TOKEN_VARIABLE):
         return token
-    file = Path(platformdirs.user_runtime_dir("dynascope", appauthor=False)) / f"listen-{port}.json"
+    with warnings.catch_warnings(action="ignore"):  # of no XDG_RUNTIME_DIR: both sides then take the same substitute
+        folder = Path(platformdirs.user_runtime_dir("dynascope", appauthor=False))
     try:
-        return msgspec.json.decode(file.read_bytes(), type=ListenFile).token
+        return msgspec.json.decode((folder / f"listen-{port}.json").read_bytes(), type=ListenFile).token
     except (OSError, msgspec.DecodeError):
         return None

@@ -1,0 +1,171 @@
+"""Attach to `dynascope.listen()` and to `debugpy.listen()`: the program is there before us, and runs on after us."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pytest
+
+from tests.dap.client import DapClient, adapter_environment
+from tests.dap.marks import line, program
+
+SERVING = program("serving.py")
+
+
+class Running:
+    """A program that listens."""
+
+    def __init__(self, path: Path, *arguments: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, str(path), *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=adapter_environment(),
+            start_new_session=True,
+        )
+        _, host, port = self.read_until("listening").split()
+        self.connect = {"host": host, "port": int(port)}
+
+    def read_until(self, word: str) -> str:
+        output: IO[str] | None = self.process.stdout
+        assert output is not None
+        for text in output:
+            if word in text:
+                return text
+        raise AssertionError(f"the program ended without saying {word!r}")
+
+    def assert_runs_on(self) -> None:
+        for _ in range(3):
+            self.read_until("round")
+        assert self.process.poll() is None
+
+    def end(self) -> int:
+        output, _ = self.process.communicate(timeout=60)
+        assert "the end" in output
+        return self.process.returncode
+
+
+@pytest.fixture
+def run() -> Iterator[Callable[..., Running]]:
+    started: list[Running] = []
+
+    def start(*arguments: str) -> Running:
+        started.append(Running(SERVING, *arguments))
+        return started[-1]
+
+    yield start
+    for running in started:
+        if running.process.poll() is None:
+            running.process.kill()
+        running.process.wait()
+
+
+def configuration(running: Running, **more: Any) -> dict[str, Any]:
+    return {"connect": running.connect} | more
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+@pytest.mark.parametrize("vanish", [True, False])
+def test_the_program_runs_on_when_the_client_leaves_at_a_stop(
+    client: DapClient, run: Callable[..., Running], runtime: bool, vanish: bool
+) -> None:
+    running = run()
+    client.attach(configuration(running, runtime=runtime), {SERVING: [line(SERVING, "traced")]})
+    stop = client.wait_for_stop()
+    assert stop.at_compile_time and stop.where()[0].startswith("compiled [")
+    assert "rounds" in [frame.name for frame in stop.frames()]
+    if vanish:
+        client.vanish()
+    else:
+        client.request("disconnect")
+    running.assert_runs_on()
+    assert running.end() == 0
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_attach_again(spawn: Callable[..., DapClient], run: Callable[..., Running], runtime: bool) -> None:
+    running = run()
+    for _ in range(2):
+        client = spawn()
+        client.attach(configuration(running, runtime=runtime), {SERVING: [line(SERVING, "traced")]})
+        assert client.wait_for_stop().at_compile_time
+        client.request("disconnect")
+        running.assert_runs_on()
+    assert running.end() == 0
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_a_program_that_waits_goes_on_after_configuration_done(
+    client: DapClient, run: Callable[..., Running], runtime: bool
+) -> None:
+    running = run("--wait")
+    client.attach(configuration(running, runtime=runtime), {SERVING: [line(SERVING, "traced")]})
+    running.read_until("a client came")
+    assert client.wait_for_stop().at_compile_time
+
+
+def test_restart_attaches_again_with_the_breakpoints(client: DapClient, run: Callable[..., Running]) -> None:
+    running = run()
+    client.attach(configuration(running), {SERVING: [line(SERVING, "traced")]})
+    assert client.wait_for_stop().at_compile_time
+    client.request("restart")
+    assert client.wait_for_stop().at_compile_time
+    client.request("disconnect")
+    running.assert_runs_on()
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_terminate_ends_the_program(client: DapClient, run: Callable[..., Running], runtime: bool) -> None:
+    running = run()
+    client.attach(configuration(running, runtime=runtime), {})
+    client.request("disconnect", {"terminateDebuggee": True})
+    output, _ = running.process.communicate(timeout=20)
+    assert "the end" not in output
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_a_wrong_token_is_refused(client: DapClient, run: Callable[..., Running], runtime: bool) -> None:
+    running = run()
+    client.initialize()
+    message = client.failure("attach", configuration(running, runtime=runtime, token="0" * 64))
+    assert "token" in message
+    running.assert_runs_on()
+
+
+def test_path_mappings_hold_for_symbolic_frames(client: DapClient, run: Callable[..., Running], tmp_path: Path) -> None:
+    local = tmp_path / SERVING.name
+    local.write_bytes(SERVING.read_bytes())
+    mappings = [{"localRoot": str(tmp_path), "remoteRoot": str(SERVING.parent)}]
+    running = run()
+    placed = client.attach(configuration(running, pathMappings=mappings), {local: [line(local, "traced")]})
+    stop = client.wait_for_stop()
+    assert stop.hit_breakpoint_ids == [placed[local][0].id]
+    assert {f.source.path for f in stop.frames() if f.source and f.name != "<module>"} >= {str(local)}
+    assert stop.symbolic_frames()[0].source == stop.frames()[0].source
+    symbolic = stop.symbolic_frames()[0].source
+    assert symbolic is not None and symbolic.path == str(local)
+
+
+def test_a_plain_debugpy_port(client: DapClient, tmp_path: Path) -> None:
+    path = tmp_path / "plain_listener.py"
+    text = SERVING.read_text().replace("import dynascope\n", "import debugpy\n")
+    path.write_text(text.replace("dynascope.listen()", 'debugpy.listen(("127.0.0.1", 0))'))
+    running = Running(path)
+    try:
+        client.attach(configuration(running), {path: [line(path, "traced"), line(path, "counted")]})
+        stops = []
+        for _ in range(2):
+            stops.append(client.wait_for_stop())
+            stops[-1].resume()
+        assert {stop.at_compile_time for stop in stops} == {True, False}
+        client.request("disconnect")
+        running.assert_runs_on()
+    finally:
+        os.killpg(running.process.pid, 9)
+        running.process.wait()

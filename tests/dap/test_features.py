@@ -1,0 +1,212 @@
+"""What a user does at and around stops, beyond the opening: every capability that is declared is used here or beside."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dap import schema, test_endings, test_lifecycle, test_session
+from tests.dap.client import DapClient
+from tests.dap.marks import line, program
+
+COMPILED = program("compiled.py")
+LLAMA = program("llama.py")
+BOTH = pytest.mark.parametrize("runtime", [True, False])
+
+
+def launch(path: Path = COMPILED, **more: Any) -> dict[str, Any]:
+    return {"program": str(path), "console": "internalConsole", "subProcess": False, "redirectOutput": True} | more
+
+
+@BOTH
+def test_supports_conditional_breakpoints(client: DapClient, runtime: bool) -> None:
+    helper = line(COMPILED, "helper")
+    client.launch(launch(runtime=runtime), {COMPILED: [{"line": helper, "condition": "q.shape[0] == 99"}]})
+    assert client.wait_for_end() == 0
+
+
+@BOTH
+def test_supports_hit_conditional_breakpoints(client: DapClient, runtime: bool) -> None:
+    helper = line(COMPILED, "helper")
+    client.launch(launch(runtime=runtime), {COMPILED: [{"line": helper, "hitCondition": "2"}]})
+    assert client.wait_for_end() == 0
+
+
+@BOTH
+def test_supports_log_points(client: DapClient, runtime: bool) -> None:
+    helper = line(COMPILED, "helper")
+    client.launch(launch(runtime=runtime), {COMPILED: [{"line": helper, "logMessage": "shape {q.shape}"}]})
+    assert client.wait_for_end() == 0
+    assert "shape [2, 3]" in client.output("console", "stdout")
+
+
+@BOTH
+def test_supports_function_breakpoints(client: DapClient, runtime: bool) -> None:
+    client.launch(launch(runtime=runtime), functions=["helper"])
+    stop = client.wait_for_stop()
+    assert stop.at_compile_time and stop.reason == "function breakpoint"
+    assert stop.where() == ("helper [0/0]", line(COMPILED, "helper"))
+
+
+def test_function_breakpoints_of_the_running_program(client: DapClient) -> None:
+    client.launch(launch(), functions=["caller"])
+    stop = client.wait_for_stop()
+    assert not stop.at_compile_time and stop.where()[0] == "caller"
+
+
+def test_supports_evaluate_for_hovers(client: DapClient) -> None:
+    client.launch(launch(), {COMPILED: [line(COMPILED, "helper")]})
+    stop = client.wait_for_stop()
+    assert stop.evaluate("q", context="hover").result == "f32[2, 3]"
+    assert stop.evaluate("q", context="watch").variables_reference > 0
+    assert "ComptimeContext" in stop.evaluate("ctx").result
+    assert "nobody" in client.failure(
+        "evaluate", {"expression": "nobody", "frameId": stop.frames()[0].id, "context": "watch"}
+    )
+
+
+def test_supports_clipboard_context(client: DapClient) -> None:
+    client.launch(launch(), {COMPILED: [line(COMPILED, "helper")]})
+    assert client.wait_for_stop().evaluate("q.shape", context="clipboard").result == "[2, 3]"
+
+
+def test_supports_value_formatting_options(client: DapClient) -> None:
+    client.launch(launch(), {COMPILED: [line(COMPILED, "first")]})
+    stop = client.wait_for_stop()
+    locals_ = stop.scopes()["Locals"].variables_reference
+    assert stop.variables(locals_)["width"].value == "4"
+    assert stop.variables(locals_, format={"hex": True})["width"].value == "0x4"
+
+
+def test_supports_completions_request(client: DapClient) -> None:
+    client.launch(launch(), {COMPILED: [line(COMPILED, "after")]})
+    stop = client.wait_for_stop()
+    symbolic, running = stop.frames()[0].id, stop.frames()[1].id
+
+    def labels(text: str, frame_id: int) -> list[str]:
+        wanted = {"text": text, "column": len(text) + 1, "frameId": frame_id}
+        return [target["label"] for target in client.request("completions", wanted)["targets"]]
+
+    assert labels("wi", symbolic) == ["width"] and "ctx" in labels("", symbolic)
+    assert "shape" in labels("1 + x.sh", symbolic) and labels("1 + nobody.x", symbolic) == []
+    assert "label" in labels("la", running)
+
+
+def test_supports_set_variable_and_expression(client: DapClient) -> None:
+    client.launch(launch(), {COMPILED: [line(COMPILED, "ran")]})
+    stop = client.wait_for_stop()
+    reference = stop.scopes()["Locals"].variables_reference
+    client.request("setVariable", {"variablesReference": reference, "name": "label", "value": "'other'"})
+    assert stop.evaluate("label").result == "'other'"
+    frame = stop.frames(0, 1)[0].id
+    client.request("setExpression", {"expression": "label", "value": "'third'", "frameId": frame})
+    assert stop.evaluate("label").result == "'third'"
+    targets = client.request("stepInTargets", {"frameId": frame})["targets"]
+    assert isinstance(targets, list)
+    assert isinstance(client.request("modules", {})["modules"], list)
+    target = client.request("gotoTargets", {"source": {"path": str(COMPILED)}, "line": line(COMPILED, "ran")})
+    assert target["targets"]
+
+
+def test_supports_exception_info_and_filters(client: DapClient) -> None:
+    code = "def fail():\n    raise ValueError('no')\nfail()\n"
+    client.launch({"code": code, "console": "internalConsole"}, exceptions=["raised"])
+    stop = client.wait_for_stop()
+    assert stop.reason == "exception"
+    assert client.request("exceptionInfo", {"threadId": stop.thread_id})["exceptionId"].endswith("ValueError")
+    stop.resume()
+
+
+USED = {
+    "supportsConfigurationDoneRequest": test_session.test_a_breakpoint_stops_where_dynamo_traces,
+    "supportsRestartRequest": test_lifecycle.test_restart_keeps_the_breakpoints,
+    "supportsTerminateRequest": test_lifecycle.test_terminate,
+    "supportTerminateDebuggee": test_endings.test_a_launched_program_ends_with_all_its_children,
+    "supportsConditionalBreakpoints": test_supports_conditional_breakpoints,
+    "supportsHitConditionalBreakpoints": test_supports_hit_conditional_breakpoints,
+    "supportsLogPoints": test_supports_log_points,
+    "supportsFunctionBreakpoints": test_supports_function_breakpoints,
+    "supportsEvaluateForHovers": test_supports_evaluate_for_hovers,
+    "supportsClipboardContext": test_supports_clipboard_context,
+    "supportsValueFormattingOptions": test_supports_value_formatting_options,
+    "supportsCompletionsRequest": test_supports_completions_request,
+    "supportsDelayedStackTraceLoading": test_session.test_stack_trace_is_paged,
+    "supportsSetVariable": test_supports_set_variable_and_expression,
+    "supportsSetExpression": test_supports_set_variable_and_expression,
+    "supportsStepInTargetsRequest": test_supports_set_variable_and_expression,
+    "supportsGotoTargetsRequest": test_supports_set_variable_and_expression,
+    "supportsModulesRequest": test_supports_set_variable_and_expression,
+    "supportsExceptionInfoRequest": test_supports_exception_info_and_filters,
+    "supportsExceptionOptions": test_supports_exception_info_and_filters,
+    "exceptionBreakpointFilters": test_supports_exception_info_and_filters,
+}
+
+
+def test_what_is_declared_is_tested(client: DapClient) -> None:
+    declared = client.initialize()
+    assert set(declared) == set(USED)
+    assert set(declared) <= schema.capabilities()
+
+
+@BOTH
+def test_a_breakpoint_moves_to_the_next_line_with_code(client: DapClient, runtime: bool) -> None:
+    empty = line(COMPILED, "after") - 1
+    placed = client.launch(launch(runtime=runtime), {COMPILED: [empty]})[COMPILED][0]
+    assert placed.verified and placed.line == line(COMPILED, "after") and placed.message
+    assert client.wait_for_stop().where() == ("compiled [0/0]", line(COMPILED, "after"))
+
+
+@BOTH
+def test_a_breakpoint_where_no_code_is_is_not_verified(client: DapClient, runtime: bool, tmp_path: Path) -> None:
+    (tmp_path / "nothing.py").write_text("# only a comment\n")
+    missing, nothing = tmp_path / "missing.py", tmp_path / "nothing.py"
+    placed = client.launch(launch(runtime=runtime), {missing: [1], nothing: [1], COMPILED: [9999]})
+    for path in (missing, nothing, COMPILED):
+        assert not placed[path][0].verified, placed[path][0]
+        assert placed[path][0].message
+
+
+def test_both_halves_stop_on_the_same_line(client: DapClient, tmp_path: Path) -> None:
+    """A function that runs once by itself and once compiled."""
+    path = tmp_path / "twice.py"
+    path.write_text(
+        "import torch\ndef f(x):\n    y = x + 1\n    return y\nf(torch.ones(2))\n"
+        "torch.compile(f, backend='eager')(torch.ones(2))\n"
+    )
+    placed = client.launch(launch(path), {path: [3]})
+    seen = []
+    for _ in range(2):
+        stop = client.wait_for_stop()
+        assert stop.hit_breakpoint_ids == [placed[path][0].id]
+        seen.append(stop.at_compile_time)
+        stop.resume()
+    assert seen == [False, True]
+    assert client.wait_for_end() == 0
+
+
+@pytest.mark.slow
+@BOTH
+def test_a_tiny_llama(client: DapClient, runtime: bool) -> None:
+    from transformers.models.llama import modeling_llama
+
+    assert modeling_llama.__file__ is not None
+    library = Path(modeling_llama.__file__)
+    source, first = inspect.getsourcelines(modeling_llama.LlamaMLP.forward)
+    mlp = first + next(i for i, text in enumerate(source) if "down_proj" in text)
+    placed = client.launch(launch(LLAMA, runtime=runtime, args=["eager"]), {library: [mlp]})
+    stop = client.wait_for_stop()
+    assert stop.hit_breakpoint_ids == [placed[library][0].id]
+    frames = stop.symbolic_frames()
+    assert frames[0].name == "forward [0/0]" and frames[0].line == mlp
+    assert len(frames) >= 3
+    assert stop.locals()["x"].value == "f32[1, 8, 32]"
+    assert {"Locals", "Globals", "Value Stack", "Guards", "Shapes", "Graph", "Compile"} <= set(stop.scopes())
+    stop.resume()
+    assert client.wait_for_stop().where() == ("forward [0/0]", mlp)
+    client.set_breakpoints(library)
+    stop.resume()
+    assert client.wait_for_end() == 0
+    assert "logits (1, 8, 64)" in client.output("stdout")
