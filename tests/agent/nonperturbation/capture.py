@@ -92,7 +92,8 @@ def _guards_and_bytecode(traces: Traces) -> Iterator[None]:
 
 def _guard_text(guard: Any) -> str:
     stack = guard.user_stack or ()
-    return f"{guard.name} {guard.create_fn_name()} {guard.code_list} {[(f.name, f.lineno) for f in stack]}"
+    code = sorted(set(guard.code_list or ()))  # grows from compile to compile on guards that Dynamo keeps for all
+    return f"{guard.name} {guard.create_fn_name()} {code} {[(f.name, f.lineno) for f in stack]}"
 
 
 def _output_text(output: Any) -> str:

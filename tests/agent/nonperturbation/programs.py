@@ -117,12 +117,12 @@ OWN: dict[str, Callable[[], Program]] = {
 # ---- transformers, with random weights
 
 
-def _model(kind: str, config: str, inputs: dict[str, Any] | None = None, **sizes: Any) -> Program:
+def _model(kind: str, config: str, inputs: dict[str, Any] | None = None, length: int = 8, **sizes: Any) -> Program:
     import transformers
 
     torch.manual_seed(0)
     model = getattr(transformers, kind)(getattr(transformers, config)(**sizes)).eval()
-    ids = torch.arange(16).reshape(2, 8) % 30
+    ids = torch.arange(2 * length).reshape(2, length) % 30
     return Program(model, (), {"input_ids": ids, **(inputs or {})})
 
 
@@ -187,6 +187,7 @@ MODELS: dict[str, Callable[[], Program]] = {
     "mamba": lambda: _model(
         "MambaForCausalLM",
         "MambaConfig",
+        length=2,
         vocab_size=32,
         hidden_size=16,
         state_size=4,

@@ -18,7 +18,7 @@ from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, comput
 from dynascope.agent.inspection.stand_ins import StandIn, named_of
 from dynascope.agent.inspection.tensors import number_text, tensor_rows
 from dynascope.agent.inspection.text import builtin_part_of, class_text, length_of, short_class_text, value_text
-from dynascope.agent.internals.fake_tensors import is_symbolic
+from dynascope.agent.internals.fake_tensors import is_fake, is_symbolic
 from dynascope.wire.dap import VariablePresentationHint
 
 _MODULE_BOOKKEEPING = frozenset(vars(torch.nn.Module())) - {"training"}
@@ -39,7 +39,12 @@ def untracked_row(look: Look, name: str, value: Any, path: str | None, kind: str
     """The row of a real value as it is; `kind` replaces its type."""
     text = number_text(value, look) if is_symbolic(value) else value_text(value, look)
     hint = _METHOD if type(value) in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) else None
-    return Row(name, text, type=kind or class_text(type(value)), path=path, below=below(look, value, path), hint=hint)
+    return Row(name, text, type=kind or type_text(value), path=path, below=below(look, value, path), hint=hint)
+
+
+def type_text(value: Any) -> str:
+    """The class, `torch.Tensor` for a fake."""
+    return "torch.Tensor" if is_fake(value) else class_text(type(value))
 
 
 def below(look: Look, value: Any, path: str | None) -> Below | None:

@@ -17,7 +17,9 @@ from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.paths import row_at
 from dynascope.agent.inspection.rows import Look, Row
 from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
+from dynascope.agent.inspection.concrete import type_text
 from dynascope.agent.internals import comptime_context
+from dynascope.agent.internals.comptime_context import console_text
 from dynascope.agent.internals.isolation import guards_suppressed, isolated, static_fake_mode
 from dynascope.agent.internals.tracing import globals_of, output_of
 
@@ -52,8 +54,9 @@ class Console:
         value, printed = self._run(tree, runs_user_code=context != "hover", captures=context in ("repl", "clipboard"))
         with torch._C.DisableTorchFunction():
             if value is None and (printed or not isinstance(tree.body[-1], ast.Expr)):
-                return Row("", printed.rstrip("\n"))
-            row = concrete.row(look, "", value, None)
+                return Row("", printed.strip("\n"))
+            own_text = console_text(value)
+            row = Row("", own_text, type_text(value)) if own_text is not None else concrete.row(look, "", value, None)
         row.value = f"{printed}{row.value}"
         return row
 

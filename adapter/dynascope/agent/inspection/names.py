@@ -19,17 +19,24 @@ from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.agent.internals.tracing import globals_of, output_of
 
 
+_UNTRACKED = "not tracked by Dynamo: the code never reads it"
+
+
 @dataclass(slots=True)
 class Named:
     """One of the two: a VariableTracker, or (when that is None) a real value."""
 
     variable: object | None = None
     real: Any = MISSING
+    note: str | None = None
 
     def row(self, look: Look, name: str, path: str | None) -> Row:
         if self.variable is not None:
             return symbolic.row(look, name, self.variable, path)
-        return concrete.row(look, name, self.real, path)
+        row = concrete.row(look, name, self.real, path)
+        if self.note is not None:
+            row.type, row.hint = f"{row.type} ({self.note})", symbolic.LAZY
+        return row
 
 
 class Names:
@@ -41,7 +48,7 @@ class Names:
         free = set(free_names(translator))
         known = {name: Named(variable) for name, variable in symbolic_locals(translator).items()}
         self.closure = {name: named for name, named in known.items() if name in free}
-        unused = {name: Named(real=value) for name, value in unused_arguments(translator).items()}
+        unused = {name: Named(real=value, note=_UNTRACKED) for name, value in unused_arguments(translator).items()}
         self.locals = unused | {name: named for name, named in known.items() if name not in free}
 
     def globals(self) -> dict[str, Named]:

@@ -25,6 +25,7 @@ from dynascope.agent.internals.contents import (
     Entries,
     Items,
     Members,
+    NestedFunction,
     Number,
     Object,
     Parts,
@@ -36,7 +37,7 @@ from dynascope.agent.internals.contents import (
 )
 from dynascope.agent.internals.fake_tensors import hint_of, is_symbolic, is_tensor, symbolic_text
 from dynascope.agent.internals.side_effects import SideEffects
-from dynascope.agent.internals.variables import key_variable
+from dynascope.agent.internals.variables import is_variable, key_variable
 
 _PLAIN = frozenset(
     {int, float, bool, complex, str, bytes, type(None), type(...), slice, range, type(NotImplemented)}
@@ -101,6 +102,8 @@ class Shadow:
                 if held.builtin_part is not None and not held.pending and held.cls in (list, dict, set, tuple):
                     return self.container(held.builtin_part)
                 return object_stand_in(self, Named(variable), held.cls, held.value, held.pending, held.builtin_part)
+            case NestedFunction() as held:
+                return self._nested_function(held)
             case Parts() as held:
                 return self._parts(variable, held)
 
@@ -116,6 +119,16 @@ class Shadow:
         if held.kind == "torch.Size":
             return torch.Size(items)
         return ReadOnlyList(items) if held.kind in ("list", "deque") else tuple(items)
+
+    def _nested_function(self, held: NestedFunction) -> Any:
+        if not self.runs_user_code:
+            return _not_now(held.name)
+        cells = tuple(types.CellType(self.of_variable(held.cells[name])) for name in held.code.co_freevars)
+        defaults = tuple(self.of_variable(held.defaults)) if is_variable(held.defaults) else None
+        made = types.FunctionType(held.code, ShadowGlobals(self, held.globals), held.name, defaults, cells)
+        if is_variable(held.keyword_defaults):
+            made.__kwdefaults__ = dict(self.of_variable(held.keyword_defaults))
+        return made
 
     def _parts(self, variable: object, held: Parts) -> Any:
         values = {name: self.of_variable(part) for name, part in held.parts.items() if part is not None}

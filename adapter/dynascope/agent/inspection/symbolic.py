@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
 from typing import Any
 
 import torch
@@ -27,6 +27,7 @@ from dynascope.agent.internals.contents import (
     Entries,
     Items,
     Members,
+    NestedFunction,
     Number,
     Object,
     Parts,
@@ -37,7 +38,7 @@ from dynascope.agent.internals.contents import (
 )
 from dynascope.agent.internals.fake_tensors import tensor_text
 from dynascope.agent.internals.side_effects import SideEffects
-from dynascope.agent.internals.variables import class_names, is_modified, key_variable, look_through_lazy, source_of
+from dynascope.agent.internals.variables import class_names, is_modified, is_variable, key_variable, look_through_lazy, source_of
 from dynascope.wire.dap import VariablePresentationHint
 
 LAZY = VariablePresentationHint(attributes=["unrealised"])
@@ -118,6 +119,8 @@ def contents_text(look: Look, held: Contents, depth: int) -> str:
                 return held.title
             shown = ["…"] if depth >= PREVIEW_DEPTH else [variable_text(look, part, depth + 1) for part in held.parts.values()]
             return f"{held.title}({', '.join(shown[:PREVIEW_ITEMS])})"
+        case NestedFunction():
+            return f"function {held.name}"
         case Unset():
             return held.why
 
@@ -205,7 +208,12 @@ def below(variable: object, held: Contents, path: str | None) -> Below | None:
         case Object():
             return Below(named=_attribute_rows(variable, held, path), indexed=_part_rows(held, path))
         case Parts():
-            return Below(named=_part_and_about_rows(variable, held, path))
+            return Below(named=_part_and_about_rows(variable, held.parts, path))
+        case NestedFunction():
+            defaults = {"__defaults__": held.defaults, "__kwdefaults__": held.keyword_defaults}
+            parts = {**held.cells, **{name: part for name, part in defaults.items() if is_variable(part)}}
+            where = Row("code", f"{held.code.co_filename}:{held.code.co_firstlineno}", hint=VIRTUAL)
+            return Below(named=_part_and_about_rows(variable, parts, None, [where]))
 
 
 def _below_real(held: Contents, path: str | None) -> Below | None:
@@ -303,15 +311,11 @@ def _attribute_rows(variable: object, held: Object, path: str | None) -> Rows:
     return Rows(len(names) + 1, make)
 
 
-def _part_and_about_rows(variable: object, held: Parts, path: str | None) -> Rows:
-    parts = list(held.parts.items())
-
+def _part_and_about_rows(
+    variable: object, parts: Mapping[str, object], path: str | None, more: list[Row] | None = None
+) -> Rows:
     def make(look: Look, start: int, stop: int) -> Iterator[Row]:
-        for name, part in parts[start:stop]:
-            yield row(look, name, part, path and f"{path}.{name}" if name.isidentifier() else None)
-        if stop > len(parts):
-            yield from about_rows(variable)
+        made = (row(look, name, part, path and f"{path}.{name}" if name.isidentifier() else None) for name, part in parts.items())
+        return islice(chain(made, more or (), about_rows(variable)), start, stop)
 
-    return Rows(len(parts) + 1, make)
-
-
+    return Rows(len(parts) + len(more or ()) + 1, make)

@@ -110,9 +110,12 @@ def container_text(value: Any, builtin: type, look: Look, depth: int) -> str:
     """`[f32[3], 2, … 9 items]`, or `list of 9` once deep inside another preview."""
     count = length_of(value, builtin)
     kind = type(value)
-    prefix = "" if kind is builtin and builtin is not frozenset else short_class_text(value)
+    if kind is torch.Size:
+        return f"[{', '.join(map(str, value))}]"
+    name = short_class_text(value)
+    prefix = "" if name == builtin.__name__ and builtin is not frozenset else name
     if depth >= PREVIEW_DEPTH and count:
-        return f"{short_class_text(value)} of {count}"
+        return f"{name} of {count}"
     items = iter(dict.items(value)) if builtin is dict else builtin.__iter__(value)  # type: ignore[attr-defined]
     shown = []
     for _, item in zip(range(PREVIEW_ITEMS), items, strict=False):

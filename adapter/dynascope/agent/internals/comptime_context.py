@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import torch
 from torch._dynamo.comptime import ComptimeContext, ComptimeVar
 
 from dynascope.agent.internals.contents import Cell, Number, Tensor, contents
@@ -102,7 +103,9 @@ class ConsoleContext(ComptimeContext):  # type: ignore[misc]
         return translator
 
     def get_local(self, name: str, *, stacklevel: int = 0) -> ConsoleVar:
-        variable = self._at(stacklevel).symbolic_locals[name]
+        variable = self._at(stacklevel).symbolic_locals.get(name)
+        if variable is None:
+            raise self._reads.refuse(f"Dynamo tracks no local named {name} in this frame.")
         held = contents(variable, self._reads.effects)
         if isinstance(held, Cell):
             if held.contents is None:
@@ -129,9 +132,14 @@ class ConsoleContext(ComptimeContext):  # type: ignore[misc]
         )
 
 
-def _has_no_tensor(value: Any) -> bool:
-    import torch
+def console_text(value: object) -> str | None:
+    """The text of what `ctx` hands out, which PyTorch wrote: a ComptimeVar's, a graph's; None for anything else."""
+    if type(value) in (ConsoleContext, ConsoleVar, torch.fx.Graph):
+        return "ComptimeContext" if type(value) is ConsoleContext else str(value).strip()
+    return None
 
+
+def _has_no_tensor(value: Any) -> bool:
     if isinstance(value, torch.Tensor):
         return False
     if isinstance(value, dict):

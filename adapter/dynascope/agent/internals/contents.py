@@ -98,6 +98,18 @@ class Parts:
 
 
 @dataclass(slots=True)
+class NestedFunction:
+    """A function made while tracing: its code, the globals it sees, and variables for its cells and defaults."""
+
+    name: str
+    code: types.CodeType
+    globals: dict[str, Any]
+    cells: dict[str, object]
+    defaults: object | None
+    keyword_defaults: object | None
+
+
+@dataclass(slots=True)
 class Real:
     """A real Python object Dynamo uses as it is: a module, a class, a function, an enum member …"""
 
@@ -122,6 +134,7 @@ Contents: TypeAlias = (
     | Cell
     | Object
     | Parts
+    | NestedFunction
     | Real
     | Unset
 )
@@ -258,14 +271,13 @@ def _function(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
 
 def _nested_function(_: object, known: dict[str, Any], effects: SideEffects) -> Contents:
     name, code = (_constant_value(known.get(key), effects) for key in ("fn_name", "code"))
-    where = f" at {code.co_filename}:{code.co_firstlineno}" if isinstance(code, types.CodeType) else ""
-    parts = {key: known[key] for key in ("defaults", "kwdefaults", "closure") if is_variable(known.get(key))}
-    free = code.co_freevars if isinstance(code, types.CodeType) else ()
-    closure = contents(parts["closure"], effects) if "closure" in parts else None
-    if isinstance(closure, Items) and len(closure.items) == len(free):
-        del parts["closure"]
-        parts |= dict(zip(free, closure.items, strict=True))
-    return Parts(f"function {name}{where}", parts)
+    if not isinstance(code, types.CodeType):
+        return Parts(f"function {name}", _variables(known))
+    closure = known.get("closure")
+    held = contents(closure, effects) if is_variable(closure) else None
+    cells = dict(zip(code.co_freevars, held.items, strict=False)) if isinstance(held, Items) else {}
+    defaults, keyword_defaults = known.get("defaults"), known.get("kwdefaults")
+    return NestedFunction(str(name), code, known.get("f_globals") or {}, cells, defaults, keyword_defaults)
 
 
 def _constant_value(variable: object, effects: SideEffects) -> object:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _dtype_abbrs
 
 SYMBOLIC_TYPES = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -24,6 +25,11 @@ def dtype_text(dtype: torch.dtype) -> str:
 def is_tensor(value: object) -> bool:
     """Whether `value` is a tensor, real or fake, without asking it for its `__class__`."""
     return issubclass(type(value), torch.Tensor)
+
+
+def is_fake(value: object) -> bool:
+    """Whether `value` is a `torch._subclasses.FakeTensor` (2.0)."""
+    return type(value) is FakeTensor
 
 
 def is_symbolic(value: object) -> bool:

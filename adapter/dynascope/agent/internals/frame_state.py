@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dis
+import types
+import weakref
 from typing import Any
 
 from dynascope.agent.internals.resume import is_resume_function, original_code
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.agent.internals.tracing import code_of, globals_of
 
+_LOCAL_CHANGE = frozenset({"STORE_FAST", "DELETE_FAST"})
+_names_by_code: weakref.WeakKeyDictionary[types.CodeType, dict[frozenset[str], list[str]]] = weakref.WeakKeyDictionary()
 _GLOBAL_ACCESS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL"})
 
 
@@ -37,14 +41,11 @@ def unused_arguments(translator: Any) -> dict[str, Any]:
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
     real: dict[str, Any] = translator.__dict__.get("f_locals") or {}
     tracked = translator.symbolic_locals
-    if translator.__dict__.get("parent") is not None:
+    absent = [name for name in code.co_varnames[:count] if name in real and name not in tracked]
+    if not absent or translator.__dict__.get("parent") is not None:
         return {}
-    written = {i.argval for i in dis.get_instructions(code) if i.opname in ("STORE_FAST", "DELETE_FAST")} if real else set()
-    return {
-        name: real[name]
-        for name in code.co_varnames[:count]
-        if name in real and name not in tracked and name not in written
-    }
+    written = _names_used(code, _LOCAL_CHANGE)
+    return {name: real[name] for name in absent if name not in written}
 
 
 def free_names(translator: Any) -> tuple[str, ...]:
@@ -60,15 +61,22 @@ def value_stack(translator: Any) -> list[Any]:
 def named_globals(translator: Any) -> list[str]:
     """Globals the code names, in the order it names them; builtins are not among them."""
     code = original_code(code_of(translator))
-    names = dict.fromkeys(i.argval for i in dis.get_instructions(code) if i.opname in _GLOBAL_ACCESS)
     present, pending = globals_of(translator), translator.symbolic_globals
-    return [name for name in names if name in present or name in pending]
+    return [name for name in _names_used(code, _GLOBAL_ACCESS) if name in present or name in pending]
 
 
 def pending_global(translator: Any, name: str, effects: SideEffects) -> Any | None:
     """The variable a STORE_GLOBAL left behind (`symbolic_globals` and `SideEffects.store_global`, 2.0)."""
     holder = translator.symbolic_globals.get(name)
     return None if holder is None else effects.pending_attributes(holder).get(name)
+
+
+def _names_used(code: types.CodeType, opnames: frozenset[str]) -> list[str]:
+    """Names the instructions in `opnames` are about, in the order of the code."""
+    known = _names_by_code.setdefault(code, {})
+    if opnames not in known:
+        known[opnames] = list(dict.fromkeys(i.argval for i in dis.get_instructions(code) if i.opname in opnames))
+    return known[opnames]
 
 
 def inline_depth(translator: Any) -> int:

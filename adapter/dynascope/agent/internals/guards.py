@@ -17,22 +17,25 @@ class GuardFact:
     code: list[str]
 
 
-def guards_so_far(output: Any) -> list[GuardFact]:
-    """Guards installed until now (`OutputGraph.guards.inner`, 2.0; `code_list` is filled when the trace has ended)."""
-    found = []
-    for guard in list(output.guards.inner):
-        stack = guard.user_stack
-        summary = stack[-1] if stack else None
-        found.append(
-            GuardFact(
-                source=str(guard.name),
-                kind=str(guard.create_fn_name()),
-                file=getattr(summary, "filename", None),
-                line=getattr(summary, "lineno", None),
-                code=list(guard.code_list or []),
-            )
-        )
-    return sorted(found, key=lambda fact: (fact.source, fact.kind))
+def guards_so_far(output: Any, start: int, stop: int) -> list[GuardFact]:
+    """Guards installed until now, sorted by what they guard, from `start` up to `stop`.
+
+    `OutputGraph.guards.inner` (2.0); a guard's `code_list` is filled when the trace has ended.
+    """
+    ordered = sorted(output.guards.inner, key=lambda guard: (guard.name, guard.create_fn_name()))
+    return [_fact(guard) for guard in ordered[start:stop]]
+
+
+def _fact(guard: Any) -> GuardFact:
+    stack = guard.user_stack
+    summary = stack[-1] if stack else None
+    return GuardFact(
+        source=str(guard.name),
+        kind=str(guard.create_fn_name()),
+        file=getattr(summary, "filename", None),
+        line=getattr(summary, "lineno", None),
+        code=list(dict.fromkeys(guard.code_list or ())),
+    )
 
 
 def shape_guards_so_far(output: Any) -> list[tuple[str, str | None]]:
@@ -41,3 +44,8 @@ def shape_guards_so_far(output: Any) -> list[tuple[str, str | None]]:
     return [
         (str(guard.expr), getattr(getattr(guard, "sloc", None), "maybe_user_loc", None)) for guard in environment.guards
     ]
+
+
+def number_of_guards(output: Any) -> tuple[int, int]:
+    """How many guards there are now, and how many of those on symbols."""
+    return len(output.guards.inner), len(output.shape_env.guards)
