@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import dis
 import functools
 import linecache
 import os
@@ -11,6 +12,8 @@ import types
 from collections.abc import Iterator
 
 from msgspec import Struct
+
+_RESUME = dis.opmap["RESUME"]
 
 
 class CodeLines(Struct, frozen=True):
@@ -81,15 +84,13 @@ def nested_code(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def own_lines(code: types.CodeType) -> frozenset[int]:
     """Lines on which this code does something: its `def` line is not one unless the body begins there."""
-    resume = _prologue_end(code)
-    return frozenset(line for start, _, line in code.co_lines() if line and start > resume)
+    begin = _prologue_end(code)
+    return frozenset(line for _, end, line in code.co_lines() if line and end > begin)
 
 
 def _prologue_end(code: types.CodeType) -> int:
-    """Offset of `RESUME`, the last instruction that belongs to the `def` line; -1 for modules and classes."""
+    """Offset behind `RESUME`, the last instruction that belongs to the `def` line; 0 for a module."""
     if code.co_name == "<module>":
-        return -1
-    import dis
-
-    resume = dis.opmap["RESUME"]
-    return next((at for at in range(0, len(code.co_code), 2) if code.co_code[at] == resume), -1)
+        return 0
+    instructions = range(0, len(code.co_code), 2)
+    return next((at + 2 for at in instructions if code.co_code[at] == _RESUME), 0)

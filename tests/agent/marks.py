@@ -1,0 +1,44 @@
+"""What a program under test expects of the debugger, written in its comments.
+
+`#> stop NAME [ID] | x=f32[3] | …` at the end of a line: a breakpoint there stops in that frame, with those locals.
+`; ` separates stops in their order, `x3` behind a name says three times. `#> moved 12` is a breakpoint that moves to line 12.
+`#: label` names a line for tests of steps.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Expected:
+    frame: str
+    locals: dict[str, str] = field(default_factory=dict)
+
+
+def expectations(path: Path) -> dict[int, list[Expected]]:
+    """Line → the stops there, in order. `#>3.11 stop …` counts on that Python alone."""
+    found: dict[int, list[Expected]] = {}
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        for only, text in re.findall(r"#>(\S*) stop ([^#]+)", line):
+            if only.startswith(">="):
+                if tuple(map(int, version.split("."))) < tuple(map(int, only[2:].split("."))):
+                    continue
+            elif only and only != version:
+                continue
+            for each in text.strip().split("; "):
+                frame, *values = each.split(" | ")
+                name, times = re.fullmatch(r"(.*?)(?: x(\d+))?", frame.strip()).groups()  # type: ignore[union-attr]
+                pairs = dict(value.strip().split("=", 1) for value in values)
+                found.setdefault(number, []).extend([Expected(name, pairs)] * int(times or 1))
+    return found
+
+
+def labels(path: Path) -> dict[str, int]:
+    """Label → line."""
+    lines = enumerate(path.read_text().splitlines(), 1)
+    return {match[1]: number for number, line in lines if (match := re.search(r"#: (\w+)", line))}

@@ -1,0 +1,42 @@
+"""Every breakpoint of the programs under `programs/` stops where, as often, and with what its comment says."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tests.agent.marks import expectations
+from tests.agent.scripted import ScriptedSession
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def load(name: str) -> ModuleType:
+    path = PROGRAMS / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in PROGRAMS.glob("*.py") if "#>" in path.read_text()))
+def test_every_marked_line_stops_as_it_says(name: str) -> None:
+    path = PROGRAMS / f"{name}.py"
+    expected = expectations(path)
+    session = ScriptedSession()
+    states = session.break_at(path, *expected)
+    assert all(state.verified for state in states)
+    program = load(name)
+    with session.attached():
+        program.main()
+    for line, stops in expected.items():
+        here = [stop for stop in session.stops if stop.frames[0].line == line]
+        assert [stop.frames[0].name for stop in here] == [each.frame for each in stops], f"line {line}"
+        for stop, each in zip(here, stops, strict=True):
+            shown = {name: stop.locals.get(name) for name in each.locals}
+            assert shown == each.locals, f"line {line}"
+    assert {stop.frames[0].source.path for stop in session.stops} == {str(path)}  # type: ignore[union-attr]
