@@ -153,7 +153,8 @@ def test_an_adapter_that_dies_is_quoted(debug, scenario: str, words: str):
 
 
 def test_a_thread_continued_alone_leaves_the_other_stopped(debug):
-    _, out = debug("run\nthreads\nthread 2\ncontinue\nquit", "two threads")
+    _, out = debug("run\nthreads\nthread 9\nthread 2\ncontinue\nquit", "two threads")
+    assert "there is no thread 9" in out
     assert out.count("● compile time") == 2  # the first stop, and thread 1 again once thread 2 goes on
     assert "● run time  <module>" in out
 

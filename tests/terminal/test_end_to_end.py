@@ -112,6 +112,13 @@ def test_a_module(folder: Path):
     assert "arguments ['a']" in out
 
 
+def test_an_uncaught_exception_stops_the_running_program(folder: Path):
+    code, out = debug("--command", "run", "--command", "print 1 + 1", "-c", "raise ValueError('no')")
+    assert code == 1, out
+    assert "● run time  <module>  <string>:1  (exception)" in out
+    assert "  ValueError: no" in out
+
+
 def test_code(folder: Path):
     code, out = debug("-c", "import sys; sys.exit(5)")
     assert code == 5, out

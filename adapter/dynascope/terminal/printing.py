@@ -74,8 +74,6 @@ class Printer:
         self.console.print(
             Text.assemble(half, (f"  {frame.name}", "bold"), (f"  {place(frame)}", "cyan"), (f"  ({why})", "dim"))
         )
-        if stop.text and stop.reason == "exception":
-            self.say(f"  {stop.text}", "bold red")
 
     def stack(self, frames: Sequence[StackFrame], selected: int) -> None:
         """Innermost first, as DAP has it; the selected frame marked, the two halves told apart."""

@@ -15,11 +15,13 @@ from dynascope.terminal.printing import Printer, lines_of
 from dynascope.terminal.program import Program
 from dynascope.wire.dap import (
     Breakpoint,
+    DapStruct,
     EvaluateResult,
     Scope,
     ScopesBody,
     StackFrame,
     StackTraceBody,
+    ThreadsBody,
     Variable,
     VariablesBody,
 )
@@ -41,6 +43,11 @@ class StartFailed(CommandError):
 
 class _SourceBody(msgspec.Struct):
     content: str
+
+
+class _ExceptionInfoBody(DapStruct):
+    exception_id: str = "exception"
+    description: str | None = None
 
 
 class Session:
@@ -175,8 +182,10 @@ class Session:
         self.selected, self.listed = index, None
 
     def select_thread(self, thread_id: int) -> None:
-        """Raises CommandError when that thread's stack cannot be had."""
+        """Raises CommandError when there is no such thread, or it runs."""
         debuggee = self.need_program()
+        if thread_id not in [thread.id for thread in self._ask("threads", {}, ThreadsBody).threads]:
+            raise CommandError(f"there is no thread {thread_id}; `threads` lists them")
         known = debuggee.stops.get(thread_id)
         self._look(known or Stop(reason="stopped with the others", thread_id=thread_id))
 
@@ -262,9 +271,19 @@ class Session:
         frames = self._ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
         self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None
         self.printer.stop(stop, frames[0] if frames else None, hit)
+        if stop.reason == "exception":
+            self.printer.say(f"  {self._exception(stop)}", "bold red")
         if frames:
             self.show_source(frames[0].line - CONTEXT, frames[0].line + CONTEXT)
             self.listed = None
+
+    def _exception(self, stop: Stop) -> str:
+        """`ValueError: no`, as far as the adapter knows it."""
+        try:
+            info = self._ask("exceptionInfo", {"threadId": stop.thread_id}, _ExceptionInfoBody)
+        except CommandError:
+            return stop.text or stop.description or "exception"
+        return f"{info.exception_id}: {info.description}" if info.description else info.exception_id
 
     def _tell_moved(self) -> None:
         for one in self.breakpoints:
