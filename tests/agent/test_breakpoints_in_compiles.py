@@ -1,0 +1,250 @@
+"""Conditions, hit counts, logpoints, function breakpoints; breakpoints that come and go; what is said of each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
+from dynascope.wire.messages import SetBreakpoints
+
+from tests.agent.scripted import ScriptedSession
+
+HERE = Path(__file__)
+
+
+def loop(x):
+    for i in range(6):
+        x = x + i
+    return x
+
+
+def calls(x):
+    y = loop(x)
+    return y * 2
+
+
+@torch.compiler.disable
+def disabled(x):
+    return x + 1
+
+
+def calls_disabled(x):
+    return disabled(x * 2)
+
+
+def breaks_in_a_loop(x):
+    for _ in range(2):
+        x = x + 1
+        torch._dynamo.graph_break()
+    return x
+
+
+def line_of(function, offset):
+    code = getattr(function, "_torchdynamo_orig_callable", function).__code__
+    return code.co_firstlineno + offset
+
+
+BODY = line_of(loop, 2)
+
+
+def compile_and_run(function=calls, *sizes):
+    compiled = torch.compile(function, backend="eager", dynamic=False)
+    for size in sizes or (2,):
+        compiled(torch.ones(size))
+
+
+def stops_with(breakpoint, *sizes):
+    session = ScriptedSession()
+    session.break_at(HERE, breakpoint)
+    with session.attached():
+        compile_and_run(calls, *sizes)
+    return session
+
+
+@pytest.mark.parametrize(
+    ("hit_condition", "values"),
+    [("3", ["2"]), (">= 4", ["3", "4", "5"]), ("% 2", ["1", "3", "5"]), ("== 1", ["0"])],
+)
+def test_hit_conditions_count_within_a_compile(hit_condition, values):
+    session = stops_with(SourceBreakpoint(id=1, line=BODY, hit_condition=hit_condition))
+    assert [stop.locals["i"] for stop in session.stops] == values
+
+
+def test_a_condition_is_evaluated_at_compile_time():
+    session = stops_with(SourceBreakpoint(id=1, line=BODY, condition="i > 3 and x.shape[0] == 2"), 2, 3)
+    assert [stop.locals["i"] for stop in session.stops] == ["4", "5"]
+
+
+def test_hits_count_when_the_condition_holds():
+    session = stops_with(SourceBreakpoint(id=1, line=BODY, condition="i % 2 == 1", hit_condition="2"))
+    assert [stop.locals["i"] for stop in session.stops] == ["3"]
+
+
+def test_a_condition_without_an_answer_stops_and_says_why():
+    session = stops_with(SourceBreakpoint(id=1, line=BODY, condition="no_such_name", hit_condition="1"))
+    assert len(session.stops) == 1
+    assert any("no_such_name" in output.output and output.line == BODY for output in session.outputs)
+
+
+def test_a_logpoint_writes_and_does_not_stop():
+    session = stops_with(SourceBreakpoint(id=1, line=BODY, log_message="i is {i}, {{x}} {x.shape[0]}"))
+    assert not session.stops
+    assert [output.output for output in session.outputs] == [f"i is {i}, {{x}} 2\n" for i in range(6)]
+
+
+def test_a_bad_hit_condition_fails_in_words():
+    session = ScriptedSession()
+    state = session.break_at(HERE, SourceBreakpoint(id=1, line=BODY, hit_condition="often"))[0]
+    assert not state.verified
+    assert "is no hit condition" in str(state.message)
+
+
+@pytest.mark.parametrize("name", ["loop", "test_*_in_*.loop", "lo?p", "calls"])
+def test_a_function_breakpoint_stops_at_the_first_line_once_per_call(name):
+    session = ScriptedSession()
+    session.break_in(name if not name.startswith("test_") else "loop")
+    with session.attached():
+        compile_and_run()
+    function = calls if name == "calls" else loop
+    assert [stop.frames[0].line for stop in session.stops] == [line_of(function, 1)]
+    assert session.stops[0].message.reason == "function breakpoint"
+    assert session.stops[0].message.hit_breakpoint_ids == [100]
+
+
+def test_a_function_breakpoint_has_a_condition():
+    session = ScriptedSession()
+    session.break_in(FunctionBreakpoint(id=7, name="calls", condition="x.shape[0] == 3"))
+    with session.attached():
+        compile_and_run(calls, 2, 3)
+    assert [stop.locals["x"] for stop in session.stops] == ["f32[3]"]
+
+
+def test_two_breakpoints_on_a_line_are_one_stop():
+    session = ScriptedSession()
+    line = line_of(calls, 1)
+    session.break_at(HERE, SourceBreakpoint(id=1, line=line), SourceBreakpoint(id=2, line=line))
+    session.break_in("calls")
+    with session.attached():
+        compile_and_run()
+    assert [stop.message.hit_breakpoint_ids for stop in session.stops] == [[1, 2, 100]]
+
+
+def test_breakpoints_set_at_a_stop_are_hit_in_the_same_compile():
+    session = ScriptedSession()
+
+    def add(session: ScriptedSession) -> None:
+        session.at_stop = lambda session: None
+        asked = [SourceBreakpoint(id=5, line=BODY), SourceBreakpoint(id=6, line=line_of(calls, 2))]
+        session.agent.receive(SetBreakpoints(id=9, path=str(HERE), breakpoints=asked))
+
+    session.at_stop = add
+    session.break_at(HERE, line_of(calls, 1))
+    with session.attached():
+        compile_and_run()
+    assert [stop.message.hit_breakpoint_ids for stop in session.stops] == [[1], *[[5]] * 6, [6]]
+
+
+def test_breakpoints_removed_at_a_stop_stop_no_more():
+    session = ScriptedSession()
+    session.at_stop = lambda session: session.agent.receive(SetBreakpoints(id=9, path=str(HERE), breakpoints=[]))
+    session.break_at(HERE, BODY)
+    with session.attached():
+        compile_and_run()
+    assert len(session.stops) == 1
+
+
+def test_cached_code_does_not_stop_and_the_breakpoint_says_so():
+    session = ScriptedSession()
+    session.break_at(HERE, line_of(calls, 1))
+    with session.attached():
+        compile_and_run(calls, 2, 2, 2)
+    assert len(session.stops) == 1
+    assert [(state.verified, state.message) for state in session.changes] == [
+        (True, "Compiled already: it stops again when Dynamo traces it again.")
+    ]
+
+
+def test_a_disabled_function_is_not_verified_without_debugpy():
+    session = ScriptedSession()
+    state = session.break_at(HERE, line_of(disabled, 2))[0]
+    assert not state.verified
+    assert "torch.compiler.disable" in str(state.message)
+    with session.attached():
+        compile_and_run(calls_disabled)
+    assert not session.stops
+
+
+def test_a_skipped_function_loses_its_verification_with_dynamos_reason():
+    session = ScriptedSession()
+    session.break_at(HERE, line_of(breaks_in_a_loop, 4))
+    with session.attached():
+        compile_and_run(breaks_in_a_loop)
+    assert [(state.verified, "skipped" in str(state.message)) for state in session.changes][-1:] in ([], [(False, True)])
+
+
+def test_code_of_the_module_itself_is_never_traced():
+    session = ScriptedSession()
+    module_line = next(n for n, text in enumerate(HERE.read_text().splitlines(), 1) if text.startswith("BODY ="))
+    state = session.break_at(HERE, module_line)[0]
+    assert not state.verified
+    assert "imported" in str(state.message)
+
+
+def test_a_file_that_dynamo_skips_says_so():
+    session = ScriptedSession()
+    state = session.break_at(torch._dynamo.eval_frame.__file__, line_of(torch._dynamo.eval_frame.innermost_fn, 5))[0]
+    assert not state.verified
+    assert "does not trace this file" in str(state.message)
+
+
+def test_library_code_stops_with_just_my_code():
+    session = ScriptedSession(just_my_code=True)
+    linear = torch.nn.Linear.forward
+    session.break_at(linear.__code__.co_filename, line_of(linear, 1), line_of(linear, 4))
+    with session.attached():
+        torch.compile(torch.nn.Sequential(torch.nn.Linear(2, 3)), backend="eager")(torch.ones(1, 2))
+    assert session.stops[0].frames[0].name == "forward [0/0]"
+    assert session.stops[0].locals["input"] == "f32[1, 2]"
+
+
+def test_detach_at_a_stop_lets_the_compile_go_on_unhooked():
+    session = ScriptedSession()
+    session.at_stop = lambda session: session.agent.uninstall()
+    session.break_at(HERE, BODY)
+    with session.attached():
+        compile_and_run()
+    assert len(session.stops) == 1
+
+
+def test_nothing_of_ours_is_left_in_dynamo():
+    from torch._dynamo import comptime, convert_frame, output_graph
+
+    def seen() -> list[object]:
+        entry = convert_frame.CatchErrorsWrapper.__call__
+        graph = output_graph.OutputGraph
+        return [graph.push_tx, graph.pop_tx, entry, convert_frame.trace_frame, comptime.builtins]
+
+    before = seen()
+    session = ScriptedSession()
+    with session.attached():
+        assert all(now is not then for now, then in zip(seen(), before, strict=True))
+        compile_and_run()
+    assert all(now is then for now, then in zip(seen(), before, strict=True))
+
+
+def test_an_error_of_ours_leaves_the_compile_alone(monkeypatch):
+    from dynascope.agent import hook
+
+    session = ScriptedSession()
+    session.break_at(HERE, BODY)
+    monkeypatch.setattr(hook.Hook, "_breakpoints_hit", lambda *arguments: 1 / 0)
+    torch._dynamo.reset()
+    session.agent.install()
+    try:
+        assert torch.compile(calls, backend="eager")(torch.ones(1)).item() == 32
+    finally:
+        session.agent.uninstall()
+    assert "ZeroDivisionError" in session.outputs[0].output
+    assert len(session.outputs) <= 5
