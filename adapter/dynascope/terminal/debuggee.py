@@ -12,80 +12,25 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from dynascope.terminal.bodies import (
+    BreakpointChange,
+    Capabilities,
+    Continued,
+    Exited,
+    Output,
+    RunInTerminal,
+    SetBreakpointsBody,
+    Stop,
+)
 from dynascope.terminal.breakpoints import Breakpoints
 from dynascope.terminal.client import Client, RequestFailed
 from dynascope.terminal.program import Program
-from dynascope.wire.dap import Breakpoint, DapStruct, Thread, ThreadsBody
+from dynascope.wire.dap import Breakpoint, Thread, ThreadsBody
 
 Body = TypeVar("Body")
 ADAPTER = (sys.executable, "-m", "dynascope", "dap")
 """The adapter of this very installation."""
 StepCommand = Literal["continue", "next", "stepIn", "stepOut"]
-
-
-class Stop(DapStruct):
-    """Body of a `stopped` event."""
-
-    reason: str
-    thread_id: int = 0
-    description: str | None = None
-    text: str | None = None
-    all_threads_stopped: bool = False
-    hit_breakpoint_ids: list[int] = msgspec.field(default_factory=list)
-
-
-class Output(DapStruct):
-    """Body of an `output` event."""
-
-    output: str
-    category: str = "console"
-
-
-class _Continued(DapStruct):
-    all_threads_continued: bool = True
-
-
-class _Exited(DapStruct):
-    exit_code: int = 0
-
-
-class _BreakpointChange(DapStruct):
-    reason: str
-    breakpoint: Breakpoint
-
-
-class _PartialBreakpoint(DapStruct):
-    """A `setBreakpoints` answer as DAP allows it: `id` may be missing."""
-
-    verified: bool
-    id: int = -1
-    line: int | None = None
-    message: str | None = None
-
-
-class _Breakpoints(DapStruct):
-    breakpoints: list[_PartialBreakpoint] = msgspec.field(default_factory=list)
-
-
-class _RunInTerminal(DapStruct):
-    args: list[str]
-    cwd: str = ""
-    env: dict[str, str | None] = msgspec.field(default_factory=dict)
-
-
-class ExceptionFilter(DapStruct):
-    """One of the adapter's exception filters."""
-
-    filter: str
-    label: str
-    default: bool = False
-
-
-class Capabilities(DapStruct):
-    """What the terminal looks at of the adapter's capabilities."""
-
-    supports_function_breakpoints: bool = False
-    exception_breakpoint_filters: list[ExceptionFilter] = msgspec.field(default_factory=list)
 
 
 class Debuggee:
@@ -158,10 +103,10 @@ class Debuggee:
         here = self._breakpoints.in_file(path)
         asked = [one.to_dap() for one in here]
         if path is None:
-            body = self.request("setFunctionBreakpoints", {"breakpoints": asked}, _Breakpoints)
+            body = self.request("setFunctionBreakpoints", {"breakpoints": asked}, SetBreakpointsBody)
         else:
             source = {"path": os.fspath(path), "name": os.path.basename(path)}
-            body = self.request("setBreakpoints", {"source": source, "breakpoints": asked}, _Breakpoints)
+            body = self.request("setBreakpoints", {"source": source, "breakpoints": asked}, SetBreakpointsBody)
         for one, answer in zip(here, body.breakpoints, strict=False):
             one.answer = Breakpoint(id=answer.id, verified=answer.verified, line=answer.line, message=answer.message)
 
@@ -184,7 +129,7 @@ class Debuggee:
         """Let a stopped thread go on. Raises RequestFailed, and the thread is then still stopped."""
         with self.changed:
             before = dict(self.stops)
-        answer = self._client.request(command, {"threadId": thread_id}, _Continued)
+        answer = self._client.request(command, {"threadId": thread_id}, Continued)
         with self.changed:
             # A stop that came in meanwhile is another object, and stays.
             for thread, stop in before.items():
@@ -232,19 +177,19 @@ class Debuggee:
         elif name == "output":
             self._on_output(msgspec.json.decode(body, type=Output))
         elif name == "breakpoint":
-            change = msgspec.json.decode(body, type=_BreakpointChange)
+            change = msgspec.json.decode(body, type=BreakpointChange)
             self._on_breakpoint(change.breakpoint)
         elif name == "initialized":
             self._initialized.set()
         elif name == "exited":
-            self.exit_code = msgspec.json.decode(body, type=_Exited).exit_code
+            self.exit_code = msgspec.json.decode(body, type=Exited).exit_code
         elif name == "terminated":
             self._finish()
 
     def _reverse_request(self, command: str, arguments: msgspec.Raw) -> dict[str, Any]:
         if command != "runInTerminal":
             raise RequestFailed(f"a terminal cannot serve `{command}`")
-        asked = msgspec.json.decode(arguments, type=_RunInTerminal)
+        asked = msgspec.json.decode(arguments, type=RunInTerminal)
         environment = dict(os.environ)
         for variable, value in asked.env.items():
             if value is None:

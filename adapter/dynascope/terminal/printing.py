@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
+from dynascope.terminal.bodies import Output, Stop
 from dynascope.terminal.breakpoints import UserBreakpoint
-from dynascope.terminal.debuggee import Output, Stop
 from dynascope.terminal.locations import display_path
 from dynascope.wire.dap import FIRST_AGENT_ID, StackFrame, Thread, Variable
 
@@ -22,11 +22,11 @@ RUN_TIME = "bold green"
 VALUE_LENGTH = 160
 """Characters of a value in a list; `print` shows all of it."""
 
-_COMPILE_ID = re.compile(r"\[!?\d+/\d+(_\d+)?\]$")
+_COMPILE_ID = re.compile(r"\[!?\d[^\]]*\]$")
 
 
 def is_symbolic(frame: StackFrame) -> bool:
-    """Whether Dynamo traces this frame: the agent's, its name ending in a compile id (`forward [0/0]`)."""
+    """Whether Dynamo traces this frame: the agent's, its name ending in a compile id (`f [0/0]`, `[!0 …]`)."""
     return frame.id >= FIRST_AGENT_ID and _COMPILE_ID.search(frame.name) is not None
 
 

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from dynascope.terminal.bodies import ExceptionInfoBody, SourceBody, Stop
 from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.client import RequestFailed
-from dynascope.terminal.debuggee import Debuggee, StepCommand, Stop
+from dynascope.terminal.debuggee import Debuggee, StepCommand
 from dynascope.terminal.printing import Printer, lines_of
 from dynascope.terminal.program import Program
 from dynascope.wire.dap import (
     Breakpoint,
-    DapStruct,
     EvaluateResult,
     Scope,
     ScopesBody,
@@ -39,15 +39,6 @@ class CommandError(Exception):
 
 class StartFailed(CommandError):
     """The program could not be started at all; asking again would not help."""
-
-
-class _SourceBody(msgspec.Struct):
-    content: str
-
-
-class _ExceptionInfoBody(DapStruct):
-    exception_id: str = "exception"
-    description: str | None = None
 
 
 class Session:
@@ -223,7 +214,7 @@ class Session:
         if not lines and source.source_reference:
             arguments = {"sourceReference": source.source_reference, "source": msgspec.to_builtins(source)}
             try:
-                lines = self._ask("source", arguments, _SourceBody).content.splitlines()
+                lines = self._ask("source", arguments, SourceBody).content.splitlines()
             except CommandError:
                 return []
         return lines
@@ -280,7 +271,7 @@ class Session:
     def _exception(self, stop: Stop) -> str:
         """`ValueError: no`, as far as the adapter knows it."""
         try:
-            info = self._ask("exceptionInfo", {"threadId": stop.thread_id}, _ExceptionInfoBody)
+            info = self._ask("exceptionInfo", {"threadId": stop.thread_id}, ExceptionInfoBody)
         except CommandError:
             return stop.text or stop.description or "exception"
         return f"{info.exception_id}: {info.description}" if info.description else info.exception_id
