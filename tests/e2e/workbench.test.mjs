@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
 import test, { after, afterEach, before } from 'node:test';
-import { breakpointLines, clickGutter, command, goToLine, hover, lineOf, openFile } from './support/editor.mjs';
+import { breakpointLines, clickGutter, command, dragBorder, goToLine, hover, lineOf, openFile } from './support/editor.mjs';
 import {
   callStack,
   consoleShows,
@@ -112,6 +112,65 @@ test('click the margin, press F5: stack, variables, hover, console, step, contin
   await terminalShows(page, /logits: \(2, 8, 100\)/);
 });
 
+test('the picture of the README', { timeout: 120_000 }, async () => {
+  launchJson();
+  const scores = lineOf(model, 'scores =');
+  await openFile(page, model, scores);
+  await clickGutter(page, scores);
+  await page.keyboard.press('F5');
+  await stoppedAt(page, MODEL, scores);
+  await callStack(page);
+  await evaluate(page, 'ctx.print_graph()', /layer_norm/);
+  await evaluate(page, '(query @ key.transpose(-1, -2)).shape', /\[s?\d+, 4, s?\d+, s?\d+\]/);
+  await dragBorder(page, '.part.sidebar', { dx: 120 });
+  await page.locator('.pane-header[aria-label^="Watch"]').click();
+  await dragBorder(page, '.pane-header[aria-label^="Call Stack"]', { dy: 215 });
+  await toggle(page, 'Locals');
+  await toggle(page, 'Guards');
+  await command(page, 'Debug Console: Focus on Debug Console View'); // no row of the tree keeps its focus frame
+  await page.mouse.move(700, 890); // no scroll bar shows because the mouse is there
+  await workbench.screenshot('workbench');
+  await page.locator('.pane-header[aria-label^="Watch"]').click();
+  await dragBorder(page, '.part.sidebar', { dx: -120 });
+});
+
+test('the frames of the running program below the traced ones, restart, stop', { timeout: 120_000 }, async () => {
+  launchJson(launch('console'));
+  const line = lineOf(model, 'weights =');
+  await openFile(page, model, line);
+  await clickGutter(page, line);
+  await start('console');
+  await stoppedAt(page, MODEL, line);
+  await callStack(page);
+  await page.locator('.debug-call-stack .stack-frame', { hasText: /^main/ }).first().click();
+  await toggle(page, 'Locals');
+  await variable(page, /^model ?[:=] ?OptimizedModule/);
+  await evaluate(page, 'type(model).__name__ + "!"', /OptimizedModule!/);
+  const before = programs();
+  assert.equal(before.length > 0, true);
+  await page.locator('.debug-toolbar .codicon-debug-restart').click();
+  await until(() => programs().some((pid) => !before.includes(pid)), () => 'nothing was started again');
+  await stoppedAt(page, MODEL, line);
+  assert.deepEqual(programs().filter((pid) => before.includes(pid)), [], 'the first run is still there');
+  await page.keyboard.press('Shift+F5');
+  await sessionOver(page);
+  await until(() => programs().length === 0, () => `left behind: ${programs()}`);
+});
+
+test('a process of the program is debugged in a session of its own', { timeout: 120_000 }, async () => {
+  launchJson(launch('children', { program: '${workspaceFolder}/children.py' }));
+  const line = lineOf(model, 'scores =');
+  await openFile(page, model, line);
+  await clickGutter(page, line);
+  await start('children');
+  await stoppedAt(page, MODEL, line);
+  // The list draws only the rows that fit, and two sessions leave no room for the last frames.
+  assert.equal((await callStack(page, { complete: false }))[0].name, 'forward [0/0]');
+  assert.equal(await page.locator('.debug-call-stack .monaco-list-row .session').count(), 2);
+  await page.keyboard.press('F5');
+  await sessionOver(page);
+});
+
 test('a breakpoint on an empty line moves to the next that has code', { timeout: 120_000 }, async () => {
   launchJson(launch('console'));
   const empty = lineOf(model, 'return x + self.feed_forward') - 1;
@@ -199,6 +258,24 @@ test('an interpreter that does not exist, or has no dynascope, is named', { time
   assert.match(await notifications(page), /pip install dynascope/);
   await workbench.screenshot('not-installed');
 });
+
+async function until(holds, complaint) {
+  for (const deadline = Date.now() + 30_000; !holds(); ) {
+    assert.ok(Date.now() < deadline, complaint());
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+/** Process ids of whatever runs a program of the workspace. */
+function programs() {
+  return fs.readdirSync('/proc').filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(model);
+    } catch {
+      return false; // it ended just now
+    }
+  });
+}
 
 function pythonSays(code) {
   return new Promise((resolve, reject) => {

@@ -9,6 +9,13 @@ const SELECTOR: vscode.DocumentSelector = { language: 'python' };
 /** How often a server that ended by itself is started again before we give up, until the next `restart`. */
 const RESTARTS = 2;
 
+/** A client whose own pop-ups go to the log: what the user is told, and how often, is decided below. */
+class QuietClient extends LanguageClient {
+  override error(message: string, data?: unknown): void {
+    super.error(message, data, false);
+  }
+}
+
 export class LanguageServer implements vscode.Disposable {
   private readonly status = vscode.languages.createLanguageStatusItem('dynascope', SELECTOR);
   private client: LanguageClient | undefined;
@@ -61,7 +68,7 @@ export class LanguageServer implements vscode.Disposable {
     }
     const [command, ...args] = interpreter.command;
     const run = { command, args: [...args, '-P', '-m', 'dynascope', 'lsp'], transport: TransportKind.stdio };
-    this.client = new LanguageClient('dynascope', 'Dynascope', run, {
+    this.client = new QuietClient('dynascope', 'Dynascope', run, {
       documentSelector: [{ language: 'python', scheme: 'file' }],
       outputChannel: this.log,
       initializationFailedHandler: () => false,

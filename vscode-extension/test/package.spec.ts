@@ -1,7 +1,7 @@
 // package.json against itself and against what the code registers.
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { ExtensionContext } from 'vscode';
 import { activate } from '../src/extension';
 import { pythonProcesses } from '../src/pickProcess';
@@ -23,8 +23,6 @@ interface Manifest {
     }[];
   };
 }
-
-vi.mock('vscode-languageclient/node', () => ({})); // needs the editor's own `vscode`, and is not started here
 
 const { contributes } = JSON.parse(fs.readFileSync(path.join(__dirname, '../package.json'), 'utf8')) as Manifest;
 const [contributed] = contributes.debuggers;

@@ -40,6 +40,7 @@ export function resetState(): void {
   state.pick = undefined;
   state.answer = undefined;
   workspace.workspaceFolders = undefined;
+  workspace.isTrusted = true;
   window.activeTextEditor = undefined;
 }
 
@@ -97,7 +98,15 @@ export const debug = {
   registerDebugAdapterDescriptorFactory: () => nothing,
 };
 
-export const languages = { createLanguageStatusItem: () => ({ ...nothing }) };
+/** The language status item made last. */
+export let status: { text?: string; detail?: string } = {};
+
+export const languages = {
+  createLanguageStatusItem: () => {
+    status = {};
+    return Object.assign(status, nothing);
+  },
+};
 
 export const ConfigurationTarget = { Global: 1, Workspace: 2 };
 export const DebugConfigurationProviderTriggerKind = { Initial: 1, Dynamic: 2 };

@@ -116,3 +116,13 @@ export async function hover(page, within, text) {
     }
   }
 }
+
+/** Drag the border at the right (dx) or at the top (dy) of an element by so many pixels. */
+export async function dragBorder(page, selector, { dx = 0, dy = 0 }) {
+  const box = await page.locator(selector).first().boundingBox();
+  const [x, y] = dx ? [box.x + box.width, box.y + box.height / 2] : [box.x + box.width / 2, box.y];
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await page.mouse.move(x + dx, y + dy, { steps: 5 });
+  await page.mouse.up();
+}

@@ -1,0 +1,41 @@
+// Stands in for vscode-languageclient/node, which needs the editor's own module: a client that starts or fails as told.
+export const CloseAction = { DoNotRestart: 1, Restart: 2 };
+export const ErrorAction = { Continue: 1, Shutdown: 2 };
+export const State = { Stopped: 1, Running: 2, Starting: 3 };
+export const TransportKind = { stdio: 0 };
+
+interface Options {
+  readonly errorHandler: { closed: () => { action: number; handled?: boolean } };
+}
+interface Run {
+  readonly command: string;
+  readonly args: string[];
+}
+
+/** Every client made, and why the next ones are to fail. */
+export const clients: LanguageClient[] = [];
+export const next = { failure: undefined as string | undefined };
+
+export class LanguageClient {
+  state = State.Stopped;
+  constructor(
+    readonly id: string,
+    readonly name: string,
+    readonly run: Run,
+    readonly options: Options,
+  ) {
+    clients.push(this);
+  }
+  start(): Promise<void> {
+    if (next.failure !== undefined) return Promise.reject(new Error(next.failure));
+    this.state = State.Running;
+    return Promise.resolve();
+  }
+  dispose(): Promise<void> {
+    this.state = State.Stopped;
+    return Promise.resolve();
+  }
+  error(): void {
+    // the real one would show a pop-up
+  }
+}

@@ -1,0 +1,63 @@
+import { beforeEach, expect, test } from 'vitest';
+import type { LogOutputChannel } from 'vscode';
+import { LanguageServer } from '../src/languageServer';
+import { clients, CloseAction, next, State } from './languageClient';
+import { interpreterThatSays } from './support';
+import { fakeLog, state, status, workspace } from './vscode';
+
+function server(): LanguageServer {
+  return new LanguageServer(fakeLog().channel as unknown as LogOutputChannel);
+}
+
+beforeEach(() => {
+  clients.length = 0;
+  next.failure = undefined;
+  workspace.isTrusted = true;
+  state.settings.set('dynascope.python', interpreterThatSays({}));
+});
+
+test('runs `dynascope lsp` with the chosen interpreter', async () => {
+  await server().restart();
+  expect(clients[0]?.run).toMatchObject({ command: state.settings.get('dynascope.python'), args: ['-P', '-m', 'dynascope', 'lsp'] });
+  expect(status.text).toBe('Dynascope: running');
+});
+
+test('a restart ends the client before', async () => {
+  const running = server();
+  await Promise.all([running.restart(), running.restart()]);
+  expect(clients.map((client) => client.state)).toEqual([State.Stopped, State.Running]);
+});
+
+test('not in an untrusted workspace, not when it is off', async () => {
+  workspace.isTrusted = false;
+  await server().restart();
+  workspace.isTrusted = true;
+  state.settings.set('dynascope.languageServer.enabled', false);
+  await server().restart();
+  expect(clients).toEqual([]);
+  expect(status.text).toContain('off');
+});
+
+test('an interpreter without dynascope: the status says so, no pop-up', async () => {
+  state.settings.set('dynascope.python', interpreterThatSays({ missing: ['dynascope'] }));
+  await server().restart();
+  expect(clients).toEqual([]);
+  expect(status.detail).toContain('dynascope is not installed');
+  expect(state.shown).toEqual([]);
+});
+
+test('a server that cannot start: one notification, not one each time', async () => {
+  next.failure = 'no';
+  const broken = server();
+  await broken.restart();
+  await broken.restart();
+  expect(state.shown).toEqual(['The Dynascope language server is not running: no. Debugging works without it.']);
+  expect(status.text).toBe('Dynascope: language server not running');
+});
+
+test('a server that ends is started again twice, then left alone', async () => {
+  await server().restart();
+  const closed = (): number | undefined => clients[0]?.options.errorHandler.closed().action;
+  expect([closed(), closed(), closed()]).toEqual([CloseAction.Restart, CloseAction.Restart, CloseAction.DoNotRestart]);
+  expect(state.shown).toHaveLength(1);
+});
