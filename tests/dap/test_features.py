@@ -1,4 +1,4 @@
-"""What a user does at and around stops, beyond the opening: every capability that is declared is used here or beside."""
+"""What a user does at and around stops, beyond the opening. Every capability that is declared is used."""
 
 from __future__ import annotations
 

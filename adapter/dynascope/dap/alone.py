@@ -89,6 +89,7 @@ class ProgramAlone(Program):
         await self.adopt(agent)
 
     async def _run(self, arguments: LaunchArguments, command: list[str], ours: dict[str, str]) -> None:
+        self.check_wanted()
         assert self.household is not None
         changes = launch.environment(arguments, ours | self.household.environment())
         folder = launch.working_folder(arguments)
@@ -148,6 +149,7 @@ class ProgramAlone(Program):
         return ANSWERED
 
     async def end(self, terminate: bool) -> None:
+        self.over = True
         pid = self.agent.hello.pid if self.agent is not None else None
         self.leave_agent(detach=not terminate)
         if self._listener is not None:

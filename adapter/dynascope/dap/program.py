@@ -66,10 +66,17 @@ class Program(ABC):
         self.ready = False
         """The client has been told `initialized`."""
         self.configured = False
+        self.over = False
+        """The session has let go of the program: nothing more may be started."""
         self.quiet = False
         """A restart is replacing this program: the client shall not hear of its end."""
         self._ended = False
         self._tasks: set[asyncio.Task[Any]] = set()
+
+    def check_wanted(self) -> None:
+        """Before a process is started: the client may be gone by now. Raises RequestError."""
+        if self.over:
+            raise RequestError("The session ended before the program was started.")
 
     # what the two kinds do differently
 

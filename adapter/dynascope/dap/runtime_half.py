@@ -93,6 +93,7 @@ class ProgramWithDebugpy(Program):
         if self.household is not None:
             environment |= self.household.environment()
         # -P: the folder we were started in must not shadow what debugpy imports
+        self.check_wanted()
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-P",
@@ -227,6 +228,7 @@ class ProgramWithDebugpy(Program):
         return None
 
     async def end(self, terminate: bool) -> None:
+        self.over = True
         # the agent first: its breakpoints must be gone before pydevd resumes anybody
         self.leave_agent(detach=not terminate)
         if self._listener is not None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from dynascope.dap import cleanup, log
 from dynascope.dap.link import Link
 from dynascope.dap.log import logger
+from dynascope.dap.peer import is_another_user
 from dynascope.dap.session import Session
 from dynascope.dap.transport import Output, Transport, new_reader, no_delay
 
@@ -94,6 +95,10 @@ async def _listen(host: str, port: int) -> int:
     clients: asyncio.Queue[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = asyncio.Queue()
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if is_another_user(writer.get_extra_info("peername")[:2], writer.get_extra_info("sockname")[:2]):
+            logger.error("refused a connection from another user of this machine")
+            writer.close()
+            return
         server.close()  # one client, and nobody after it
         await clients.put((reader, writer))
 

@@ -1,0 +1,44 @@
+"""Whose process is at the other end of a loopback connection (Linux).
+
+A DAP client knows nothing of tokens, so on `--listen` the kernel is asked instead: a debugger runs code for whoever
+connects, and other users of the machine can reach its loopback addresses too.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+Address = tuple[str, int]
+
+TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
+
+
+def is_another_user(peer: Address, own: Address) -> bool:
+    """Whether the connection from `peer` to `own` is some other user's; False when nobody can tell. Root may."""
+    user = _user_of(peer, own)
+    return user not in (None, 0, os.getuid())
+
+
+def _user_of(peer: Address, own: Address) -> int | None:
+    wanted = [_hexadecimal(peer), _hexadecimal(own)]
+    for table in TABLES:
+        try:
+            rows = Path(table).read_text().splitlines()[1:]
+        except OSError:
+            continue
+        for row in rows:
+            columns = row.split()
+            if columns[1:3] == wanted:
+                return int(columns[7])
+    return None
+
+
+def _hexadecimal(address: Address) -> str:
+    """As the kernel writes it: each 32-bit word of the address from its last byte to its first, then the port."""
+    host, port = address
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    packed = socket.inet_pton(family, host)
+    words = (packed[i : i + 4] for i in range(0, len(packed), 4))
+    return "".join(f"{int.from_bytes(word, 'little'):08X}" for word in words) + f":{port:04X}"
