@@ -43,13 +43,13 @@ class TinyGPT(nn.Module):
 
     def __init__(self, vocabulary: int = 64, length: int = 32, width: int = 32, heads: int = 4, depth: int = 2) -> None:
         super().__init__()
-        self.tokens = nn.Embedding(vocabulary, width)
+        self.embedding = nn.Embedding(vocabulary, width)
         self.positions = nn.Parameter(torch.zeros(length, width))
         self.blocks = nn.ModuleList(Block(width, heads) for _ in range(depth))
         self.head = nn.Linear(width, vocabulary)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        x = self.tokens(tokens) + self.positions[: tokens.shape[1]]
+        x = self.embedding(tokens) + self.positions[: tokens.shape[1]]
         for block in self.blocks:
             x = block(x)
         if x.std() < 1e-6:  # reading a value at run time: Dynamo breaks the graph here

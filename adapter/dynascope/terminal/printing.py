@@ -114,8 +114,11 @@ class Printer:
 
     def variables(self, variables: Sequence[Variable], indent: str = "  ") -> None:
         """One line each: name, value, type."""
-        names = min(max((len(one.name) for one in variables), default=0), 32)
+        names = min(max((len(one.name) for one in variables), default=0), 40)
         for one in variables:
+            if one.value.startswith(f"%{one.name} "):
+                self.say(f"{indent}{shorten(one.value)}")  # an FX node, which names itself
+                continue
             line = Text.assemble((f"{indent}{one.name.ljust(names)}", "cyan"), "  ", shorten(one.value))
             if one.type and one.type not in one.value:
                 line.append(f"  {one.type}", "dim")
