@@ -24,7 +24,9 @@ def condition_holds(expression: str, translator: Any) -> bool:
         with torch._C.DisableTorchFunction():
             return bool(value)
     except Exception as error:
-        raise EvaluationError(f"The condition {expression!r} depends on data that is not known at compile time.") from error
+        raise EvaluationError(
+            f"The condition {expression!r} depends on data that is not known at compile time."
+        ) from error
 
 
 def format_log_message(template: str, translator: Any) -> str:

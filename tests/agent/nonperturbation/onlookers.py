@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
-
 from dynascope.agent.session import Agent
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import EvaluateResult, ScopesBody, StackFrame, VariablesBody
@@ -22,8 +21,8 @@ from dynascope.wire.messages import (
     Reply,
     ResumeCommand,
     Scopes,
-    StopReason,
     Stopping,
+    StopReason,
     Variables,
 )
 

@@ -101,7 +101,7 @@ def contexts_and_errors(x: Any) -> Any:
         raise ValueError("expected")
     except ValueError as error:
         y = y + len(str(error.args[0]))
-    return y.view(-1), {"k": y for _ in range(1)}, {*GLOBAL_LIST}
+    return y.view(-1), {str(i): y for i in range(1)}, {*GLOBAL_LIST}
 
 
 OWN: dict[str, Callable[[], Program]] = {

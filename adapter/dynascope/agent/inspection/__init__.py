@@ -1,4 +1,4 @@
-"""What one stop shows: frames, scopes, variables. Reads only; made and used on the stopped thread, and dead at resume."""
+"""What one stop shows: frames, scopes, variables. Reads only; made and used on the stopped thread, dead at resume."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Inspection:
     def __init__(
         self, translators: Sequence[Any], ids: Iterator[int], runtime_frames: Sequence[types.FrameType] = ()
     ) -> None:
-        """`translators`, innermost first, are Dynamo's; `runtime_frames`, innermost first, only where debugpy has none."""
+        """`translators` are Dynamo's, `runtime_frames` the program's (without debugpy only); both innermost first."""
         self._ids = ids
         self._frames: dict[int, Any] = {}
         self._names: dict[int, Names] = {}
@@ -110,4 +110,3 @@ class Inspection:
         if console is None:
             console = self._consoles[frame_id] = Console(self.names(frame_id))
         return console
-

@@ -1,6 +1,6 @@
 """Rows for real Python values: behind lazies Dynamo has not looked at, in objects, in running frames, in results.
 
-Reads instance dictionaries and slots only: no property, no `__getattr__`, no `__repr__`, no `__len__` of the user's runs.
+Reads instance dictionaries and slots only: no property, `__getattr__`, `__repr__` or `__len__` of the user's runs.
 Where Dynamo tracks the very object, its pending state is shown instead of the real one.
 """
 
@@ -81,7 +81,7 @@ def elements(value: Any, builtin: type, path: str | None) -> Rows:
         else:
             names = getattr(type(value), "_fields", ()) if builtin is tuple else ()
             for i in range(start, min(stop, length_of(value, builtin))):
-                item = builtin.__getitem__(value, i)
+                item = builtin.__getitem__(value, i)  # type: ignore[index]
                 field = names[i] if i < len(names) else None
                 yield row(look, field or f"[{i}]", item, path and (f"{path}.{field}" if field else f"{path}[{i}]"))
 
@@ -120,7 +120,9 @@ def attribute_path(owner: Any, path: str | None, name: str) -> str | None:
 def instance_attributes(value: Any) -> dict[str, Any]:
     """Name to value, of the instance dictionary and the slots; of a function, what its closure holds."""
     if type(value) is types.FunctionType:
-        return {name: _cell(cell) for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)}
+        return {
+            name: _cell(cell) for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)
+        }
     if type(value) is types.MethodType:
         return {"__self__": value.__self__, "__func__": value.__func__}
     if issubclass(type(value), type):

@@ -1,8 +1,9 @@
-"""Evaluation at a symbolic frame: names as the Variables view has them, expressions on shadows, statements kept here."""
+"""Evaluation at a symbolic frame: names as the Variables view has them, expressions on shadows, statements kept."""
 
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import sys
 import threading
@@ -12,22 +13,64 @@ from typing import Any, TextIO
 import torch
 
 from dynascope.agent.inspection import concrete, symbolic
+from dynascope.agent.inspection.concrete import type_text
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.paths import row_at
 from dynascope.agent.inspection.rows import Look, Row
 from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
-from dynascope.agent.inspection.concrete import type_text
 from dynascope.agent.internals import comptime_context
 from dynascope.agent.internals.comptime_context import console_text
 from dynascope.agent.internals.isolation import guards_suppressed, isolated, static_fake_mode
 from dynascope.agent.internals.tracing import globals_of, output_of
 
-_DATA_DEPENDENT = frozenset({"DataDependentOutputException", "DynamicOutputShapeException", "GuardOnDataDependentSymNode"})
+_DATA_DEPENDENT = frozenset(
+    {"DataDependentOutputException", "DynamicOutputShapeException", "GuardOnDataDependentSymNode"}
+)
 _HARMLESS_MODULES = frozenset({"torch", "math", "operator"})
 _HARMLESS_BUILTINS = frozenset(
-    "abs all any bool bytes complex dict dir divmod enumerate float format frozenset getattr hasattr hash hex id int "
-    "isinstance issubclass len list max min oct ord range repr reversed round set slice sorted str sum tuple type vars zip".split()
+    [
+        "abs",
+        "all",
+        "any",
+        "bool",
+        "bytes",
+        "complex",
+        "dict",
+        "dir",
+        "divmod",
+        "enumerate",
+        "float",
+        "format",
+        "frozenset",
+        "getattr",
+        "hasattr",
+        "hash",
+        "hex",
+        "id",
+        "int",
+        "isinstance",
+        "issubclass",
+        "len",
+        "list",
+        "max",
+        "min",
+        "oct",
+        "ord",
+        "range",
+        "repr",
+        "reversed",
+        "round",
+        "set",
+        "slice",
+        "sorted",
+        "str",
+        "sum",
+        "tuple",
+        "type",
+        "vars",
+        "zip",
+    ]
 )
 
 
@@ -36,8 +79,11 @@ class Console:
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._mode = static_fake_mode()
         self._kept: dict[str, Any] = {}
+
+    @functools.cached_property
+    def _mode(self) -> Any:
+        return static_fake_mode()
 
     def row(self, expression: str, context: str, look: Look) -> Row:
         """The row to show for `expression`; raises EvaluationError. `context` is DAP's: hover, watch, repl …"""
@@ -115,7 +161,9 @@ class Console:
             if root is not None and not isinstance(node.func, ast.Name):
                 harmless = root == "ctx" or self._is_harmless_owner(root)
             if not harmless:
-                raise EvaluationError(f"Hovering does not call {ast.unparse(node.func)}(): evaluate it in the debug console.")
+                raise EvaluationError(
+                    f"Hovering does not call {ast.unparse(node.func)}(): evaluate it in the debug console."
+                )
 
     def _is_harmless_owner(self, name: str) -> bool:
         try:

@@ -13,7 +13,7 @@ from dynascope.wire.dap import Source, StackFrame
 
 
 def frame_name(translator: Any) -> str:
-    """`forward [0/1]`, `forward [0/1_2]` in Dynamo's second restart; a resume function has its original function's name."""
+    """`forward [0/1]`, `forward [0/1_2]` in Dynamo's second restart; a resume function is named like its original."""
     return f"{original_code(code_of(translator)).co_name} [{trace_id()}]"
 
 

@@ -18,7 +18,6 @@ from dynascope.agent.internals.frame_state import (
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.agent.internals.tracing import globals_of, output_of
 
-
 _UNTRACKED = "not tracked by Dynamo: the code never reads it"
 
 

@@ -1,7 +1,7 @@
 """Stand-ins for objects of the program: attributes are read from the real object or from what Dynamo holds back.
 
-A stand-in says it is of the real class (`isinstance` holds), finds that class's methods and runs them on itself, so that
-`self.helper(x)` computes what it would, on shadows; setting an attribute is refused.
+A stand-in says it is of the real class (`isinstance` holds), finds that class's methods and runs them on itself, so
+that `self.helper(x)` computes what it would, on shadows; setting an attribute is refused.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dynascope.agent.inspection.text import class_text
 _MISSING = object()
 _classes: dict[type, type] = {}
 _SPECIAL = (
-    "len getitem iter next contains call eq ne lt le gt ge bool int float index add radd sub rsub mul rmul matmul truediv "
-    "floordiv mod pow neg pos abs invert and or xor enter exit"
+    "len getitem iter next contains call eq ne lt le gt ge bool int float index add radd sub rsub mul rmul matmul "
+    "truediv floordiv mod pow neg pos abs invert and or xor enter exit"
 )
 
 
@@ -94,7 +94,11 @@ def _attribute(stand_in: Any, name: str) -> Any:
     if name in pending:
         return shadow.of_variable(pending[name])
     held = concrete.instance_dictionary(real)
-    for place in (held, concrete.slots(real), *(held.get(group) or {} for group in ("_parameters", "_buffers", "_modules"))):
+    for place in (
+        held,
+        concrete.slots(real),
+        *(held.get(group) or {} for group in ("_parameters", "_buffers", "_modules")),
+    ):
         if name in place:
             return shadow.of_real(place[name])
     if found is not _MISSING:
@@ -149,12 +153,13 @@ def _builtin_value(stand_in: Any, name: str) -> Any:
     cls, real, _, part = _state(stand_in)
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
     if isinstance(part, type):
-        copy = {dict: dict, tuple: tuple, set: set, frozenset: frozenset}.get(part, list)
-        items = dict.items(real) if part is dict else part.__iter__(real)  # type: ignore[attr-defined]
-        return shadow.of_real(copy(items))
+        items: Any = dict.items(real) if part is dict else part.__iter__(real)  # type: ignore[attr-defined]
+        return shadow.of_real(part(items))
     if part is not None:
         return shadow.container(part)
-    raise EvaluationError(f"{class_text(cls)}.{name} cannot be used at a compile-time stop: it is not written in Python.")
+    raise EvaluationError(
+        f"{class_text(cls)}.{name} cannot be used at a compile-time stop: it is not written in Python."
+    )
 
 
 def _special(name: str) -> Callable[..., Any]:

@@ -1,4 +1,4 @@
-"""Expressions that name something the Variables view shows: `self.layers[0].weight` is that very row, symbols and all."""
+"""Expressions that name a row of the Variables view: `self.layers[0].weight` is that very row, symbols and all."""
 
 from __future__ import annotations
 

@@ -33,9 +33,9 @@ from dynascope.agent.internals.contents import (
     Tensor,
     Unrealised,
     Unset,
-    contents,
 )
 from dynascope.agent.internals.fake_tensors import hint_of, is_symbolic, is_tensor, symbolic_text
+from dynascope.agent.internals.kinds import contents
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.agent.internals.variables import is_variable, key_variable
 
@@ -164,14 +164,16 @@ class Shadow:
         return object_stand_in(self, Named(real=value), kind, value, {}, builtin_part_of(value))
 
     def function(self, real: types.FunctionType) -> Any:
-        """The user's function, finding shadows where it would find the program's globals and cells; torch's as it is."""
+        """The user's function, finding shadows where it would find its globals and cells; torch's as it is."""
         module = real.__globals__.get("__name__") or ""
         if module.partition(".")[0] in _LIBRARIES:
             return real
         if not self.runs_user_code:
             return _not_now(real.__qualname__)
         world = ShadowGlobals(self, real.__globals__)
-        cells = tuple(types.CellType(self.of_real(c.cell_contents)) if _filled(c) else c for c in real.__closure__ or ())
+        cells = tuple(
+            types.CellType(self.of_real(c.cell_contents)) if _filled(c) else c for c in real.__closure__ or ()
+        )
         defaults = tuple(map(self.of_real, real.__defaults__)) if real.__defaults__ else None
         copy = types.FunctionType(real.__code__, world, real.__name__, defaults, cells)
         copy.__kwdefaults__ = {k: self.of_real(v) for k, v in (real.__kwdefaults__ or {}).items()} or None
@@ -182,7 +184,9 @@ class Shadow:
         """The number a symbolic one stands for in this call."""
         hint = hint_of(symbolic)
         if hint is None:
-            raise EvaluationError(f"{symbolic_text(symbolic)} depends on tensor data, which is not known at compile time.")
+            raise EvaluationError(
+                f"{symbolic_text(symbolic)} depends on tensor data, which is not known at compile time."
+            )
         return hint
 
     def tensor(self, original: torch.Tensor) -> torch.Tensor:
@@ -208,7 +212,9 @@ class Shadow:
         return fake
 
 
-_LIBRARIES = frozenset({"torch", "builtins", "math", "operator", "functools", "itertools", "collections", "typing", "numpy"})
+_LIBRARIES = frozenset(
+    {"torch", "builtins", "math", "operator", "functools", "itertools", "collections", "typing", "numpy"}
+)
 
 
 def _filled(cell: types.CellType) -> bool:

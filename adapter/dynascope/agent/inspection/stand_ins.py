@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from dynascope.agent.inspection.errors import EvaluationError
 
-_CHANGING = {
+_CHANGING: dict[type, str] = {
     list: "append extend insert pop remove clear sort reverse __setitem__ __delitem__ __iadd__ __imul__",
     dict: "__setitem__ __delitem__ clear pop popitem setdefault update __ior__",
     set: "add discard remove pop clear update difference_update intersection_update symmetric_difference_update "

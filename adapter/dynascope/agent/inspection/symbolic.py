@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
-from typing import Any
 
 import torch
 
 from dynascope.agent.inspection import concrete
 from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed, fixed
-from dynascope.agent.inspection.tensors import VIRTUAL, number_text, tensor_rows
+from dynascope.agent.inspection.symbolic_text import contents, contents_text, variable_text
+from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
 from dynascope.agent.inspection.text import (
-    PREVIEW_DEPTH,
-    PREVIEW_ITEMS,
     class_text,
-    join_preview,
-    short_class_text,
-    value_text,
 )
-from dynascope.agent.internals import contents as held_kinds
 from dynascope.agent.internals.contents import (
     Cell,
     Constant,
@@ -36,23 +30,18 @@ from dynascope.agent.internals.contents import (
     Unrealised,
     Unset,
 )
-from dynascope.agent.internals.fake_tensors import tensor_text
-from dynascope.agent.internals.side_effects import SideEffects
-from dynascope.agent.internals.variables import class_names, is_modified, is_variable, key_variable, look_through_lazy, source_of
+from dynascope.agent.internals.variables import (
+    class_names,
+    is_modified,
+    is_variable,
+    key_variable,
+    look_through_lazy,
+    source_of,
+)
 from dynascope.wire.dap import VariablePresentationHint
 
 LAZY = VariablePresentationHint(attributes=["unrealised"])
 """On variables Dynamo has not looked at: no guard protects them yet."""
-
-
-
-def contents(look: Look, variable: object) -> Contents:
-    """What a variable holds; never raises."""
-    assert look.effects is not None
-    try:
-        return held_kinds.contents(variable, look.effects)
-    except Exception as error:  # a kind that lost a field in some torch must not take the view down
-        return Unset(f"{class_names(variable)[0]}: {type(error).__name__}: {error}")
 
 
 def row(look: Look, name: str, variable: object, path: str | None) -> Row:
@@ -84,97 +73,6 @@ def type_text(variable: object, held: Contents) -> str:
     return kind
 
 
-def variable_text(look: Look, variable: object, depth: int) -> str:
-    """One line for a variable inside another's preview."""
-    return contents_text(look, contents(look, variable), depth)
-
-
-def contents_text(look: Look, held: Contents, depth: int) -> str:
-    match held:
-        case Constant() | Real():
-            return value_text(held.value, look, depth)
-        case Tensor():
-            if issubclass(type(held.example), torch.Tensor):
-                return tensor_text(held.example)
-            return "tensor" if held.example is None else number_text(held.example, look)
-        case Number():
-            return number_text(held.symbolic, look)
-        case Unrealised():
-            if held.computed_from is not None:
-                name, arguments = held.computed_from
-                return f"{value_text(held.value, look, depth)} = {name}({', '.join(variable_text(look, a, depth + 1) for a in arguments)})"
-            return value_text(held.value, look, depth)
-        case Items():
-            return _items_text(look, held, depth)
-        case Entries():
-            return _entries_text(look, held, depth)
-        case Members():
-            return _preview(held.kind, "{}", len(held.members), depth, _member_texts(look, held, depth))
-        case Cell():
-            return "unset" if held.contents is None else variable_text(look, held.contents, depth)
-        case Object():
-            return _object_text(look, held, depth)
-        case Parts():
-            if not held.call:
-                return held.title
-            shown = ["…"] if depth >= PREVIEW_DEPTH else [variable_text(look, part, depth + 1) for part in held.parts.values()]
-            return f"{held.title}({', '.join(shown[:PREVIEW_ITEMS])})"
-        case NestedFunction():
-            return f"function {held.name}"
-        case Unset():
-            return held.why
-
-
-def _items_text(look: Look, held: Items, depth: int) -> str:
-    brackets = "[]" if held.kind in ("list", "deque", "torch.Size") else "()"
-
-    def texts() -> Iterator[str]:
-        for i, item in enumerate(held.items):
-            text = variable_text(look, item, depth + 1)
-            yield f"{held.names[i]}={text}" if i < len(held.names) else text
-
-    return _preview(held.kind, brackets, len(held.items), depth, texts())
-
-
-def _entries_text(look: Look, held: Entries, depth: int) -> str:
-    pairs = (
-        f"{variable_text(look, key_variable(key), depth + 1)}: {variable_text(look, value, depth + 1)}"
-        for key, value in held.entries.items()
-    )
-    return _preview(held.kind, "{}", len(held.entries), depth, pairs)
-
-
-def _member_texts(look: Look, held: Members, depth: int) -> Iterator[str]:
-    return (variable_text(look, key_variable(member), depth + 1) for member in held.members)
-
-
-def _preview(kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
-    if depth >= PREVIEW_DEPTH and count:
-        return f"{kind} of {count}"
-    prefix = "" if kind in ("list", "tuple", "dict", "set") else kind
-    if not count and kind == "set":
-        return "set()"
-    return join_preview(prefix, brackets, list(islice(texts, PREVIEW_ITEMS)), count)
-
-
-def _object_text(look: Look, held: Object, depth: int) -> str:
-    if held.builtin_part is not None:
-        part = held.builtin_part
-        named = Items(short_name(held.cls), part.items, part.names) if isinstance(part, Items) else part
-        text = contents_text(look, named, depth)
-        return text if isinstance(part, Items) else f"{short_name(held.cls)}{text}"
-    if issubclass(held.cls, torch.nn.Module):
-        return f"{short_name(held.cls)} module"
-    if held.is_new and not held.pending and held.cls is not type(held.value):
-        return f"{class_text(held.cls)} object"
-    return value_text(held.value, look, depth) if type(held.value) is held.cls else f"{class_text(held.cls)} object"
-
-
-def short_name(cls: type) -> str:
-    name: str = type.__dict__["__name__"].__get__(cls)
-    return name
-
-
 def below(variable: object, held: Contents, path: str | None) -> Below | None:
     """What expands below a variable; the last named row tells what Dynamo itself calls it."""
     seen, _ = look_through_lazy(variable)
@@ -188,7 +86,9 @@ def below(variable: object, held: Contents, path: str | None) -> Below | None:
                 return None
             kind = class_names(variable)[0]
             return Below(
-                named=computed(lambda look: tensor_rows(example, look, path, held.node, source_of(variable) or "made here", kind))
+                named=computed(
+                    lambda look: tensor_rows(example, look, path, held.node, source_of(variable) or "made here", kind)
+                )
             )
         case Number():
             return Below(named=computed(lambda look: _number_rows(look, variable, held)))
@@ -315,7 +215,10 @@ def _part_and_about_rows(
     variable: object, parts: Mapping[str, object], path: str | None, more: list[Row] | None = None
 ) -> Rows:
     def make(look: Look, start: int, stop: int) -> Iterator[Row]:
-        made = (row(look, name, part, path and f"{path}.{name}" if name.isidentifier() else None) for name, part in parts.items())
+        made = (
+            row(look, name, part, path and f"{path}.{name}" if name.isidentifier() else None)
+            for name, part in parts.items()
+        )
         return islice(chain(made, more or (), about_rows(variable)), start, stop)
 
     return Rows(len(parts) + len(more or ()) + 1, make)

@@ -28,7 +28,12 @@ def number_text(value: Any, look: Look) -> str:
 
 
 def tensor_rows(
-    tensor: torch.Tensor, look: Look, path: str | None, node: Any = None, source: str | None = None, kind: str | None = None
+    tensor: torch.Tensor,
+    look: Look,
+    path: str | None,
+    node: Any = None,
+    source: str | None = None,
+    kind: str | None = None,
 ) -> list[Row]:
     """Shape, stride, dtype, device, layout, requires_grad; then what Dynamo adds: source, FX node, raw kind."""
     at = f"{path}." if path else None

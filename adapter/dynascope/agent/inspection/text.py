@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.internals.fake_tensors import is_symbolic, symbolic_text, tensor_text
 from dynascope.agent.inspection.rows import Look
+from dynascope.agent.internals.fake_tensors import is_symbolic, symbolic_text, tensor_text
 
 STRING_LIMIT = 200
 PREVIEW_ITEMS = 5
@@ -18,7 +18,7 @@ PREVIEW_DEPTH = 2
 _as_written = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, type(None), type(...)})
 _qualname = type.__dict__["__qualname__"]
 _module = type.__dict__["__module__"]
-_brackets = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
+_brackets: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
 
 
 def class_text(cls: type) -> str:

@@ -10,7 +10,7 @@ from torch import _guards
 
 
 def compile_id_and_attempt() -> tuple[str, int]:
-    """`("0/1", 2)`: frame / compile of the frame, and how often Dynamo restarted (`torch._guards.CompileContext`, 2.1)."""
+    """`("0/1", 2)`: frame / compile of it, and how often Dynamo restarted (`torch._guards.CompileContext`, 2.1)."""
     context = _guards.CompileContext.try_get()
     if context is None or context.compile_id is None:
         return "?", 0
@@ -24,7 +24,7 @@ def trace_id() -> str:
 
 
 def backend_name(output: Any) -> str:
-    """The backend as the user named it (`OutputGraph.compiler_fn`, 2.0, under the wrappers `torch.compile` put on it)."""
+    """The backend as the user named it (`OutputGraph.compiler_fn`, 2.0, under the wrappers of `torch.compile`)."""
     backend = output.compiler_fn
     for _ in range(8):
         name = vars(backend).get("compiler_name") if hasattr(backend, "__dict__") else None
@@ -38,14 +38,14 @@ def backend_name(output: Any) -> str:
 
 
 def recompile_reason() -> str | None:
-    """Why an earlier compile of this frame could not be used: what Dynamo noted in its metrics (`MetricsContext`, 2.6)."""
+    """Why an earlier compile of this frame could not be used, from Dynamo's metrics (`MetricsContext`, 2.6)."""
     metrics = sys.modules["torch._dynamo.utils"].get_metrics_context()
     reason = vars(metrics).get("_metrics", {}).get("recompile_reason")
     return str(reason) if reason else None
 
 
 def changed_config() -> dict[str, Any]:
-    """Settings of `torch._dynamo.config` (`torch.utils._config_module`, 2.0) that differ from their default, by name."""
+    """Settings of `torch._dynamo.config` (`utils._config_module`, 2.0) that differ from their default, by name."""
     entries = vars(sys.modules["torch._dynamo.config"]).get("_config") or {}
     changed = {}
     for name, entry in sorted(entries.items()):
@@ -60,7 +60,7 @@ _PLAIN = frozenset({bool, int, float, str, type(None), list, tuple, set, dict})
 
 
 def _set_value(entry: Any) -> Any:
-    """What a setting was set to, by force, by code or by the environment; `user_override` is a ContextVar since 2.13."""
+    """What a setting was set to: by force, by code, by the environment; `user_override` is a ContextVar since 2.13."""
     known = vars(entry)
     for name in ("env_value_force", "user_override", "env_value_default"):
         value = known.get(name, _UNSET)

@@ -12,9 +12,10 @@ from typing import Any
 import torch
 from torch._dynamo.comptime import ComptimeContext, ComptimeVar
 
-from dynascope.agent.internals.contents import Cell, Number, Tensor, contents
+from dynascope.agent.internals.contents import Cell, Number, Tensor
 from dynascope.agent.internals.fake_tensors import expression_of, is_symbolic
 from dynascope.agent.internals.isolation import guards_allowed
+from dynascope.agent.internals.kinds import contents
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.agent.internals.variables import look_through_lazy
 
@@ -68,7 +69,9 @@ class ConsoleVar(ComptimeVar):  # type: ignore[misc]
         if isinstance(held, Tensor) and held.class_type is not None:
             return held.class_type
         kind: type = self._reads.value(self._variable).__class__
-        return next((base for base in (list, dict, set) if kind.__name__ == base.__name__ and issubclass(kind, base)), kind)
+        return next(
+            (base for base in (list, dict, set) if kind.__name__ == base.__name__ and issubclass(kind, base)), kind
+        )
 
     def as_python_constant(self) -> Any:
         if not self.is_python_constant():

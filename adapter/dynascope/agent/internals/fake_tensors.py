@@ -1,7 +1,7 @@
 """Fake tensors and symbolic numbers: their text, their hints, and nothing that asks the ShapeEnv a question.
 
-Comparing, `bool()` or `int()` on a SymInt adds a guard; `SymNode.expr` may rewrite the ShapeEnv's replacements. Here the
-`SymNode._expr` (2.0) is read and replacements are applied to a copy.
+Comparing, `bool()` or `int()` on a SymInt adds a guard; `SymNode.expr` may rewrite the ShapeEnv's replacements. Here
+the `SymNode._expr` (2.0) is read and replacements are applied to a copy.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def hint_of(value: Any) -> int | float | bool | None:
 
 
 def hints(environment: Any) -> dict[Any, Any]:
-    """What each backed symbol stood for: `ShapeEnv.backed_var_to_val` (2.11), `var_to_val` before; never the old property."""
+    """What each backed symbol stood for: `ShapeEnv.backed_var_to_val` (2.11); its old name is a property that warns."""
     known = vars(environment)
-    found: dict[Any, Any] = known.get("backed_var_to_val") or known.get("var_to_val") or {}
+    found: dict[Any, Any] = known.get("backed_var_to_val") or {}
     return found
 
 

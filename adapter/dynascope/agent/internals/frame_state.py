@@ -1,4 +1,4 @@
-"""What a frame under trace holds: its symbolic locals, cells, value stack and globals (`InstructionTranslatorBase`, 2.0)."""
+"""What a frame under trace holds: symbolic locals, cells, value stack and globals (`InstructionTranslatorBase`, 2.0)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def symbolic_locals(translator: Any) -> dict[str, Any]:
 
 
 def unused_arguments(translator: Any) -> dict[str, Any]:
-    """Real values of arguments the code never reads: since 2.14 Dynamo does not track those (only a root frame has them)."""
+    """Real values of arguments the code never reads, which Dynamo does not track since 2.14; of root frames only."""
     code = code_of(translator)
     if is_resume_function(code):
         return {}

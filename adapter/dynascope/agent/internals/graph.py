@@ -9,7 +9,6 @@ import torch
 
 from dynascope.agent.internals.fake_tensors import is_symbolic, symbolic_text, tensor_text
 
-
 _written_by_repr = frozenset(
     {int, float, bool, str, complex, bytes, type(None), type(...)}
     | {torch.dtype, torch.device, torch.layout, torch.memory_format}
@@ -17,7 +16,7 @@ _written_by_repr = frozenset(
 
 
 def nodes_so_far(output: Any) -> Sequence[Any]:
-    """Nodes of the graph under construction (`OutputGraph.graph`, 2.0): inside a higher-order operator, of its subgraph."""
+    """Nodes of the graph being built (`OutputGraph.graph`, 2.0): inside a higher-order operator, of its subgraph."""
     return list(output.graph.nodes)
 
 
@@ -91,7 +90,7 @@ def argument_text(argument: Any) -> str:
 
 
 def user_line(node: Any) -> str | None:
-    """`file:line` of the user's code a node came from, from the stack Dynamo notes (`node.meta["stack_trace"]`, 1.13)."""
+    """`file:line` of the user's code a node came from, by the stack Dynamo notes (`node.meta["stack_trace"]`, 1.13)."""
     lines = [line.strip() for line in str(node.meta.get("stack_trace") or "").splitlines()]
     for line in reversed(lines):
         if line.startswith('File "'):

@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(slots=True)
 class GuardFact:
-    """One guard: the expression it guards, its type (`TENSOR_MATCH` …), the user's line, and its code once it has some."""
+    """One guard: the expression it guards, its type (`TENSOR_MATCH` …), the user's line, its code once it has some."""
 
     source: str
     kind: str

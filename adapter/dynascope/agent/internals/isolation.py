@@ -27,8 +27,8 @@ def static_fake_mode() -> Any:
 def isolated(mode: Any) -> Iterator[None]:
     """Run torch code on fakes of `mode`, and leave no trace.
 
-    Sets aside `TracingContext` (`torch._guards.tracing`, 2.0), `symbolic_convert.tls.current_tx` (2.4), the dispatch modes
-    (`utils._python_dispatch._disable_current_modes`, 2.0) and Dynamo itself (`torch._C._dynamo.eval_frame.set_eval_frame`).
+    Sets aside `TracingContext` (`torch._guards.tracing`, 2.0), `symbolic_convert.tls.current_tx` (2.4), the dispatch
+    modes (`utils._python_dispatch._disable_current_modes`, 2.0) and Dynamo itself (`eval_frame.set_eval_frame`, 2.0).
     """
     from torch.utils._python_dispatch import _disable_current_modes
 
@@ -60,7 +60,7 @@ def guards_suppressed(environment: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def guards_allowed(environment: Any) -> Iterator[None]:
-    """Within `guards_suppressed`: the one question whose guard the user asked for (`_suppress_guards_exit` / `_enter`, 2.0)."""
+    """Within `guards_suppressed`: the one question whose guard the user wants (`ShapeEnv._suppress_guards_exit`, 2.0)."""
     environment._suppress_guards_exit()
     try:
         yield

@@ -23,7 +23,7 @@ class SymbolFact:
 
 
 def symbols_so_far(output: Any) -> list[SymbolFact]:
-    """Every symbol of `OutputGraph.shape_env` (2.0): `backed_var_to_val`, `var_to_range`, `var_to_sources`, `replacements`."""
+    """Every symbol of `OutputGraph.shape_env` (2.0): its hint, `var_to_range`, `var_to_sources`, `replacements`."""
     environment = output.shape_env
     known = vars(environment)
     values, ranges = hints(environment), known.get("var_to_range") or {}
@@ -52,7 +52,7 @@ def _high_text(bound: Any) -> str:
 
 
 def _constraints(output: Any) -> dict[str, list[str]]:
-    """What the user asked of a dimension (`mark_dynamic`, `Dim`): `TrackedFake.symbolic_context.constraint_sizes` (2.2)."""
+    """What the user asked of a dimension (`mark_dynamic`, `Dim`): `TrackedFake.symbolic_context` (2.2)."""
     found: dict[str, list[str]] = {}
     for tracked in list(getattr(output, "tracked_fakes", ())):
         context, fake = tracked.symbolic_context, tracked.fake

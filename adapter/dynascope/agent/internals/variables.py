@@ -39,7 +39,7 @@ def fields(variable: object) -> dict[str, Any]:
 
 
 def source_text(source: Any) -> str | None:
-    """A `torch._guards.Source` as Dynamo writes it, `L['x'].shape[0]`; `Source.name` is a property since 2.11, before a method."""
+    """A `torch._guards.Source` as Dynamo writes it, `L['x'].shape[0]`; `Source.name` was a method before 2.11."""
     if source is None:
         return None
     try:
@@ -60,7 +60,7 @@ def is_modified(variable: object) -> bool:
 
 
 def look_through_lazy(variable: object) -> tuple[object | None, Any]:
-    """`(variable, None)` once realised, else `(None, cache)`; the cache is `lazy.LazyCache` (2.1) or `ComputedLazyCache` (2.14)."""
+    """`(variable, None)` once realised, else `(None, cache)`: a `lazy.LazyCache` (2.1) or `ComputedLazyCache` (2.14)."""
     while "LazyVariableTracker" in class_names(variable):
         cache = fields(variable)["_cache"]
         realised = vars(cache).get("vt")
@@ -71,5 +71,5 @@ def look_through_lazy(variable: object) -> tuple[object | None, Any]:
 
 
 def key_variable(key: object) -> object:
-    """The variable behind a dict or set key: `hashable.HashableTracker.vt` (2.12; before that `dicts._HashableTracker`)."""
+    """The variable behind a dict or set key: `hashable.HashableTracker.vt` (2.12; before, of `dicts`)."""
     return vars(key)["vt"] if not is_variable(key) and hasattr(key, "vt") else key

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.scopes import closure, compiling, global_names, graph, guards, local_names, shapes, value_stack
+from dynascope.agent.inspection.scopes import (
+    closure,
+    compiling,
+    global_names,
+    graph,
+    guards,
+    local_names,
+    shapes,
+    value_stack,
+)
 from dynascope.agent.inspection.scopes.heading import Heading
 
 

@@ -37,7 +37,9 @@ def _rows(look: Look, translator: Any) -> list[Row]:
         "instruction": f"{now.opname} {value_text(now.argval, look, 1)}" if now.argval is not None else now.opname,
     }
     changed = changed_config()
-    settings = computed(lambda look: [Row(name, value_text(value, look), hint=VIRTUAL) for name, value in changed.items()])
+    settings = computed(
+        lambda look: [Row(name, value_text(value, look), hint=VIRTUAL) for name, value in changed.items()]
+    )
     text = f"{len(changed)} changed" if changed else "all as by default"
     rows = [Row(name, value, hint=VIRTUAL) for name, value in facts.items()]
     return [*rows, Row("config", text, below=Below(named=settings) if changed else None, hint=VIRTUAL)]
@@ -53,4 +55,8 @@ def _reason(compile_id: str, attempt: int, root: Any) -> str:
         reason = "first compile of this code"
     else:
         reason = "recompile"
-    return f"{reason}; restarted by Dynamo {attempt} times" if attempt > 1 else reason + ("; restarted by Dynamo" if attempt else "")
+    return (
+        f"{reason}; restarted by Dynamo {attempt} times"
+        if attempt > 1
+        else reason + ("; restarted by Dynamo" if attempt else "")
+    )

@@ -28,7 +28,13 @@ def heading(names: Names) -> Heading:
 
 
 def _node_row(node: Any) -> Row:
-    return Row(node.name, node_text(node), type=node.op, below=Below(named=computed(lambda look: _below(node, look))), hint=VIRTUAL)
+    return Row(
+        node.name,
+        node_text(node),
+        type=node.op,
+        below=Below(named=computed(lambda look: _below(node, look))),
+        hint=VIRTUAL,
+    )
 
 
 def _below(node: Any, look: Look) -> list[Row]:
