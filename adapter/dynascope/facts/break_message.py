@@ -55,14 +55,19 @@ def parse(message: str) -> BreakMessage:
     return read
 
 
-def split_reason(logged: str) -> tuple[BreakEffect, str]:
-    """What came of a break, and its message, from the reason Dynamo logs: `<what it was doing>:\\n\\n<message>`."""
+def split_reason(logged: str) -> tuple[BreakEffect, bool, str]:
+    """(what came of a break, whether Dynamo counts it, its message), from the reason that it logs.
+
+    The reason is what Dynamo was doing, a colon, an empty line, and the message; the message alone where a jump broke,
+    which it does not count.
+    """
     if logged.startswith(_SKIPPED):
-        return "function uncompiled", logged.partition("\n\n")[2] or logged
+        return "function uncompiled", False, logged.partition("\n\n")[2] or logged
     if logged.startswith(_NOT_RESUMED):
-        return "rest uncompiled", logged.partition("\n\n")[2] or logged
+        return "rest uncompiled", False, logged.partition("\n\n")[2] or logged
     doing, separator, message = logged.partition(":\n\n")
-    return "resumed", message if separator and "\n" not in doing else logged
+    counted = bool(separator) and "\n" not in doing
+    return "resumed", counted, message if counted else logged
 
 
 def logged_stack(text: str) -> list[StackFrame]:

@@ -73,3 +73,11 @@ def stack_of(error: Any) -> list[StackFrame]:
         traced = _guards.TracingContext.extract_stack()
     frames = [*exc.get_stack_above_dynamo(), *traced]
     return [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in frames]
+
+
+def traced_stack() -> list[StackFrame]:
+    """The frames being traced, outermost first (`torch._guards.TracingContext.extract_stack`, 2.0)."""
+    from torch import _guards
+
+    frames = _guards.TracingContext.extract_stack()
+    return [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in frames]

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.internals.variables import source_text
-from dynascope.facts.model import StackFrame
 
 Specialized = Callable[[str, str, str, list[str]], None]
 """Called with the symbol, its value, Dynamo's reason, and the sources of the symbol."""
@@ -42,11 +41,3 @@ def _tell(specialized: Specialized, environment: Any, symbol: Any, value: Any, r
         specialized(str(symbol), str(value), reason, origins)
     except Exception:
         pass  # the observer contains its own errors; these are of reading names
-
-
-def traced_stack() -> list[StackFrame]:
-    """The frames being traced, outermost first (`torch._guards.TracingContext.extract_stack`, 2.0)."""
-    from torch import _guards
-
-    frames = _guards.TracingContext.extract_stack()
-    return [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in frames]

@@ -7,7 +7,7 @@ import time
 import types
 from typing import Any
 
-from dynascope.agent.internals import convert_frame_events, recompiling
+from dynascope.agent.internals import convert_frame_events, graph_breaks, recompiling
 from dynascope.agent.internals.convert_frame_events import Ending
 from dynascope.agent.internals.resume import original_code
 from dynascope.agent.recorder import ending as at_the_end
@@ -48,7 +48,7 @@ class CompileRecording:
         self._backend_clock = 0.0
         self._backend_seconds = 0.0
         self._graph_sizes: list[int] = []
-        self._guards: list[Guard] = []
+        self._built_guards: list[Guard] = []
         written = original_code(code)
         self._function, self._path, self._line = written.co_qualname, path_of(written), written.co_firstlineno
 
@@ -69,10 +69,10 @@ class CompileRecording:
             self.trace.go_on()
 
     def guards_built(self, output: Any) -> None:
-        self._guards = at_the_end.guards(output)
+        self._built_guards = at_the_end.guards(output)
 
     def graph_break(self, logged: str, stack: list[StackFrame]) -> None:
-        effect, message = break_message.split_reason(logged)
+        effect, _, message = break_message.split_reason(logged)
         self._add_break(effect, message, stack)
 
     def graph_break_counted(self, message: str) -> None:
@@ -81,8 +81,7 @@ class CompileRecording:
             if known.reason == message:
                 known.counted += 1
                 return
-        # a break that Dynamo took before, in a frame that it traces a second time
-        self._add_break("resumed", message, [])
+        self._add_break("resumed", message, graph_breaks.traced_stack())
         next(reversed(self._breaks.values())).counted += 1
 
     def _add_break(self, effect: BreakEffect, message: str, stack: list[StackFrame]) -> None:
@@ -156,7 +155,7 @@ class CompileRecording:
             specializations=list(self._specializations.values()),
             backend_failures=self._backend_failures(error),
             line_times=line_times(self._times),
-            guards=self._guards if ending.compiled else [],
+            guards=self._built_guards if ending.compiled else [],
         )
         if self.trace is not None:
             facts.calls = list(self.trace.calls.values())

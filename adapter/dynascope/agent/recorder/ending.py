@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from dynascope.agent.internals.built_guards import built_guards
 from dynascope.agent.internals.compile_context import backend_name
-from dynascope.agent.internals.guards import guards_so_far
 from dynascope.agent.internals.shapes import symbols_so_far
 from dynascope.agent.user_code import real_path
 from dynascope.facts.model import Guard, Symbol, Tensor
@@ -19,21 +19,10 @@ def backend_of(output: Any) -> str:
 
 
 def guards(output: Any) -> list[Guard]:
-    return [
-        Guard(
-            path=real_path(fact.file) if fact.file and not fact.file.startswith("<") else "",
-            line=fact.line or 0,
-            expression=fact.source,
-            kind=fact.kind,
-            code=[part for part in fact.code if not _is_boilerplate(part)],
-        )
-        for fact in guards_so_far(output)
-    ]
-
-
-def _is_boilerplate(part: str) -> bool:
-    """What every tensor has: `hasattr(L['x'], '_dynamo_dynamic_indices') == False`."""
-    return part.startswith("hasattr(") and "'_dynamo_" in part and part.endswith("False")
+    found = built_guards(output)
+    for guard in found:
+        guard.path = "" if guard.path.startswith("<") or not guard.path else real_path(guard.path)
+    return found
 
 
 def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:

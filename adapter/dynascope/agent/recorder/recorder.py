@@ -9,7 +9,7 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dynascope.agent.internals import graph_breaks, specializations, trace_rules
+from dynascope.agent.internals import graph_breaks, trace_rules
 from dynascope.agent.internals.convert_frame_events import CompileEvents, Ending
 from dynascope.agent.internals.graph_breaks import GraphBreakEvents
 from dynascope.agent.internals.line_events import LineEvents
@@ -21,6 +21,7 @@ from dynascope.agent.recorder.trace import path_of
 from dynascope.agent.user_code import OUR_FOLDER, is_user_code
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 
+Hooks = CompileEvents | GraphBreakEvents | SpecializationEvents | LineEvents | ActivationHooks
 Write = Callable[[CompileFacts], object]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -31,11 +32,16 @@ def _contained(method: Method) -> Method:
     def run(self: Recorder, *args: Any) -> Any:
         try:
             return method(self, *args)
-        except Exception:
-            self._report(traceback.format_exc())
+        except Exception as error:
+            self._report(_where(error))
             return None
 
     return run  # type: ignore[return-value]
+
+
+def _where(error: Exception) -> str:
+    """Our error alone: it may have come up while Dynamo handled one of its own."""
+    return "".join(traceback.format_exception(error, chain=False))
 
 
 class Recorder:
@@ -49,7 +55,7 @@ class Recorder:
         self._skips_known: set[tuple[str, int]] = set()
         self._hidden = False
         trace_rules.never_trace([OUR_FOLDER])
-        self._hooks = [
+        self._hooks: list[Hooks] = [
             CompileEvents(self),
             GraphBreakEvents(self._graph_break, self._graph_break_counted),
             SpecializationEvents(self._specialized),
@@ -141,7 +147,7 @@ class Recorder:
     @_contained
     def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
         if self._compiles:
-            self._compiles[-1].specialized(symbol, value, reason, origins, specializations.traced_stack())
+            self._compiles[-1].specialized(symbol, value, reason, origins, graph_breaks.traced_stack())
 
     # ---- frames and lines
 
@@ -160,9 +166,9 @@ class Recorder:
             trace = self._compiles[-1].trace
             if trace is not None:
                 trace.line_begins(translator, line)
-        except Exception:
+        except Exception as error:
             if self._compiles:
-                self._report(traceback.format_exc())
+                self._report(_where(error))
 
     def _hide_from_guards(self) -> None:
         if not self._hidden:

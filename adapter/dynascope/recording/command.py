@@ -1,0 +1,94 @@
+"""`dynascope run` and `dynascope import`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from dynascope.facts import store
+
+_MODULES = {"torchrun": "torch.distributed.run", "pytest": "pytest"}
+_ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]}
+
+
+@click.command("run", context_settings=_ARGUMENTS)
+@click.option("-m", "module", metavar="MODULE", help="Run a module, as `python -m` does.")
+@click.option("-c", "code", metavar="CODE", help="Run a piece of code, as `python -c` does.")
+@click.option("--python", metavar="PATH", default=sys.executable, help="The program's interpreter (default: this one).")
+@click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Write facts there, not to .dynascope.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+def run(module: str | None, code: str | None, python: str, facts: Path | None, arguments: tuple[str, ...]) -> None:
+    """Run a Python program and record what Dynamo decides: dynascope run [-m MODULE | FILE | pytest | torchrun] ARGS."""
+    if module is not None:
+        target = ["-m", module, *arguments]
+    elif code is not None:
+        target = ["-c", code, *arguments]
+    elif arguments:
+        target = [*_program(arguments[0]), *arguments[1:]]
+    else:
+        raise click.UsageError("Say what to run: dynascope run FILE, or dynascope run -m MODULE.")
+    # the program may change its folder before it compiles
+    os.environ[store.FOLDER_VARIABLE] = str((facts or store.facts_folder()).absolute())
+    sys.stdout.flush()
+    command = [python, "-m", "dynascope.agent.record_launcher", *target]
+    try:
+        if os.name == "posix":
+            os.execvp(python, command)
+        sys.exit(subprocess.call(command))
+    except OSError as error:
+        raise click.ClickException(f"Cannot start {python}: {error.strerror}.") from None
+
+
+def _program(name: str) -> list[str]:
+    """A file, or the command of an installed package."""
+    if os.path.exists(name):
+        return [name]
+    if name in _MODULES:
+        return ["-m", _MODULES[name]]
+    found = shutil.which(name)
+    if found is not None and _is_python_script(found):
+        return [found]
+    raise click.ClickException(f"There is no file {name!r} here, and no Python command of that name.")
+
+
+def _is_python_script(path: str) -> bool:
+    with open(path, "rb") as file:
+        first = file.readline(200)
+    return first.startswith(b"#!") and b"python" in first
+
+
+@click.command("import")
+@click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Write facts there, not to .dynascope.")
+@click.argument("folder", metavar="DIR", type=click.Path(exists=True, path_type=Path))
+def import_trace(facts: Path | None, folder: Path) -> None:
+    """Import what a program wrote under TORCH_TRACE=DIR, on this machine or another."""
+    from dynascope.recording.importing import import_log
+    from dynascope.recording.torch_trace import logs_in
+
+    logs = logs_in(folder)
+    if not logs:
+        raise click.ClickException(
+            f"There is no dedicated_log_torch_trace_*.log in {folder}. Run the program with TORCH_TRACE={folder} first."
+        )
+    path = facts / store.FILE_NAME if facts is not None else store.facts_path()
+    launch = f"{time.strftime('%Y-%m-%d %H:%M:%S')} import of {folder.resolve()}"
+    compiles = breaks = 0
+    for log in logs:
+        try:
+            imported = import_log(log, path, launch)
+        except store.StoreError as error:
+            raise click.ClickException(str(error)) from None
+        except (OSError, sqlite3.Error) as error:
+            raise click.ClickException(f"Cannot import {log}: {error}.") from None
+        compiles += imported.compiles
+        breaks += imported.graph_breaks
+        if imported.damaged:
+            click.echo(f"{log}: {imported.damaged} damaged entries left out.", err=True)
+    click.echo(f"{compiles} compiles and {breaks} graph breaks of {len(logs)} processes are in {path}.")

@@ -1,0 +1,97 @@
+"""Reads the logs that `TORCH_TRACE=DIR` leaves (torch 2.1): glog headers, a JSON object each, payloads indented by a tab."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field
+
+from dynascope.facts.model import StackFrame
+
+_HEADER = re.compile(r"V\d{4} [\d:.]+ (?P<process>\d+) \S+?:\d+\] (?P<json>\{.*)")
+_NAMES = ("dedicated_log_torch_trace_", "dedicated_log_rank")
+
+
+class Entry(Struct):
+    """One entry: `metadata` is its JSON object, `payload` the text below it."""
+
+    metadata: dict[str, Any]
+    payload: str = ""
+    process: int = 0
+
+    @property
+    def compile_key(self) -> tuple[int, ...] | None:
+        """(compiled autograd id or -1, frame, compile of the frame), or None outside a compile."""
+        frame = self.metadata.get("frame_id")
+        if frame is None:
+            return None
+        return self.metadata.get("compiled_autograd_id", -1), frame, self.metadata.get("frame_compile_id", 0)
+
+    @property
+    def artifact(self) -> str | None:
+        """Name of the artifact, if the entry is one."""
+        artifact = self.metadata.get("artifact")
+        return artifact.get("name") if isinstance(artifact, dict) else None
+
+
+class TraceLog(Struct):
+    """One log: of one process. `strings` are the file names that stacks in it refer to by number."""
+
+    path: Path
+    strings: dict[int, str] = field(default_factory=dict)
+    damaged: int = 0
+    """Entries that could not be read: a program killed while it wrote leaves one."""
+
+    def entries(self) -> Iterator[Entry]:
+        """In the order of the file, those of the string table left out."""
+        entry: Entry | None = None
+        payload: list[str] = []
+        with self.path.open(encoding="utf-8", errors="replace", newline="\n") as file:
+            for line in file:
+                if line.startswith("\t"):
+                    payload.append(line[1:])
+                    continue
+                if entry is not None:
+                    entry.payload = "".join(payload).removesuffix("\n")
+                    yield entry
+                payload = []
+                entry = self._read(line)
+        if entry is not None:
+            entry.payload = "".join(payload).removesuffix("\n")
+            yield entry
+
+    def stack(self, frames: list[dict[str, Any]] | None) -> list[StackFrame]:
+        """A stack as entries hold it, outermost first."""
+        return [
+            StackFrame(self._file(frame.get("filename")), int(frame.get("line", 0)), str(frame.get("name", "?")))
+            for frame in frames or ()
+        ]
+
+    def _file(self, name: Any) -> str:
+        return self.strings.get(name, "") if isinstance(name, int) else str(name or "")
+
+    def _read(self, line: str) -> Entry | None:
+        found = _HEADER.match(line)
+        if found is None:
+            return None
+        try:
+            metadata = json.loads(found["json"])
+        except ValueError:
+            self.damaged += 1
+            return None
+        interned = metadata.get("str")
+        if isinstance(interned, list) and len(interned) == 2:
+            self.strings[interned[1]] = interned[0]
+            return None
+        return Entry(metadata, process=int(found["process"]))
+
+
+def logs_in(folder: Path) -> list[Path]:
+    """The logs of a TORCH_TRACE folder, or the one log that `folder` is."""
+    if folder.is_file():
+        return [folder]
+    return sorted(each for each in folder.glob("*.log") if each.name.startswith(_NAMES))
