@@ -1,7 +1,7 @@
 """What a program under test expects of the debugger, written in its comments.
 
 `#> stop NAME [ID] | x=f32[3] | …` at the end of a line: a breakpoint there stops in that frame, with those locals.
-`; ` separates stops in their order, `x3` behind a name says three times. `#> moved 12` is a breakpoint that moves to line 12.
+`; ` separates stops in their order, `x3` behind a name says three times.
 `#: label` names a line for tests of steps.
 """
 

@@ -13,8 +13,15 @@ import msgspec
 import torch
 from dynascope.agent.session import Agent
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.wire.dap import Breakpoint, BreakpointsBody, FunctionBreakpoint, ScopesBody, SourceBreakpoint, StackFrame
-from dynascope.wire.dap import VariablesBody
+from dynascope.wire.dap import (
+    Breakpoint,
+    BreakpointsBody,
+    FunctionBreakpoint,
+    ScopesBody,
+    SourceBreakpoint,
+    StackFrame,
+    VariablesBody,
+)
 from dynascope.wire.messages import (
     BreakpointChanged,
     Configure,
@@ -26,8 +33,8 @@ from dynascope.wire.messages import (
     Scopes,
     SetBreakpoints,
     SetFunctionBreakpoints,
-    StopReason,
     Stopping,
+    StopReason,
     Variables,
 )
 

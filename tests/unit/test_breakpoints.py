@@ -53,7 +53,15 @@ def path(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize(
     ("condition", "stops_at"),
-    [("3", [3]), ("== 3", [3]), (">=3", [3, 4, 5, 6]), ("> 4", [5, 6]), ("<= 2", [1, 2]), ("<2", [1]), ("% 2", [2, 4, 6])],
+    [
+        ("3", [3]),
+        ("== 3", [3]),
+        (">=3", [3, 4, 5, 6]),
+        ("> 4", [5, 6]),
+        ("<= 2", [1, 2]),
+        ("<2", [1]),
+        ("% 2", [2, 4, 6]),
+    ],
 )
 def test_hit_conditions_are_debugpys(condition: str, stops_at: list[int]) -> None:
     holds = parse_hit_condition(condition)
@@ -88,8 +96,26 @@ def test_a_part_of_a_word_names_nothing(pattern: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("clicked", "stops"),
-    [(1, 1), (2, 4), (3, 4), (4, 4), (8, 10), (9, 10), (10, 10), (11, 11), (12, 12), (13, 12), (14, 15), (17, 17)]
-    + [(19, 20), (22, 21), (25, 27), (28, 28), (31, 31), (32, None)],
+    [
+        (1, 1),
+        (2, 4),
+        (3, 4),
+        (4, 4),
+        (8, 10),
+        (9, 10),
+        (10, 10),
+        (11, 11),
+        (12, 12),
+        (13, 12),
+        (14, 15),
+        (17, 17),
+        (19, 20),
+        (22, 21),
+        (25, 27),
+        (28, 28),
+        (31, 31),
+        (32, None),
+    ],
 )
 def test_a_line_without_code_moves(path: str, clicked: int, stops: int | None) -> None:
     lines = lines_with_code(path)

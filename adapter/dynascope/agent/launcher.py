@@ -65,6 +65,7 @@ def _run(arguments: list[str]) -> None:
 
 
 def _run_file(path: str, program: types.ModuleType) -> None:
+    path = os.path.abspath(path)
     if os.path.isdir(path) or _is_archive(path):
         sys.path.insert(0, path)
         runpy._run_module_as_main("__main__", alter_argv=False)  # type: ignore[attr-defined]
@@ -72,7 +73,7 @@ def _run_file(path: str, program: types.ModuleType) -> None:
     try:
         code = _code_of(path)
     except OSError as error:
-        _fail(f"{sys.executable}: can't open file {os.path.abspath(path)!r}: [Errno {error.errno}] {error.strerror}")
+        _fail(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}")
     _set_import_folder(os.path.dirname(os.path.realpath(path)))
     loader = importlib.machinery.SourceFileLoader("__main__", path)
     program.__dict__.update(__file__=path, __cached__=None, __spec__=None, __loader__=loader, __package__=None)
