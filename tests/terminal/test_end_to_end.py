@@ -113,9 +113,10 @@ def test_a_module(folder: Path):
 
 
 def test_an_uncaught_exception_stops_the_running_program(folder: Path):
-    code, out = debug("--command", "run", "--command", "print 1 + 1", "-c", "raise ValueError('no')")
+    (folder / "fails.py").write_text("raise ValueError('no')\n")
+    code, out = debug("--command", "run", "--command", "print 1 + 1", "fails.py")
     assert code == 1, out
-    assert "● run time  <module>  <string>:1  (exception)" in out
+    assert "● run time  <module>  fails.py:1  (exception)" in out
     assert "  ValueError: no" in out
 
 
