@@ -1,0 +1,89 @@
+"""Breakpoints inside a library's own `forward` methods, on tiny models with random weights."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from transformers import BertConfig, BertModel, LlamaConfig, LlamaForCausalLM, T5Config, T5Model
+from transformers.models.bert import modeling_bert
+from transformers.models.llama import modeling_llama
+from transformers.models.t5 import modeling_t5
+
+from tests.agent.scripted import ScriptedSession
+
+TOKENS = {"input_ids": torch.arange(16).reshape(2, 8)}
+
+
+def llama() -> torch.nn.Module:
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    return LlamaForCausalLM(LlamaConfig(vocab_size=64, num_key_value_heads=2, max_position_embeddings=64, **sizes))
+
+
+def bert() -> torch.nn.Module:
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4}
+    return BertModel(BertConfig(vocab_size=64, max_position_embeddings=64, **sizes))
+
+
+def t5() -> torch.nn.Module:
+    return T5Model(T5Config(vocab_size=64, d_model=32, d_kv=8, d_ff=64, num_layers=2, num_heads=4))
+
+
+def line_of(module: Any, text: str, behind: str) -> int:
+    """The first line that matches `text` after the class `behind`."""
+    lines = Path(module.__file__).read_text().splitlines()
+    begin = next(number for number, line in enumerate(lines) if line.startswith(f"class {behind}"))
+    return next(number for number in range(begin, len(lines)) if re.search(text, lines[number])) + 1
+
+
+@pytest.mark.parametrize("backend", ["eager", "inductor"])
+@pytest.mark.parametrize(
+    ("make", "module", "text", "behind", "times", "expected"),
+    [
+        (
+            llama,
+            modeling_llama,
+            r"query_states = self\.q_proj",
+            "LlamaAttention",
+            2,
+            {"hidden_states": "f32[2, 8, 32]"},
+        ),
+        (llama, modeling_llama, r"variance = ", "LlamaRMSNorm", 5, {"hidden_states": "f32[2, 8, 32]"}),
+        (
+            bert,
+            modeling_bert,
+            r"hidden_states = self\.dense",
+            "BertIntermediate",
+            2,
+            {"hidden_states": "f32[2, 8, 32]"},
+        ),
+        (t5, modeling_t5, r"hidden_states = self\.wi\(", "T5DenseActDense", 4, {"hidden_states": "f32[2, 8, 32]"}),
+    ],
+)
+def test_a_librarys_forward_stops_at_compile_time(
+    make: Callable[[], torch.nn.Module],
+    module: Any,
+    text: str,
+    behind: str,
+    times: int,
+    expected: dict[str, str],
+    backend: str,
+) -> None:
+    torch.manual_seed(0)
+    model = make().eval()
+    inputs = TOKENS | ({"decoder_input_ids": TOKENS["input_ids"]} if make is t5 else {})
+    line = line_of(module, text, behind)
+    session = ScriptedSession(just_my_code=True)
+    session.break_at(module.__file__, line)
+    with session.attached(), torch.no_grad():
+        torch.compile(model, backend=backend)(**inputs)
+    assert session.places == [f"forward [0/0]:{line}"] * times
+    for stop in session.stops:
+        assert {name: stop.locals[name] for name in expected} == expected
+        assert stop.frames[0].source is not None
+        assert stop.frames[0].source.path == module.__file__
+        assert len(stop.frames) > 2, "inlined calls are frames"
