@@ -106,10 +106,11 @@ def test_compile_time_alone(folder: Path):
 
 
 def test_a_module(folder: Path):
-    code, out = debug("-b", "program.py:8", "--command", "where", "-m", "program", "a")
+    options = ("-b", "program.py:8", "--command", "where")
+    code, out = debug(*options, "-m", "program", "a", "-c", "config", "--command", "-b")
     assert code == 12, out
     assert "● compile time  inner [0/0]  program.py:8" in out
-    assert "arguments ['a']" in out
+    assert "arguments ['a', '-c', 'config', '--command', '-b']" in out
 
 
 def test_an_uncaught_exception_stops_the_running_program(folder: Path):
@@ -127,6 +128,7 @@ def test_code(folder: Path):
 
 def test_without_a_program_or_without_its_file(folder: Path):
     assert "which program?" in debug()[1]
+    assert "No such option" in debug("--brake", "program.py")[1]
     code, out = debug("missing.py")
     assert code == 2
     assert "cannot read missing.py: No such file" in out

@@ -11,7 +11,22 @@ import click
 from dynascope.terminal.program import Program
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+class LikePython(click.Command):
+    """Everything after `-m MODULE` or `-c CODE` is the program's, as for `python` itself."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        takes_value = {"-b", "--break", "--commands", "--command"}
+        position = 0
+        while position < len(args) and args[position].startswith("-") and args[position] != "--":
+            word = args[position]
+            position += 2 if word in takes_value | {"-m", "-c"} else 1
+            if word[:2] in ("-m", "-c"):
+                args = [*args[:position], "--", *args[position:]]
+                break
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=LikePython, context_settings={"allow_interspersed_args": False})
 @click.option("-m", "module", metavar="MODULE", help="Debug a module, as `python -m MODULE` runs it.")
 @click.option("-c", "code", metavar="CODE", help="Debug a piece of code, as `python -c CODE` runs it.")
 @click.option(
