@@ -16,6 +16,7 @@ from transformers.models.t5 import modeling_t5
 
 from tests.agent.scripted import ScriptedSession
 
+HIDDEN = {"hidden_states": "f32[2, 8, 32]"}
 TOKENS = {"input_ids": torch.arange(16).reshape(2, 8)}
 
 
@@ -50,18 +51,18 @@ def line_of(module: Any, text: str, behind: str) -> int:
             r"query_states = self\.q_proj",
             "LlamaAttention",
             2,
-            {"hidden_states": "f32[2, 8, 32]"},
+            HIDDEN,
         ),
-        (llama, modeling_llama, r"variance = ", "LlamaRMSNorm", 5, {"hidden_states": "f32[2, 8, 32]"}),
+        (llama, modeling_llama, r"variance = ", "LlamaRMSNorm", 5, HIDDEN),
         (
             bert,
             modeling_bert,
             r"hidden_states = self\.dense",
             "BertIntermediate",
             2,
-            {"hidden_states": "f32[2, 8, 32]"},
+            HIDDEN,
         ),
-        (t5, modeling_t5, r"hidden_states = self\.wi\(", "T5DenseActDense", 4, {"hidden_states": "f32[2, 8, 32]"}),
+        (t5, modeling_t5, r"hidden_states = self\.wi\(", "T5DenseActDense", 4, HIDDEN),
     ],
 )
 def test_a_librarys_forward_stops_at_compile_time(
