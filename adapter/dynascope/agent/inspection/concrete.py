@@ -6,8 +6,11 @@ Where Dynamo tracks the very object, its pending state is shown instead of the r
 
 from __future__ import annotations
 
+import enum
+import functools
 import types
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -17,7 +20,15 @@ from dynascope.agent.inspection import symbolic
 from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed
 from dynascope.agent.inspection.stand_ins import StandIn, named_of
 from dynascope.agent.inspection.tensors import number_text, tensor_rows
-from dynascope.agent.inspection.text import builtin_part_of, class_text, length_of, short_class_text, value_text
+from dynascope.agent.inspection.text import (
+    builtin_part_of,
+    class_text,
+    exception_arguments,
+    field_names,
+    length_of,
+    short_class_text,
+    value_text,
+)
 from dynascope.agent.internals.fake_tensors import is_fake, is_symbolic
 from dynascope.wire.dap import VariablePresentationHint
 
@@ -30,6 +41,13 @@ def row(look: Look, name: str, value: Any, path: str | None) -> Row:
     if issubclass(type(value), StandIn):
         shown: Row = named_of(value).row(look, name, path)
         return shown
+    try:
+        return _row(look, name, value, path)
+    except Exception as error:  # a class that is hostile even to being looked up: the rest of the page must show
+        return Row(name, f"cannot be shown ({type(error).__name__})", path=path)
+
+
+def _row(look: Look, name: str, value: Any, path: str | None) -> Row:
     if look.effects is not None and (tracked := look.effects.variable_for(value)) is not None:
         return symbolic.row(look, name, tracked, path)
     return untracked_row(look, name, value, path)
@@ -79,7 +97,7 @@ def elements(value: Any, builtin: type, path: str | None) -> Rows:
             for i, item in enumerate(islice(builtin.__iter__(value), start, stop), start):
                 yield row(look, f"[{i}]", item, None)
         else:
-            names = getattr(type(value), "_fields", ()) if builtin is tuple else ()
+            names = field_names(value) if builtin is tuple else ()
             for i in range(start, min(stop, length_of(value, builtin))):
                 item = builtin.__getitem__(value, i)  # type: ignore[index]
                 field = names[i] if i < len(names) else None
@@ -95,13 +113,16 @@ def subscript(path: str | None, key: object) -> str | None:
 
 def attributes(value: Any, path: str | None) -> Rows:
     """Attributes an instance holds itself; for an nn.Module its submodules, parameters and buffers first."""
-    found = instance_attributes(value)
+
+    @functools.cache
+    def held() -> dict[str, Any]:
+        return instance_attributes(value)
 
     def make(look: Look, start: int, stop: int) -> Iterator[Row]:
-        for name, held in islice(found.items(), start, stop):
-            yield row(look, name, held, attribute_path(value, path, name))
+        for name, item in islice(held().items(), start, stop):
+            yield row(look, name, item, attribute_path(value, path, name))
 
-    return Rows(len(found), make)
+    return Rows(lambda: len(held()), make)
 
 
 def attribute_path(owner: Any, path: str | None, name: str) -> str | None:
@@ -123,8 +144,12 @@ def instance_attributes(value: Any) -> dict[str, Any]:
         return {
             name: _cell(cell) for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)
         }
-    if type(value) is types.MethodType:
-        return {"__self__": value.__self__, "__func__": value.__func__}
+    if (parts := _parts.get(type(value))) is not None:
+        return parts(value)
+    if issubclass(type(value), enum.Enum):
+        return {"name": vars(value).get("_name_"), "value": vars(value).get("_value_")}
+    if issubclass(type(value), BaseException):
+        return {f"args[{i}]": item for i, item in enumerate(exception_arguments(value))} | instance_dictionary(value)
     if issubclass(type(value), type):
         return {}
     held = instance_dictionary(value)
@@ -133,36 +158,52 @@ def instance_attributes(value: Any) -> dict[str, Any]:
         for group in ("_modules", "_parameters", "_buffers"):
             found.update(held.get(group) or {})
         return found | {name: item for name, item in held.items() if name not in _MODULE_BOOKKEEPING}
-    return {**held, **slots(value)}
+    return {**{name: item for name, item in held.items() if type(name) is str}, **slots(value)}
+
+
+_parts: dict[type, Callable[[Any], dict[str, Any]]] = {
+    types.MethodType: lambda value: {"__self__": value.__self__, "__func__": value.__func__},
+    functools.partial: lambda value: {"func": value.func, "args": value.args, "keywords": value.keywords},
+    types.GeneratorType: lambda value: dict(value.gi_frame.f_locals) if value.gi_frame else {},
+}
+
+
+_Storage = tuple[bool, tuple[types.MemberDescriptorType, ...]]
+_storages: weakref.WeakKeyDictionary[type, _Storage] = weakref.WeakKeyDictionary()
+
+
+def _storage(cls: type) -> _Storage:
+    """Whether instances of the class have a `__dict__` that is no property of the user's, and its slots."""
+    if cls not in _storages:
+        _storages[cls] = _find_storage(cls)
+    return _storages[cls]
+
+
+def _find_storage(cls: type) -> _Storage:
+    of_bases = [vars(base) for base in cls.__mro__]
+    dictionary = next((held["__dict__"] for held in of_bases if "__dict__" in held), None)
+    has_dictionary = type(dictionary) in (types.GetSetDescriptorType, types.MemberDescriptorType)
+    slotted = (descriptor for held in of_bases if "__slots__" in held for descriptor in held.values())
+    members = [d for d in slotted if type(d) is types.MemberDescriptorType and not d.__name__.startswith("__")]
+    return has_dictionary, tuple(members)
 
 
 def instance_dictionary(value: Any) -> dict[str, Any]:
     """The instance `__dict__` unless the class made a property of it."""
-    for cls in type(value).__mro__:
-        descriptor = vars(cls).get("__dict__")
-        if descriptor is not None and cls is not type:
-            if type(descriptor) is not types.GetSetDescriptorType:
-                return {}
-            break
-    try:
-        held = object.__getattribute__(value, "__dict__")
-    except AttributeError:
+    if not _storage(type(value))[0]:
         return {}
-    return {name: item for name, item in dict.items(held) if isinstance(name, str)} if isinstance(held, dict) else {}
+    held = object.__getattribute__(value, "__dict__")
+    return held if type(held) is dict else {}
 
 
 def slots(value: Any) -> dict[str, Any]:
     """What `__slots__` hold (by their descriptors, which run no user code)."""
     found: dict[str, Any] = {}
-    for cls in type(value).__mro__:
-        if "__slots__" not in vars(cls):
+    for descriptor in _storage(type(value))[1]:
+        try:
+            found.setdefault(descriptor.__name__, descriptor.__get__(value, type(value)))
+        except AttributeError:  # not set yet
             continue
-        for name, descriptor in vars(cls).items():
-            if type(descriptor) is types.MemberDescriptorType and name not in found and not name.startswith("__"):
-                try:
-                    found[name] = descriptor.__get__(value, cls)
-                except AttributeError:  # not set yet
-                    continue
     return found
 
 

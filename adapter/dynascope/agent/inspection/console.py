@@ -19,6 +19,7 @@ from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.paths import row_at
 from dynascope.agent.inspection.rows import Look, Row
 from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
+from dynascope.agent.inspection.symbolic_text import contents
 from dynascope.agent.internals import comptime_context
 from dynascope.agent.internals.comptime_context import console_text
 from dynascope.agent.internals.isolation import guards_suppressed, isolated, static_fake_mode
@@ -175,7 +176,7 @@ class Console:
 
 
 def _module_of(variable: object, names: Names) -> Any:
-    held = symbolic.contents(Look(names.effects), variable)
+    held = contents(Look(names.effects), variable)
     return getattr(held, "value", None)
 
 

@@ -7,6 +7,7 @@ that `self.helper(x)` computes what it would, on shadows; setting an attribute i
 from __future__ import annotations
 
 import types
+import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
@@ -17,7 +18,7 @@ from dynascope.agent.inspection.stand_ins import StandIn, refuse
 from dynascope.agent.inspection.text import class_text
 
 _MISSING = object()
-_classes: dict[type, type] = {}
+_classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
 _SPECIAL = (
     "len getitem iter next contains call eq ne lt le gt ge bool int float index add radd sub rsub mul rmul matmul "
     "truediv floordiv mod pow neg pos abs invert and or xor enter exit"

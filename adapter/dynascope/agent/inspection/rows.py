@@ -38,12 +38,20 @@ Maker = Callable[[Look, int, int], Iterator[Row]]
 """Makes the rows from `start` up to `stop` (both within the count), one by one."""
 
 
-@dataclass(slots=True, frozen=True)
 class Rows:
-    """`count` rows that `make` makes a page at a time."""
+    """A number of rows (counted when somebody wants to know) that `make` makes a page at a time."""
 
-    count: int
-    make: Maker
+    __slots__ = ("_count", "make")
+
+    def __init__(self, count: int | Callable[[], int], make: Maker) -> None:
+        self._count = count
+        self.make = make
+
+    @property
+    def count(self) -> int:
+        if not isinstance(self._count, int):
+            self._count = self._count()
+        return self._count
 
 
 def no_rows(_look: Look, _start: int, _stop: int) -> Iterator[Row]:

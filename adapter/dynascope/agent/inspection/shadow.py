@@ -18,7 +18,7 @@ from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.names import Named, Names
 from dynascope.agent.inspection.objects import object_stand_in
 from dynascope.agent.inspection.stand_ins import ReadOnlyDict, ReadOnlyList, ReadOnlySet
-from dynascope.agent.inspection.text import builtin_part_of
+from dynascope.agent.inspection.text import builtin_part_of, is_numpy
 from dynascope.agent.internals.contents import (
     Cell,
     Constant,
@@ -76,9 +76,10 @@ class Shadow:
             self._keep(value, self._make_real(value))
         return self._made[id(value)]
 
-    def _keep(self, original: Any, made: Any) -> None:
+    def _keep(self, original: Any, made: Any) -> Any:
         self._made[id(original)] = made
         self._kept.append(original)  # its id must not be given to another while we go by it
+        return made
 
     def _make(self, variable: object) -> Any:
         match contents(variable, self.effects):
@@ -97,28 +98,34 @@ class Shadow:
             case Unset(why):
                 raise EvaluationError(f"This name has no value here ({why}).")
             case Items() | Entries() | Members() as held:
-                return self.container(held)
+                return self.container(held, variable)
+            case Object(value, cls) if issubclass(cls, enum.Enum):
+                return value
             case Object() as held:
-                if held.builtin_part is not None and not held.pending and held.cls in (list, dict, set, tuple):
-                    return self.container(held.builtin_part)
+                if held.cls in _AS_THEY_ARE or issubclass(held.cls, (int, float, str, bytes)):
+                    return self._make_real(held.value)
                 return object_stand_in(self, Named(variable), held.cls, held.value, held.pending, held.builtin_part)
             case NestedFunction() as held:
                 return self._nested_function(held)
             case Parts() as held:
                 return self._parts(variable, held)
 
-    def container(self, held: Items | Entries | Members) -> Any:
-        """A read-only copy of a container Dynamo tracks."""
+    def container(self, held: Items | Entries | Members, variable: object = None) -> Any:
+        """A read-only copy of a container Dynamo tracks; known by its variable before it is filled, for cycles."""
         if isinstance(held, Entries):
-            pairs = held.entries.items()
-            return ReadOnlyDict({self.of_variable(key_variable(k)): self.of_variable(v) for k, v in pairs})
+            table = self._keep(variable, ReadOnlyDict())
+            for key, value in held.entries.items():
+                dict.__setitem__(table, self.of_variable(key_variable(key)), self.of_variable(value))
+            return table
         if isinstance(held, Members):
             members = [self.of_variable(key_variable(member)) for member in held.members]
             return frozenset(members) if held.kind == "frozenset" else ReadOnlySet(members)
-        items = [self.of_variable(item) for item in held.items]
-        if held.kind == "torch.Size":
-            return torch.Size(items)
-        return ReadOnlyList(items) if held.kind in ("list", "deque") else tuple(items)
+        if held.kind in ("list", "deque"):
+            items = self._keep(variable, ReadOnlyList())
+            list.extend(items, map(self.of_variable, held.items))
+            return items
+        made = tuple(map(self.of_variable, held.items))
+        return torch.Size(made) if held.kind == "torch.Size" else made
 
     def _nested_function(self, held: NestedFunction) -> Any:
         if not self.runs_user_code:
@@ -149,11 +156,16 @@ class Shadow:
         if is_symbolic(value):
             return self.number(value)
         if kind is list:
-            return ReadOnlyList(self.of_real(item) for item in value)
+            items = self._keep(value, ReadOnlyList())
+            list.extend(items, map(self.of_real, value))
+            return items
         if kind is tuple:
-            return tuple(self.of_real(item) for item in value)
+            return tuple(map(self.of_real, value))
         if kind is dict:
-            return ReadOnlyDict({self.of_real(k): self.of_real(v) for k, v in value.items()})
+            table = self._keep(value, ReadOnlyDict())
+            for key, item in value.items():
+                dict.__setitem__(table, self.of_real(key), self.of_real(item))
+            return table
         if kind is set or kind is frozenset:
             members = [self.of_real(item) for item in value]
             return frozenset(members) if kind is frozenset else ReadOnlySet(members)
@@ -161,6 +173,10 @@ class Shadow:
             return self.function(value)
         if kind is types.MethodType:
             return types.MethodType(self.of_real(value.__func__), self.of_real(value.__self__))
+        if is_numpy(value):
+            return _read_only_array(value)
+        if issubclass(kind, (int, float, str, bytes)):
+            return next(plain for plain in (int, float, str, bytes) if issubclass(kind, plain)).__getnewargs__(value)[0]
         return object_stand_in(self, Named(real=value), kind, value, {}, builtin_part_of(value))
 
     def function(self, real: types.FunctionType) -> Any:
@@ -212,9 +228,19 @@ class Shadow:
         return fake
 
 
+_AS_THEY_ARE = frozenset({types.MethodType, types.FunctionType, types.BuiltinFunctionType})
 _LIBRARIES = frozenset(
     {"torch", "builtins", "math", "operator", "functools", "itertools", "collections", "typing", "numpy"}
 )
+
+
+def _read_only_array(value: Any) -> Any:
+    """A numpy array over the same data that refuses to be written; scalars are as they are."""
+    if type(value).__name__ != "ndarray":
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 def _filled(cell: types.CellType) -> bool:

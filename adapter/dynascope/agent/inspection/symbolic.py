@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
+from typing import Any
 
 import torch
 
@@ -46,6 +48,9 @@ LAZY = VariablePresentationHint(attributes=["unrealised"])
 
 def row(look: Look, name: str, variable: object, path: str | None) -> Row:
     """The row of a variable."""
+    seen, _ = look_through_lazy(variable)
+    if seen is not None:
+        variable = seen
     held = contents(look, variable)
     if type(held) is Cell:
         if held.contents is None:
@@ -59,11 +64,12 @@ def row(look: Look, name: str, variable: object, path: str | None) -> Row:
 
 def type_text(variable: object, held: Contents) -> str:
     """The Python type where it is known, and the kind of VariableTracker."""
-    seen, _ = look_through_lazy(variable)
-    kind = class_names(seen if seen is not None else variable)[0]
+    kind = class_names(variable)[0]
     match held:
         case Constant() | Unrealised():
             return class_text(type(held.value))
+        case Tensor() if kind == "NumpyNdarrayVariable":
+            return "numpy.ndarray"
         case Tensor():
             return class_text(held.class_type) if held.class_type else "torch.Tensor"
         case Object():
@@ -75,8 +81,6 @@ def type_text(variable: object, held: Contents) -> str:
 
 def below(variable: object, held: Contents, path: str | None) -> Below | None:
     """What expands below a variable; the last named row tells what Dynamo itself calls it."""
-    seen, _ = look_through_lazy(variable)
-    variable = seen if seen is not None else variable
     match held:
         case Constant() | Real() | Unset() | Cell():
             return _below_real(held, path)
@@ -100,11 +104,7 @@ def below(variable: object, held: Contents, path: str | None) -> Below | None:
         case Entries():
             return Below(named=_about(variable), indexed=_entry_rows(held, path))
         case Members():
-            members = list(held.members)
-            return Below(
-                named=_about(variable),
-                indexed=Rows(len(members), lambda look, a, b: _member_rows(look, members, a, b)),
-            )
+            return Below(named=_about(variable), indexed=_member_rows(held))
         case Object():
             return Below(named=_attribute_rows(variable, held, path), indexed=_part_rows(held, path))
         case Parts():
@@ -175,9 +175,12 @@ def _entry_rows(held: Entries, path: str | None) -> Rows:
     return Rows(len(held.entries), make)
 
 
-def _member_rows(look: Look, members: list[object], start: int, stop: int) -> Iterator[Row]:
-    for i in range(start, min(stop, len(members))):
-        yield row(look, f"[{i}]", key_variable(members[i]), None)
+def _member_rows(held: Members) -> Rows:
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        for i, member in enumerate(islice(held.members, start, stop), start):
+            yield row(look, f"[{i}]", key_variable(member), None)
+
+    return Rows(len(held.members), make)
 
 
 def _part_rows(held: Object, path: str | None) -> Rows:
@@ -187,28 +190,31 @@ def _part_rows(held: Object, path: str | None) -> Rows:
     if isinstance(part, Entries):
         return _entry_rows(part, path)
     if isinstance(part, Members):
-        members = list(part.members)
-        return Rows(len(members), lambda look, a, b: _member_rows(look, members, a, b))
+        return _member_rows(part)
     return NONE
 
 
 def _attribute_rows(variable: object, held: Object, path: str | None) -> Rows:
     """Attributes of the real object, with those set while tracing in their place, then `VariableTracker`."""
-    # A new object's `value` is Dynamo's stand-in: what it holds is all pending.
-    real = concrete.instance_attributes(held.value) if type(held.value) is held.cls else {}
-    names = list(dict.fromkeys([*real, *held.pending]))
+
+    @functools.cache
+    def names() -> dict[str, Any]:
+        # A new object's `value` is a placeholder of Dynamo's: what it holds is all pending.
+        real = concrete.instance_attributes(held.value) if type(held.value) is held.cls else {}
+        return real | dict.fromkeys(held.pending)
 
     def make(look: Look, start: int, stop: int) -> Iterator[Row]:
-        for name in names[start:stop]:
+        real = names()
+        for name in islice(real, start, stop):
             reach = concrete.attribute_path(held.value, path, name)
             if name in held.pending:
                 yield row(look, name, held.pending[name], reach)
             else:
                 yield concrete.row(look, name, real[name], reach)
-        if stop > len(names):
+        if stop > len(real):
             yield from about_rows(variable)
 
-    return Rows(len(names) + 1, make)
+    return Rows(lambda: len(names()) + 1, make)
 
 
 def _part_and_about_rows(

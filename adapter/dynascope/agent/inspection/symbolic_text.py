@@ -66,7 +66,7 @@ def contents_text(look: Look, held: Contents, depth: int) -> str:
         case Entries():
             return _entries_text(look, held, depth)
         case Members():
-            return _preview(held.kind, "{}", len(held.members), depth, _member_texts(look, held, depth))
+            return _members_text(look, held, depth)
         case Cell():
             return "unset" if held.contents is None else variable_text(look, held.contents, depth)
         case Object():
@@ -86,7 +86,7 @@ def contents_text(look: Look, held: Contents, depth: int) -> str:
             return held.why
 
 
-def _items_text(look: Look, held: Items, depth: int) -> str:
+def _items_text(look: Look, held: Items, depth: int, name: str | None = None) -> str:
     brackets = "[]" if held.kind in ("list", "deque", "torch.Size") else "()"
 
     def texts() -> Iterator[str]:
@@ -94,25 +94,26 @@ def _items_text(look: Look, held: Items, depth: int) -> str:
             text = variable_text(look, item, depth + 1)
             yield f"{held.names[i]}={text}" if i < len(held.names) else text
 
-    return _preview(held.kind, brackets, len(held.items), depth, texts())
+    return _preview(name or held.kind, brackets, len(held.items), depth, texts())
 
 
-def _entries_text(look: Look, held: Entries, depth: int) -> str:
+def _entries_text(look: Look, held: Entries, depth: int, name: str | None = None) -> str:
     pairs = (
         f"{variable_text(look, key_variable(key), depth + 1)}: {variable_text(look, value, depth + 1)}"
         for key, value in held.entries.items()
     )
-    return _preview(held.kind, "{}", len(held.entries), depth, pairs)
+    return _preview(name or held.kind, "{}", len(held.entries), depth, pairs)
 
 
-def _member_texts(look: Look, held: Members, depth: int) -> Iterator[str]:
-    return (variable_text(look, key_variable(member), depth + 1) for member in held.members)
+def _members_text(look: Look, held: Members, depth: int, name: str | None = None) -> str:
+    texts = (variable_text(look, key_variable(member), depth + 1) for member in held.members)
+    return _preview(name or held.kind, "{}", len(held.members), depth, texts)
 
 
 def _preview(kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
     if depth >= PREVIEW_DEPTH and count:
         return f"{kind} of {count}"
-    prefix = "" if kind in ("list", "tuple", "dict", "set") else kind
+    prefix = "" if kind in ("list", "tuple", "dict", "set", "torch.Size") else kind
     if not count and kind == "set":
         return "set()"
     return join_preview(prefix, brackets, list(islice(texts, PREVIEW_ITEMS)), count)
@@ -120,10 +121,14 @@ def _preview(kind: str, brackets: str, count: int, depth: int, texts: Iterator[s
 
 def _object_text(look: Look, held: Object, depth: int) -> str:
     if held.builtin_part is not None:
-        part = held.builtin_part
-        named = Items(short_name(held.cls), part.items, part.names) if isinstance(part, Items) else part
-        text = contents_text(look, named, depth)
-        return text if isinstance(part, Items) else f"{short_name(held.cls)}{text}"
+        part, name = held.builtin_part, short_name(held.cls)
+        if isinstance(part, Items):
+            return _items_text(look, part, depth, name)
+        return (
+            _entries_text(look, part, depth, name)
+            if isinstance(part, Entries)
+            else _members_text(look, part, depth, name)
+        )
     if issubclass(held.cls, torch.nn.Module):
         return f"{short_name(held.cls)} module"
     if held.is_new and not held.pending and held.cls is not type(held.value):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import collections
 import enum
+import functools
 import types
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -18,7 +21,14 @@ PREVIEW_DEPTH = 2
 _as_written = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, type(None), type(...)})
 _qualname = type.__dict__["__qualname__"]
 _module = type.__dict__["__module__"]
-_brackets: dict[type, str] = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}"}
+_brackets: dict[type, str] = {
+    list: "[]",
+    tuple: "()",
+    set: "{}",
+    frozenset: "{}",
+    dict: "{}",
+    collections.deque: "[]",
+}
 
 
 def class_text(cls: type) -> str:
@@ -82,28 +92,63 @@ def _composite_text(value: Any, look: Look, depth: int) -> str:
     builtin = builtin_part_of(value)
     if builtin is not None:
         return container_text(value, builtin, look, depth)
-    if isinstance_exactly(value, types.FunctionType, types.BuiltinFunctionType):
-        return f"function {value.__qualname__}"
-    if kind is types.MethodType:
-        return f"bound method {getattr(value.__func__, '__qualname__', '?')}"
-    if kind is types.ModuleType:
-        return f"module {types.ModuleType.__getattribute__(value, '__dict__').get('__name__')}"
+    writer = _writers.get(kind)
+    if writer is not None:
+        return writer(value, look, depth + 1)
     if issubclass(kind, type):
         return f"class {class_text(value)}"
-    if kind is slice or kind is range:
-        return f"{kind.__name__}({', '.join(value_text(v, look, 1) for v in (value.start, value.stop, value.step))})"
     if issubclass(kind, (int, str, float)):
         return f"{short_class_text(value)}({next(b for b in (int, str, float) if issubclass(kind, b)).__repr__(value)})"
     if issubclass(kind, torch.nn.Module):
         return f"{short_class_text(value)} module"
-    if kind.__module__ == "numpy" and hasattr(kind, "__array_interface__") and kind.__name__ == "ndarray":
-        return f"ndarray {value.dtype.name}[{', '.join(map(str, value.shape))}]"
+    if issubclass(kind, BaseException):
+        return call_text(short_class_text(value), exception_arguments(value), look, depth)
+    if is_numpy(value):
+        return _numpy_text(value)
     return f"{class_text(kind)} object"
 
 
-def isinstance_exactly(value: object, *kinds: type) -> bool:
-    """Like isinstance, but without asking the value for its `__class__`, which may be a user's property."""
-    return type(value) in kinds
+def call_text(name: str, arguments: Any, look: Look, depth: int) -> str:
+    """`name(a, b, …)`."""
+    shown = [value_text(argument, look, depth + 1) for argument in arguments[:PREVIEW_ITEMS]]
+    return f"{name}({', '.join(shown)}{', …' if len(arguments) > PREVIEW_ITEMS else ''})"
+
+
+def exception_arguments(value: BaseException) -> tuple[Any, ...]:
+    """`args`, whatever a subclass calls by that name."""
+    arguments: tuple[Any, ...] = BaseException.__dict__["args"].__get__(value)
+    return arguments
+
+
+def is_numpy(value: object) -> bool:
+    """Whether `value` is numpy's own array or scalar."""
+    return type(value).__module__ == "numpy" and hasattr(type(value), "__array_interface__")
+
+
+def _numpy_text(value: Any) -> str:
+    if type(value).__name__ == "ndarray":
+        return f"ndarray {value.dtype.name}[{', '.join(map(str, value.shape))}]"
+    return f"{type(value).__name__}({value.item()!r})"
+
+
+def generator_text(value: types.GeneratorType[Any, Any, Any]) -> str:
+    """Its name and where it waits."""
+    frame = value.gi_frame
+    return f"generator {value.gi_code.co_qualname} {f'at line {frame.f_lineno}' if frame else 'exhausted'}"
+
+
+_writers: dict[type, Callable[[Any, Look, int], str]] = {
+    types.FunctionType: lambda value, look, depth: f"function {value.__qualname__}",
+    types.BuiltinFunctionType: lambda value, look, depth: f"function {value.__qualname__}",
+    types.MethodType: lambda value, look, depth: f"bound method {getattr(value.__func__, '__qualname__', '?')}",
+    types.ModuleType: lambda value, look, depth: f"module {object.__getattribute__(value, '__dict__').get('__name__')}",
+    types.GeneratorType: lambda value, look, depth: generator_text(value),
+    slice: lambda value, look, depth: call_text("slice", (value.start, value.stop, value.step), look, depth),
+    range: lambda value, look, depth: call_text("range", (value.start, value.stop, value.step), look, depth),
+    functools.partial: lambda value, look, depth: call_text(
+        "partial", (value.func, *value.args, *value.keywords.values()), look, depth
+    ),
+}
 
 
 def container_text(value: Any, builtin: type, look: Look, depth: int) -> str:
@@ -113,17 +158,25 @@ def container_text(value: Any, builtin: type, look: Look, depth: int) -> str:
     if kind is torch.Size:
         return f"[{', '.join(map(str, value))}]"
     name = short_class_text(value)
-    prefix = "" if name == builtin.__name__ and builtin is not frozenset else name
+    prefix = "" if name == builtin.__name__ and name in ("list", "tuple", "dict", "set") else name
     if depth >= PREVIEW_DEPTH and count:
         return f"{name} of {count}"
     items = iter(dict.items(value)) if builtin is dict else builtin.__iter__(value)  # type: ignore[attr-defined]
+    names = field_names(value) if builtin is tuple else ()
     shown = []
-    for _, item in zip(range(PREVIEW_ITEMS), items, strict=False):
+    for i, item in zip(range(PREVIEW_ITEMS), items, strict=False):
         if builtin is dict:
             shown.append(f"{value_text(item[0], look, depth + 1)}: {value_text(item[1], look, depth + 1)}")
         else:
-            shown.append(value_text(item, look, depth + 1))
+            text = value_text(item, look, depth + 1)
+            shown.append(f"{names[i]}={text}" if i < len(names) else text)
     return join_preview(prefix, _brackets[builtin], shown, count)
+
+
+def field_names(value: object) -> tuple[str, ...]:
+    """The fields of a namedtuple."""
+    names = getattr(type(value), "_fields", ())
+    return names if type(names) is tuple else ()
 
 
 def join_preview(prefix: str, brackets: str, shown: list[str], count: int) -> str:

@@ -6,6 +6,7 @@ the `SymNode._expr` (2.0) is read and replacements are applied to a copy.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -60,8 +61,13 @@ def symbolic_text(value: Any) -> str:
     expression = expression_of(value)
     if expression is None:
         return str(value.node)
-    name = getattr(expression, "name", None)  # a Symbol: far cheaper than sympy's printer
-    return name if isinstance(name, str) else str(expression)
+    return _expression_text(expression)
+
+
+@functools.lru_cache(maxsize=1024)
+def _expression_text(expression: Any) -> str:
+    """sympy's printer takes half a millisecond."""
+    return str(expression)
 
 
 def hint_of(value: Any) -> int | float | bool | None:

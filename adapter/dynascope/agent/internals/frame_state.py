@@ -1,4 +1,4 @@
-"""What a frame under trace holds: symbolic locals, cells, value stack and globals (`InstructionTranslatorBase`, 2.0)."""
+"""What a frame under trace holds: symbolic locals, cells, stack and globals (`InstructionTranslatorBase`, 2.0)."""
 
 from __future__ import annotations
 

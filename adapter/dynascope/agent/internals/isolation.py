@@ -60,7 +60,7 @@ def guards_suppressed(environment: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def guards_allowed(environment: Any) -> Iterator[None]:
-    """Within `guards_suppressed`: the one question whose guard the user wants (`ShapeEnv._suppress_guards_exit`, 2.0)."""
+    """Within `guards_suppressed`: the question whose guard the user wants (`ShapeEnv._suppress_guards_exit`, 2.0)."""
     environment._suppress_guards_exit()
     try:
         yield

@@ -99,7 +99,7 @@ def _sequence(items: object) -> Sequence[object]:
 
 def _entries(variable: object, known: dict[str, Any], _: SideEffects) -> Contents:
     items = known.get("items")
-    if type(items) is not dict:  # DunderDictVariable: a view of an object's attributes that realises when it is read
+    if not isinstance(items, dict):  # a DunderDictVariable's view of attributes realises when it is read
         return Parts("object.__dict__", {k: v for k, v in known.items() if is_variable(v)})
     cls = known.get("user_cls")
     if "OrderedDictVariable" in class_names(variable):
@@ -147,7 +147,7 @@ def _builtin_part(variable: object, known: dict[str, Any], effects: SideEffects)
     names = class_names(variable)
     if any(name in names for name in ("BaseSetVariable", "SetVariable")):
         return Members("set", items) if isinstance(items, dict) else None
-    if type(items) is dict:
+    if isinstance(items, dict):
         return Entries("dict", items)
     return _items(variable, known, effects) if isinstance(items, (list, tuple)) else None
 

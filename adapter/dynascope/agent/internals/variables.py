@@ -60,7 +60,7 @@ def is_modified(variable: object) -> bool:
 
 
 def look_through_lazy(variable: object) -> tuple[object | None, Any]:
-    """`(variable, None)` once realised, else `(None, cache)`: a `lazy.LazyCache` (2.1) or `ComputedLazyCache` (2.14)."""
+    """`(variable, None)` once realised, else `(None, cache)`: `lazy.LazyCache` (2.1) or `ComputedLazyCache` (2.14)."""
     while "LazyVariableTracker" in class_names(variable):
         cache = fields(variable)["_cache"]
         realised = vars(cache).get("vt")
