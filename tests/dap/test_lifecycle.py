@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -20,6 +21,7 @@ COMPILED = program("compiled.py")
 PARENT = program("parent.py")
 PLAIN = program("plain.py")
 INDUCTOR = program("inductor.py")
+RANKS = program("ranks.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
@@ -137,6 +139,7 @@ def test_in_a_terminal(client: DapClient, runtime: bool) -> None:
     client.wait_for_event("terminated")
     output, _ = started[0].communicate(timeout=30)
     assert b"the end" in output and started[0].returncode == 0
+    assert [event["body"]["exitCode"] for event in client.events if event["event"] == "exited"] == [0]
 
 
 def test_child_processes_become_sessions_of_their_own(spawn: Callable[..., DapClient]) -> None:
@@ -204,5 +207,61 @@ def test_an_interpreter_without_dynascope_borrows_it(client: DapClient, runtime:
     client.launch(launch(COMPILED, runtime=runtime, python=str(isolated)), {COMPILED: [line(COMPILED, "helper")]})
     stop = client.wait_for_stop()
     assert stop.at_compile_time
+    stop.resume()
+    assert client.wait_for_end() == 0
+
+
+def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
+    client = spawn()
+    stops: dict[str, list[tuple[bool, str]]] = {}
+    threads: list[threading.Thread] = []
+    lines = [line(RANKS, "helper"), line(RANKS, "ran")]
+
+    def start_debugging(arguments: Body) -> Body:
+        child = spawn()
+        child.handlers["startDebugging"] = start_debugging
+        threads.append(threading.Thread(target=follow, args=(child, arguments["configuration"]), daemon=True))
+        threads[-1].start()
+        return {}
+
+    def follow(child: DapClient, configuration: Body) -> None:
+        seen = stops.setdefault(configuration["name"].split(" (")[0], [])
+        child.attach(configuration, {RANKS: lines}, initialize={"supportsStartDebuggingRequest": True})
+        for _ in range(2):
+            stop = child.wait_for_stop()
+            seen.append((stop.at_compile_time, stop.where()[0]))
+            stop.resume()
+
+    client.handlers["startDebugging"] = start_debugging
+    client.initialize(supportsStartDebuggingRequest=True)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    arguments = ["--nproc-per-node=2", f"--master-port={port}", str(RANKS)]
+    client.launch({"module": "torch.distributed.run", "args": arguments, "console": "internalConsole"})
+    assert client.wait_for_end() == 0
+    for thread in threads:
+        thread.join(30)
+    assert stops == {f"Rank {rank}": [(True, "helper [0/0]"), (False, "<module>")] for rank in range(2)}
+    assert "rank 1 -> 30.0" in client.output("stdout")
+
+
+@BOTH
+def test_a_python_that_does_not_exist_fails_the_launch(client: DapClient, runtime: bool) -> None:
+    client.initialize()
+    assert "/no/python" in client.failure("launch", launch(PLAIN, runtime=runtime, python="/no/python"))
+
+
+def test_attach_to_somebody_who_is_no_debugpy(client: DapClient) -> None:
+    client.initialize()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert "no debugpy" in client.failure("attach", {"connect": {"host": "127.0.0.1", "port": port}})
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_stop_on_entry(client: DapClient, runtime: bool) -> None:
+    client.launch(launch(COMPILED, runtime=runtime, stopOnEntry=True))
+    stop = client.wait_for_stop()
+    assert stop.at_compile_time is not runtime
     stop.resume()
     assert client.wait_for_end() == 0

@@ -102,8 +102,9 @@ class AgentListener:
     """Waits for an agent that was given `address` and `token`."""
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="dynascope-"))  # mkdtemp makes it 0700
-        self._path = self._folder / "agent"
+        self.folder = Path(tempfile.mkdtemp(prefix="dynascope-"))
+        """Private to the user (mkdtemp makes it 0700); gone after `close`."""
+        self._path = self.folder / "agent"
         self.address = f"unix:{self._path}"
         self.token = channel.new_token()
         self._agents: asyncio.Queue[AgentLink] = asyncio.Queue()
@@ -119,7 +120,7 @@ class AgentListener:
     def close(self) -> None:
         if self._server is not None:
             self._server.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if not channel.token_matches(await _first_line(reader), self.token):

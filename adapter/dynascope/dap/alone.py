@@ -12,10 +12,10 @@ from dynascope.dap.errors import RequestError
 from dynascope.dap.log import logger
 from dynascope.dap.program import HELLO_TIMEOUT, Answer, Program, succeeded
 from dynascope.dap.protocol.arguments import NoArguments
-from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
 from dynascope.dap.requests.registry import ANSWERED, Body, Call
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE
+from dynascope.wire.messages import ConfigurationDone, Failure, Reply
 
 ONLY_WITH_DEBUGPY = (
     "supportsSetVariable",
@@ -34,7 +34,6 @@ class ProgramAlone(Program):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._listener: AgentListener | None = None
-        self._child: launch.Child | None = None
         self._answer: Answer | None = None
         self._exited = asyncio.Event()
 
@@ -43,8 +42,11 @@ class ProgramAlone(Program):
         arguments = self.arguments
         try:
             if isinstance(arguments, AttachArguments):
-                await self.adopt(await self._connect(arguments))
+                agent = await self._connect(arguments)
+                await self.adopt(agent)
+                self.event("process", self._process(agent.hello.pid, "attach"))
             elif arguments.no_debug:
+                self._listener = AgentListener()
                 await self._run(arguments, [*launch.interpreter(arguments), *launch.target(arguments)], {})
                 answer(succeeded())
                 return
@@ -87,6 +89,7 @@ class ProgramAlone(Program):
         if self.household is not None:
             self.household.add(agent.hello.pid)
         await self.adopt(agent)
+        self.event("process", self._process(agent.hello.pid, "launch"))
 
     async def _run(self, arguments: LaunchArguments, command: list[str], ours: dict[str, str]) -> None:
         self.check_wanted()
@@ -96,10 +99,11 @@ class ProgramAlone(Program):
         if arguments.console in ("integratedTerminal", "externalTerminal"):
             await self._run_in_terminal(arguments, command, folder, changes)
             return
-        child = self._child = await launch.Child.start(command, folder, changes, self._output_of_child)
+        child = await launch.Child.start(command, folder, changes, self._output_of_child)
         self.household.add(child.process.pid)
         self.in_background(self._wait_for(child))
-        self.event("process", self._process(child.process.pid, "launch"))
+        if arguments.no_debug:
+            self.event("process", self._process(child.process.pid, "launch"))
 
     async def _run_in_terminal(
         self, arguments: LaunchArguments, command: list[str], folder: str, changes: dict[str, str | None]
@@ -107,16 +111,19 @@ class ProgramAlone(Program):
         client = self.session.client_arguments
         if client is None or not client.supports_run_in_terminal_request:
             raise RequestError(f"The client has no terminal (runInTerminal); `console` cannot be {arguments.console}.")
+        assert self._listener is not None
+        child = launch.TerminalChild(self._listener.folder)
         request = {
             "kind": "external" if arguments.console == "externalTerminal" else "integrated",
             "title": arguments.console_title,
             "cwd": folder,
-            "args": command,
+            "args": await child.command(command),
             "env": changes,
         }
         response = await self.session.client.request("runInTerminal", request)
         if not response.success:
             raise RequestError(f"The client could not run the program in a terminal: {response.message}")
+        self.in_background(self._wait_for(child))
 
     def _process(self, pid: int, how: str) -> dict[str, Any]:
         arguments = self.arguments
@@ -127,25 +134,28 @@ class ProgramAlone(Program):
         self.event("output", {"category": category, "output": text})
         await self.session.client.transport.drain()
 
-    async def _wait_for(self, child: launch.Child) -> None:
+    async def _wait_for(self, child: launch.Child | launch.TerminalChild) -> None:
         code = await child.wait()
         self._exited.set()
-        self.event("exited", {"exitCode": code})
+        if code is not None:
+            self.event("exited", {"exitCode": code})
         self.report_end()
 
     def agent_is_gone(self) -> None:
-        # a child process is reported when it has been waited for; one in a terminal or attached to ends with its
-        # channel
-        if self._child is None:
-            self._exited.set()
+        # what was launched is reported when it has been waited for; for what was attached to there is only this
+        if not self.launched:
             self.report_end()
 
     async def configuration_done(self, call: Call[NoArguments] | None) -> Body:
-        await self.release_agent()
-        if call is not None:
-            self.session.respond(call, Envelope("response", 0, success=True))
-        if self._answer is not None:
-            self._answer(succeeded())
+        def released(result: Reply | Failure) -> None:
+            # on the spot, so that the program's first stop comes after these responses
+            if call is not None:
+                self.session.respond(call, succeeded())
+            if self._answer is not None:
+                self._answer(succeeded())
+
+        if self.agent is not None:
+            self.agent.send(ConfigurationDone(id=self.agent.next_id()), released)
         return ANSWERED
 
     async def end(self, terminate: bool) -> None:

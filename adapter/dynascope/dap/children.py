@@ -31,6 +31,7 @@ async def attend(session: Session, configuration: dict[str, Any], token: str | N
     """Serve debugpy's `debugpyAttach` event, whose body is the attach configuration for the child."""
     if session.client_starts_sessions and not _is_helper(configuration["subProcessId"]):
         child = configuration | {"type": "dynascope", "request": "attach", **session.child_settings()}
+        child["name"] = _name(configuration)
         if token is not None:
             child["token"] = token
         response = await session.client.request("startDebugging", {"request": "attach", "configuration": child})
@@ -38,6 +39,18 @@ async def attend(session: Session, configuration: dict[str, Any], token: str | N
             return
         logger.warning("the client did not start a session for a child process: %s", response.message)
     await _let_run(configuration)
+
+
+def _name(configuration: dict[str, Any]) -> str:
+    """ "Rank 1 (pid 4711)" for a rank of a distributed job, else as debugpy calls it."""
+    import psutil  # type: ignore[import-untyped]
+
+    pid = configuration["subProcessId"]
+    try:
+        rank = psutil.Process(pid).environ().get("RANK")
+    except psutil.Error:
+        rank = None
+    return str(configuration["name"]) if rank is None else f"Rank {rank} (pid {pid})"
 
 
 def _is_helper(pid: int) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dynascope.dap import borrow
+from dynascope.dap import borrow, in_terminal
 from dynascope.dap.errors import RequestError, cause
 from dynascope.dap.protocol.start import LaunchArguments
 
@@ -137,6 +137,35 @@ class Child:
         for reader in self._readers:
             reader.cancel()
         return code if code >= 0 else 128 - code
+
+
+class TerminalChild:
+    """The program as a child of the client's terminal, told of by `in_terminal` over a socket in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = str(folder / "exit")
+        self._code: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        self._server: asyncio.Server | None = None
+
+    async def command(self, program: list[str]) -> list[str]:
+        """What to run in the terminal so that `program` runs there."""
+        self._server = await asyncio.start_unix_server(self._connected, self._path)
+        return [sys.executable, in_terminal.__file__, self._path, *program]
+
+    async def wait(self) -> int | None:
+        """The program's exit code; None when it was ended together with who would have told."""
+        return await self._code
+
+    async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        assert self._server is not None
+        self._server.close()
+        try:
+            line = await reader.readline()
+        except OSError:
+            line = b""
+        writer.close()
+        if not self._code.done():
+            self._code.set_result(int(line) if line.strip().isdigit() else None)
 
 
 async def _copy(stream: asyncio.StreamReader, category: str, on_output: Callable[[str, str], Any]) -> None:

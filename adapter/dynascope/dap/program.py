@@ -131,14 +131,16 @@ class Program(ABC):
         self.agent = agent
         self.in_background(self._read_agent(agent))
         alone = self.debugpy is None
-        await agent.ask(
-            Configure(
-                id=agent.next_id(),
-                just_my_code=self.arguments.just_my_code,
-                debug_dynamo=self.arguments.debug_dynamo,
-                stop_on_entry=alone and self.arguments.stop_on_entry,
-            )
+        request = Configure(
+            id=agent.next_id(),
+            just_my_code=self.arguments.just_my_code,
+            debug_dynamo=self.arguments.debug_dynamo,
+            stop_on_entry=alone and self.arguments.stop_on_entry,
         )
+        try:
+            await asyncio.wait_for(agent.ask(request), HELLO_TIMEOUT)
+        except TimeoutError:
+            raise RequestError(f"The agent did not answer within {HELLO_TIMEOUT:.0f} seconds.") from None
         if agent.hello.suspension_reason:
             self.say(f"compile-time stops wait outside debugpy: {agent.hello.suspension_reason}", "console")
 

@@ -30,6 +30,8 @@ from dynascope.dap.protocol.start import AttachArguments, LaunchArguments, for_d
 from dynascope.dap.requests.registry import Body, Call
 from dynascope.dap.transport import Transport, connect
 
+INITIALIZE_TIMEOUT = 10.0
+"""Seconds until somebody who does not answer `initialize` is taken for no debugpy."""
 DISCONNECT_TIMEOUT = 1.0
 """Seconds debugpy has to end the program its own way before we do."""
 
@@ -54,7 +56,13 @@ class ProgramWithDebugpy(Program):
             answer(self.failed(error))
             return
         self.in_background(self._read(link))
-        response = await link.request("initialize", self._initialize_arguments())
+        try:
+            response = await asyncio.wait_for(
+                link.request("initialize", self._initialize_arguments()), INITIALIZE_TIMEOUT
+            )
+        except TimeoutError:
+            answer(self.failed(RequestError("What was connected to does not answer: it is no debugpy.")))
+            return
         if not response.success:
             answer(response)
             return
@@ -139,7 +147,11 @@ class ProgramWithDebugpy(Program):
         listener = self._listener = AgentListener()
         await listener.open()
         expression = borrow.injection(listener.address, listener.token)
-        response = await self.debugpy.request("evaluate", {"expression": expression, "context": "repl"})
+        request = self.debugpy.request("evaluate", {"expression": expression, "context": "repl"})
+        try:
+            response = await asyncio.wait_for(request, HELLO_TIMEOUT)
+        except TimeoutError:
+            raise RequestError("debugpy did not start the agent: the program does not react.") from None
         if not response.success:
             raise RequestError(f"debugpy could not start the agent: {response.message}")
         if why := _text(decode_body(response).get("result", "''")):

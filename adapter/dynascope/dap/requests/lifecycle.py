@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -82,8 +84,16 @@ def _new_program(
     from dynascope.dap.alone import ProgramAlone
     from dynascope.dap.runtime_half import ProgramWithDebugpy
 
-    kind = ProgramWithDebugpy if arguments.runtime else ProgramAlone
-    return kind(session, configuration, arguments)
+    if not arguments.runtime:
+        return ProgramAlone(session, configuration, arguments)
+    if find_spec("debugpy") is None:
+        program = ProgramAlone(session, configuration, arguments)
+        program.say(
+            f"debugpy is not installed for {sys.executable}: only compiles can be debugged. "
+            f"For both, run: {sys.executable} -m pip install debugpy"
+        )
+        return program
+    return ProgramWithDebugpy(session, configuration, arguments)
 
 
 @request("configurationDone", NoArguments, ordered=True)
