@@ -9,7 +9,7 @@ import torch
 
 from dynascope.agent.inspection.rows import Look
 from dynascope.agent.inspection.tensors import number_text
-from dynascope.agent.inspection.text import PREVIEW_DEPTH, PREVIEW_ITEMS, class_text, join_preview, value_text
+from dynascope.agent.inspection.text import PREVIEW_DEPTH, PREVIEW_ITEMS, join_preview, value_text
 from dynascope.agent.internals import kinds
 from dynascope.agent.internals.contents import (
     Cell,
@@ -132,8 +132,8 @@ def _object_text(look: Look, held: Object, depth: int) -> str:
     if issubclass(held.cls, torch.nn.Module):
         return f"{short_name(held.cls)} module"
     if held.is_new and not held.pending and held.cls is not type(held.value):
-        return f"{class_text(held.cls)} object"
-    return value_text(held.value, look, depth) if type(held.value) is held.cls else f"{class_text(held.cls)} object"
+        return f"{short_name(held.cls)} object"
+    return value_text(held.value, look, depth) if type(held.value) is held.cls else f"{short_name(held.cls)} object"
 
 
 def short_name(cls: type) -> str:

@@ -105,7 +105,7 @@ def _composite_text(value: Any, look: Look, depth: int) -> str:
         return call_text(short_class_text(value), exception_arguments(value), look, depth)
     if is_numpy(value):
         return _numpy_text(value)
-    return f"{class_text(kind)} object"
+    return f"{short_class_text(value)} object"
 
 
 def call_text(name: str, arguments: Any, look: Look, depth: int) -> str:

@@ -66,8 +66,10 @@ def named_globals(translator: Any) -> list[str]:
 
 
 def pending_global(translator: Any, name: str, effects: SideEffects) -> Any | None:
-    """The variable a STORE_GLOBAL left behind (`symbolic_globals` and `SideEffects.store_global`, 2.0)."""
-    holder = translator.symbolic_globals.get(name)
+    """The variable a STORE_GLOBAL left behind: under a key in `symbolic_globals`, tracked by `SideEffects` (2.0)."""
+    if name not in translator.symbolic_globals:
+        return None
+    holder = effects.variable_for(translator.symbolic_globals[name])
     return None if holder is None else effects.pending_attributes(holder).get(name)
 
 

@@ -1,0 +1,281 @@
+"""Expressions at a stop: what they give, what they refuse, and that the program does not notice."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from dynascope.agent.evaluation import EvaluationError, condition_holds, format_log_message
+
+from tests.agent.nonperturbation.stopped import Refused, Stopped, stop_in
+
+LOG: list[int] = []
+
+
+def note(value: int) -> int:
+    LOG.append(value)
+    return value
+
+
+class Model(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.Sequential(torch.nn.Linear(16, 4), torch.nn.ReLU())
+        self.seen: list[Any] = []
+        self.calls = 0
+
+    def width(self) -> int:
+        return self.layers[0].out_features
+
+    def helper(self, x: Any) -> Any:
+        return self.layers(x) * self.calls
+
+    @property
+    def twice(self) -> int:
+        return self.calls * 2
+
+    def forward(self, x: Any, items: Any, unread: Any) -> Any:
+        self.calls += 1
+        factor = 3
+
+        def inner(y: Any) -> Any:
+            return y * factor
+
+        self.seen.append(x)
+        return inner(self.layers(x))  # STOP
+
+
+def stop_in_model(look: Any) -> Model:
+    model = Model()
+    x = torch.ones(8, 16)
+    torch._dynamo.mark_dynamic(x, 0)
+    stop_in(model, x, [1, 2, 3], {"k": torch.ones(2)}, look=look)
+    assert (model.calls, len(model.seen), model.training) == (1, 1, True)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("x.shape[0] > 4", "True"),
+        ("(x @ x.t()).shape", "[8, 8]"),
+        ("(x * 2).relu()", "f32[8, 16]"),
+        ("x.double()", "f64[8, 16]"),
+        ("torch.nn.functional.relu(x).sum()", "f32[]"),
+        ("self.layers(x)", "f32[8, 4]"),
+        ("self.helper(x).shape", "[8, 4]"),
+        ("self.width() + 1", "5"),
+        ("self.twice", "2"),
+        ("inner(x)", "f32[8, 16]"),
+        ("len(self.seen)", "1"),
+        ("self.seen[0].dtype", "torch.float32"),
+        ("isinstance(self, torch.nn.Module)", "True"),
+        ("sum(p.numel() for p in self.parameters())", "68"),
+        ("[item * 2 for item in items]", "[2, 4, 6]"),
+        ("sorted(items, reverse=True)", "[3, 2, 1]"),
+        ("items[-1]", "3"),
+        ("unread['k']", "f32[2]"),
+        ("{'x': x}", "{'x': f32[8, 16]}"),
+        ("type(self).__name__", "'Model'"),
+        ("factor if x.dim() == 2 else None", "3"),
+        ("torch.randn(3)", "f32[3]"),
+        ("note", "function note"),
+    ],
+)
+def test_expressions(expression: str, value: str) -> None:
+    stop_in_model(lambda stop: check(stop, expression, value))
+
+
+def check(stop: Stopped, expression: str, value: str) -> None:
+    assert stop.evaluate(expression).result == value
+
+
+def test_a_name_is_the_row_of_locals() -> None:
+    def look(stop: Stopped) -> None:
+        for name, row in stop.scope("Locals").items():
+            result = stop.evaluate(name, "hover")
+            assert (result.result, result.type) == (row.value, row.type)
+            assert bool(result.variables_reference) == bool(row.variables_reference)
+            if row.variables_reference:
+                inside = [(child.name, child.value) for child in stop.below(row).values()]
+                assert inside == [(child.name, child.value) for child in stop.below(result).values()]
+
+    stop_in_model(look)
+
+
+def test_every_evaluate_name_evaluates_to_its_row() -> None:
+    def look(stop: Stopped) -> None:
+        checked = 0
+        for row in stop.scope("Locals").values():
+            for child in stop.below(row).values() if row.variables_reference else ():
+                if child.evaluate_name is not None:
+                    shown = stop.evaluate(child.evaluate_name, "watch").result
+                    assert shown == child.value or child.name == "stride"
+                    checked += 1
+        assert checked > 10
+
+    stop_in_model(look)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "self.seen.append(1)",
+        "self.calls = 7",
+        "self.calls += 1",
+        "del self.calls",
+        "self.train(False)",
+        "items.append(4)",
+        "items[0] = 9",
+        "items += [1]",
+        "unread.clear()",
+        "unread['z'] = 1",
+        "note(1)",
+        "setattr(self, 'calls', 3)",
+        "self.layers.append(torch.nn.ReLU())",
+    ],
+)
+@pytest.mark.parametrize("context", ["repl", "hover"])
+def test_what_would_change_the_program_is_refused(expression: str, context: str) -> None:
+    LOG.clear()
+    items_before = [1, 2, 3]
+
+    def look(stop: Stopped) -> None:
+        with pytest.raises(Refused) as refused:
+            stop.evaluate(expression, context)
+        assert str(refused.value)
+
+    stop_in_model(look)
+    assert LOG == []
+    assert items_before == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentence"),
+    [
+        ("nothing", "NameError: name 'nothing' is not defined"),
+        ("x.sum().item()", "This depends on tensor data, which is not known at compile time."),
+        ("bool(x.sum() > 0)", "This depends on tensor data, which is not known at compile time."),
+        ("1 +", "SyntaxError: invalid syntax"),
+        ("", "There is nothing to evaluate."),
+        ("x.nope", "AttributeError"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+        ("exit(3)", "SystemExit: 3"),
+        ("x @ x", "RuntimeError"),
+    ],
+)
+def test_errors_are_sentences(expression: str, sentence: str) -> None:
+    def look(stop: Stopped) -> None:
+        with pytest.raises(Refused) as refused:
+            stop.evaluate(expression)
+        assert str(refused.value).startswith(sentence)
+
+    stop_in_model(look)
+
+
+def test_hovering_runs_no_code_of_the_program() -> None:
+    def look(stop: Stopped) -> None:
+        assert stop.evaluate("x.sum()", "hover").result == "f32[]"
+        assert stop.evaluate("len(items)", "hover").result == "3"
+        for expression in ("inner(x)", "self.helper(x)", "self.twice", "note(1)", "exec('1')", "(y := 1)"):
+            with pytest.raises(Refused, match="Hovering"):
+                stop.evaluate(expression, "hover")
+
+    stop_in_model(look)
+
+
+def test_statements_are_kept_for_this_stop() -> None:
+    def look(stop: Stopped) -> None:
+        assert stop.evaluate("doubled = x * 2").result == ""
+        assert stop.evaluate("doubled").result == "f32[8, 16]"
+        assert stop.evaluate("import math").result == ""
+        assert stop.evaluate("math.floor(2.5)").result == "2"
+        assert stop.evaluate("a = 1\nb = 2\na + b").result == "3"
+        assert stop.evaluate("print('one')\nprint('two')").result == "one\ntwo"
+        assert stop.evaluate("def area(t):\n    return t.numel()\n").result == ""
+        assert stop.evaluate("area(x)").result == "128"
+        with pytest.raises(Refused, match="Only an expression"):
+            stop.evaluate("c = 1", "watch")
+        assert "doubled" not in stop.scope("Locals")
+
+    stop_in_model(look)
+
+
+def test_random_states_and_modes_are_put_back() -> None:
+    def look(stop: Stopped) -> None:
+        before = torch.get_rng_state(), random.getstate(), torch.is_grad_enabled()
+        stop.evaluate("torch.manual_seed(3)")
+        stop.evaluate("__import__('random').seed(5)")
+        stop.evaluate("torch.set_grad_enabled(False)")
+        stop.evaluate("torch.set_default_dtype(torch.float64)")
+        assert torch.equal(torch.get_rng_state(), before[0])
+        assert (random.getstate(), torch.is_grad_enabled()) == before[1:]
+        assert torch.get_default_dtype() is torch.float32
+
+    stop_in_model(look)
+
+
+def test_ctx_is_the_comptime_context() -> None:
+    def look(stop: Stopped) -> None:
+        assert stop.evaluate("isinstance(ctx, torch._dynamo.comptime.ComptimeContext)").result == "True"
+        assert stop.evaluate("ctx.get_local('x')").result.endswith(", 16]")
+        assert stop.evaluate("ctx.get_local('x').as_fake().size(1)").result == "16"
+        assert stop.evaluate("ctx.get_local('factor').as_python_constant()").result == "3"
+        assert stop.evaluate("ctx.get_local('x').is_dynamic()").result == "False"
+        assert stop.evaluate("ctx.get_local('items').python_type()").result == "class list"
+        assert "x = f32[" in stop.evaluate("ctx.print_locals()").result
+        assert "def forward" in stop.evaluate("ctx.print_graph()").result
+        assert "GRAD_MODE" in stop.evaluate("ctx.print_guards()").result
+        assert "in forward" in stop.evaluate("ctx.print_bt()").result
+        assert "RESUME" in stop.evaluate("ctx.print_disas()").result
+        assert stop.evaluate("ctx.print_value_stack()").result == ""
+        assert stop.evaluate("ctx.graph()").result.startswith("graph():")
+        with pytest.raises(Refused, match="graph break"):
+            stop.evaluate("ctx.graph_break()")
+
+    stop_in_model(look)
+
+
+def test_frames_of_the_running_program_are_evaluated_as_they_are() -> None:
+    def look(stop: Stopped) -> None:
+        names = [frame.name for frame in stop.frames]
+        frame = names.index("stop_in_model")
+        locals_ = stop.scope("Locals", frame)
+        assert locals_["x"].value == "f32[8, 16]"
+        assert stop.evaluate("model.calls", frame=frame).result == "0"
+        assert stop.evaluate("x.sum().item()", frame=frame).result == "128.0"
+        with pytest.raises(Refused, match="NameError"):
+            stop.evaluate("nothing", frame=frame)
+
+    stop_in_model(look)
+
+
+def current_translator() -> Any:
+    from torch._dynamo.symbolic_convert import InstructionTranslator
+
+    return InstructionTranslator.current_tx().output._current_tx[-1]
+
+
+def test_conditions() -> None:
+    def look(stop: Stopped) -> None:
+        translator = current_translator()
+        assert condition_holds("x.shape[0] == 8 and self.calls == 1", translator)
+        assert not condition_holds("x.dtype == torch.float64", translator)
+        for unknown in ("x.sum() > 0", "nothing", "x ="):
+            with pytest.raises(EvaluationError):
+                condition_holds(unknown, translator)
+
+    stop_in_model(look)
+
+
+def test_log_messages() -> None:
+    def look(stop: Stopped) -> None:
+        text = format_log_message("{{x}} is {x.dtype}, {len(items)} items, {nothing}", current_translator())
+        assert text == "{x} is torch.float32, 3 items, <NameError: name 'nothing' is not defined>"
+        assert format_log_message("{ {'a': 1}['a'] }", current_translator()) == "1"
+
+    stop_in_model(look)
