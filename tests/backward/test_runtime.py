@@ -234,7 +234,8 @@ def test_force_eager_captures_nothing():
 
 
 def test_what_is_not_callable_is_refused():
-    with pytest.raises(TypeError, match=r"torch\.compile"), compiled_autograd.enable("inductor"):  # type: ignore[arg-type]
+    backend: Any = "inductor"
+    with pytest.raises(TypeError, match=r"torch\.compile"), compiled_autograd.enable(backend):
         pass
 
 

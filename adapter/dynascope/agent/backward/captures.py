@@ -6,7 +6,7 @@ import time
 import weakref
 from dataclasses import dataclass, field
 
-from dynascope.agent.internals import compiled_autograd
+from dynascope.agent.internals import captured_graph, compiled_autograd
 from dynascope.agent.internals.compiled_autograd import Compiler, Given
 
 
@@ -26,6 +26,8 @@ class LiftedHook:
     kind: str
     position: int | None
     node_call: int
+    graph_node: str | None = None
+    """The name of the graph's node that calls it."""
 
 
 @dataclass(slots=True)
@@ -96,7 +98,12 @@ class Captures:
     def hook_called(self, compiler: Compiler, kind: str, hook: int) -> LiftedHook:
         capture = self.of(compiler)
         current = capture.current
-        lifted = LiftedHook(kind, None if kind == "cpp_tensor_pre_hook" else hook, current.index if current else 0)
+        lifted = LiftedHook(
+            kind,
+            None if kind == "cpp_tensor_pre_hook" else hook,
+            current.index if current else 0,
+            captured_graph.last_call(compiled_autograd.graph_of(compiler)),
+        )
         capture.hooks.append(lifted)
         return lifted
 

@@ -18,7 +18,7 @@ from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGive
 
 _log = logging.getLogger("dynascope")
 _REUSED = "the same nodes with the same constants as when it was captured; sizes that differ are dynamic"
-_UNEXPLAINED = "torch did not say why: an earlier capture failed, or was made before anybody observed"
+UNEXPLAINED = "torch did not say why: an earlier capture failed, or was made before anybody observed"
 P = ParamSpec("P")
 
 
@@ -122,7 +122,7 @@ class Recorder:
             number=next(self._numbers),
             compile_id=capture.compile_id,
             captured=run.captured,
-            reasons=(capture.reasons or (_UNEXPLAINED,)) if run.captured else (_REUSED,),
+            reasons=(capture.reasons or (UNEXPLAINED,)) if run.captured else (_REUSED,),
             node_calls=names_by_index(capture),
             hooks=run.hooks,
             inputs=run.inputs,

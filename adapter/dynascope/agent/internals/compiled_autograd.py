@@ -133,6 +133,14 @@ def graph_of(compiler: Compiler) -> Any:
     return getattr(compiler.__dict__.get("fx_tracer"), "graph", None)
 
 
+def compiler_name(compiler: Compiler) -> str:
+    """The function that is to compile the captured graph (`AutogradCompilerInstance.compiler_fn`, 2.1)."""
+    function = compiler.__dict__.get("compiler_fn")
+    while hasattr(function, "func"):
+        function = function.func
+    return str(getattr(function, "__qualname__", None) or type(function).__qualname__)
+
+
 def runs_compiled_backward() -> bool:
     """Whether a captured backward runs now (`in_compiled_autograd_region`, 2.4)."""
     return bool(sys.modules["torch._dynamo.compiled_autograd"].in_compiled_autograd_region)
@@ -175,6 +183,7 @@ def _begin_capture(original: Any) -> Any:
     def begin_capture(self: Any, inputs: Any, sizes: Any, scalars: Any, origins: Any, *flags: Any) -> Any:
         reasons = autograd_cache.reasons()
         autograd_cache.capture_begins()
+        self.close = _closing(self, self.close)
         shown = origins if autograd_cache.logs_verbosely() else [[], [], []]
         result = original(self, inputs, sizes, scalars, shown, *flags)
         given = Given(result[1], result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
@@ -236,17 +245,29 @@ def _pass_wrapper(name: str) -> Callable[[Any], Any]:
 
 def _end_capture(original: Any) -> Any:
     def end_capture(self: Any, outputs: Any) -> Any:
-        failed = True
-        try:
-            run, compiled = original(self, outputs)
-            failed = False
-            autograd_cache.capture_ends()
-        finally:
-            for observer in _observers:
-                observer.capture_ends(self, failed)
+        run, compiled = original(self, outputs)
+        autograd_cache.capture_ends()
+        _tell_end(self, failed=False)
         return _observed_run(self, run), compiled
 
     return end_capture
+
+
+def _closing(compiler: Compiler, close: Callable[[], None]) -> Callable[[], None]:
+    """The engine closes every capture, also one that an exception ended."""
+
+    def close_capture() -> None:
+        close()
+        _tell_end(compiler, failed=True)
+
+    return close_capture
+
+
+def _tell_end(compiler: Compiler, failed: bool) -> None:
+    if not compiler.__dict__.get("_dynascope_has_ended"):
+        compiler.__dict__["_dynascope_has_ended"] = True
+        for observer in _observers:
+            observer.capture_ends(compiler, failed)
 
 
 def _observed_run(compiler: Compiler, run: Any) -> Any:

@@ -1,0 +1,247 @@
+"""Stops in a capture: between the nodes that the engine calls, at hooks, and at the passes behind the last node.
+
+Everything here runs on the thread that runs the backward, and is contained: an error of ours is reported, the capture
+goes on.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import traceback
+import types
+from collections.abc import Callable, Sequence
+from enum import Enum
+from typing import Any, Concatenate, ParamSpec, Protocol
+
+from dynascope.agent.backward.breakpoints import BackwardTable
+from dynascope.agent.backward.captures import Captures
+from dynascope.agent.backward.forward_lines import ForwardLines
+from dynascope.agent.backward.inspection import BackwardInspection
+from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.backward.moment import Moment
+from dynascope.agent.backward.passes import PassRun
+from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent.internals import autograd_graph, captured_graph, compiled_autograd
+from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGiven
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.wire.dap import FunctionBreakpoint
+from dynascope.wire.messages import Message, Output, ResumeCommand, StopReason
+
+P = ParamSpec("P")
+
+
+class Holder(Protocol):
+    """Holds the current thread at a stop: `Stops.hold_inspection`."""
+
+    def __call__(
+        self,
+        make_inspection: Callable[..., Any],
+        below: types.FrameType | None,
+        reason: StopReason,
+        breakpoint_ids: list[int],
+        description: str,
+    ) -> ResumeCommand: ...
+
+
+class Mode(Enum):
+    """What ends the step of a thread."""
+
+    RUN = "nothing"
+    INTO = "the next moment"
+    OVER = "the next moment that is no detail"
+    OUT = "the end of the nodes"
+
+
+class _Thread:
+    """One backward being captured."""
+
+    def __init__(self) -> None:
+        self.live: LiveCapture | None = None
+        self.mode = Mode.RUN
+        self.token: Any = None
+        self.before: tuple[str, ...] = ()
+
+
+def contained(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[Any, P], None]:
+    """Report an error of ours, and let the backward go on."""
+
+    def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            method(self, *args, **kwargs)
+        except Exception:
+            self.report(traceback.format_exc())
+
+    return run
+
+
+class BackwardDebugger:
+    """An observer of compiled autograd that stops; `remove` leaves no trace of it."""
+
+    def __init__(self, hold: Holder, suspension: Suspension, send: Callable[[Message], None]) -> None:
+        self._hold = hold
+        self._suspension = suspension
+        self._send = send
+        self._captures = Captures()
+        self._threads: dict[int, _Thread] = {}
+        self._forward_lines = ForwardLines()
+        self._table = BackwardTable()
+        self.enabled = True
+        compiled_autograd.observe(self)
+
+    def remove(self) -> None:
+        self.enabled = False
+        self._forward_lines.want(False)
+        compiled_autograd.unobserve(self)
+
+    @property
+    def table(self) -> BackwardTable:
+        return self._table
+
+    @table.setter
+    def table(self, table: BackwardTable) -> None:
+        """From any thread."""
+        self._table = table
+        self._forward_lines.want(table.wants_lines and self.enabled)
+
+    def report(self, trace: str) -> None:
+        text = f"dynascope failed while a backward was captured; the capture goes on.\n{trace}"
+        self._send(Output(category="important", output=text))
+
+    # ---- compiled_autograd.Observer
+
+    @contained
+    def capture_begins(self, compiler: Compiler, given: Given) -> None:
+        thread = self._threads.setdefault(threading.get_ident(), _Thread())
+        thread.live = LiveCapture(compiler, self._captures.begins(compiler, given), given)
+        if not self.enabled:
+            return
+        if self._suspension.runtime_steps_in():
+            self._suspension.cancel_runtime_step()
+            thread.mode = Mode.INTO
+        thread.token = self._suspension.compile_begins()
+
+    @contained
+    def node_called(self, compiler: Compiler, index: int, name: str, function: Any) -> None:
+        self._captures.node_called(compiler, index, name)
+        thread = self._threads.get(threading.get_ident())
+        if thread is None or thread.live is None or not self.enabled:
+            return
+        if thread.mode is Mode.RUN and self._table.is_empty and not self._suspension.pause_requested():
+            return
+        found = self._table.at_node(index, name, autograd_graph.function_name(function))
+        if self._table.lines:
+            for frame in thread.live.made_at(index)[:1]:
+                found += self._table.at_line(frame)
+        self._stop_if_wanted(thread, Moment("node", index), found)
+
+    @contained
+    def hook_called(self, compiler: Compiler, kind: str, hook: int) -> None:
+        lifted = self._captures.hook_called(compiler, kind, hook)
+        thread = self._threads.get(threading.get_ident())
+        if thread is None or thread.live is None or not self.enabled:
+            return
+        if thread.mode is Mode.RUN and not self._table.names:
+            return
+        place = thread.live.place_of_hook(lifted)
+        found = self._table.at_hook(kind, place.name if place is not None else None)
+        self._stop_if_wanted(thread, Moment("hook", lifted.node_call, hook=lifted), found)
+
+    @contained
+    def pass_begins(self, compiler: Compiler, name: str) -> None:
+        thread = self._threads.get(threading.get_ident())
+        if thread is None or thread.live is None or not self.enabled:
+            return
+        if thread.mode is not Mode.RUN or self._table.names:
+            if not thread.live.passes:
+                thread.live.passes_begin()
+            thread.before = captured_graph.node_names(thread.live.graph)
+
+    @contained
+    def pass_ends(self, compiler: Compiler, name: str, result: Any) -> None:
+        if name == "move_graph_nodes_to_cuda":
+            self._captures.moved(compiler, result)
+        thread = self._threads.get(threading.get_ident())
+        if thread is None or thread.live is None or not thread.before:
+            return
+        before, thread.before = thread.before, ()
+        after = captured_graph.node_names(thread.live.graph)
+        thread.live.passes.append(PassRun(name, before, after, result))
+        self._stop_if_wanted(thread, Moment("pass", pass_name=name), self._table.at_pass(name))
+
+    @contained
+    def capture_ends(self, compiler: Compiler, failed: bool) -> None:
+        self._captures.ends(compiler, failed)
+        thread = self._threads.get(threading.get_ident())
+        if thread is None or thread.live is None:
+            return
+        token, thread.token = thread.token, None
+        self._suspension.compile_ends(token)
+        if failed:
+            self._finish(thread)
+
+    @contained
+    def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
+        thread = self._threads.get(threading.get_ident())
+        if thread is None or thread.live is None or not self.enabled:
+            return
+        thread.live.hooks_given = given.hooks
+        token = self._suspension.compile_begins()
+        try:
+            self._stop_if_wanted(thread, Moment("run", pass_name="run"), self._table.at_pass("run"))
+        finally:
+            self._suspension.compile_ends(token)
+            self._finish(thread)
+
+    def graph_begins(self, compiler: Compiler) -> None: ...
+
+    def graph_ends(self, compiler: Compiler) -> None: ...
+
+    def run_ends(self, compiler: Compiler, error: BaseException | None) -> None: ...
+
+    # ---- stops
+
+    def _finish(self, thread: _Thread) -> None:
+        """The capture is over: keep nothing of it alive, and let a step end in the program."""
+        live, thread.live = thread.live, None
+        mode, thread.mode = thread.mode, Mode.RUN
+        if mode is not Mode.RUN and live is not None:
+            self._suspension.finish_step_at_runtime(live.caller)
+
+    def _stop_if_wanted(self, thread: _Thread, moment: Moment, found: Sequence[Breakpoint]) -> None:
+        hits = [each for each in found if self._is_hit(each, moment)]
+        if hits:
+            by_name = all(isinstance(each.asked, FunctionBreakpoint) for each in hits)
+            self._stop(thread, moment, "function breakpoint" if by_name else "breakpoint", [each.id for each in hits])
+        elif self._suspension.pause_requested():
+            self._stop(thread, moment, "pause", [])
+        elif _ends_step(thread.mode, moment):
+            self._stop(thread, moment, "step", [])
+
+    def _is_hit(self, breakpoint: Breakpoint, moment: Moment) -> bool:
+        if not breakpoint.counts():
+            return False
+        if breakpoint.log_message is None:
+            return True
+        self._send(Output(category="console", output=f"{breakpoint.log_message}\n"))
+        return False
+
+    def _stop(self, thread: _Thread, moment: Moment, reason: StopReason, ids: list[int]) -> None:
+        live = thread.live
+        assert live is not None
+        with captured_graph.set_aside():
+            command = self._hold(
+                functools.partial(BackwardInspection, live, moment), live.caller, reason, ids, "Paused in a backward"
+            )
+        thread.mode = {
+            "continue": Mode.RUN,
+            "stepIn": Mode.INTO,
+            "next": Mode.OVER,
+            "stepOut": Mode.OUT if moment.node_call is not None else Mode.RUN,
+        }[command]
+
+
+def _ends_step(mode: Mode, moment: Moment) -> bool:
+    if mode is Mode.OUT:
+        return moment.node_call is None
+    return mode is Mode.INTO or (mode is Mode.OVER and not moment.is_detail)

@@ -1,0 +1,137 @@
+"""What one stop in a capture shows. Made and used on the stopped thread; every id dies at resume."""
+
+from __future__ import annotations
+
+import os.path
+import types
+from collections.abc import Iterator, Sequence
+
+from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.backward.moment import Moment
+from dynascope.agent.backward.scopes import headings
+from dynascope.agent.inspection.errors import EvaluationError
+from dynascope.agent.inspection.frames import runtime_frame
+from dynascope.agent.inspection.rows import Below, Look, Row, to_variable
+from dynascope.agent.inspection.running import evaluate_running, running_headings
+from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.internals.captured_graph import set_aside
+from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, Source, StackFrame, VariablesBody
+from dynascope.wire.messages import Evaluate, Variables
+
+NODE_CALLS_SHOWN = 200
+"""NodeCalls of a stack; a large model has thousands, and they are all in the Graph scope."""
+
+
+class BackwardInspection:
+    """Like the inspection of a symbolic stop: `frames`, then scopes and variables by id, then evaluation."""
+
+    def __init__(
+        self, live: LiveCapture, moment: Moment, ids: Iterator[int], runtime_frames: Sequence[types.FrameType] = ()
+    ) -> None:
+        """`runtime_frames`, innermost first, only where debugpy has none."""
+        self._live = live
+        self._ids = ids
+        self._moments: dict[int, Moment] = {}
+        self._running: dict[int, types.FrameType] = {}
+        self._below: dict[int, Below] = {}
+        self.frames: list[StackFrame] = []
+        if moment.kind in ("pass", "run"):
+            self._add(moment, moment.pass_name or "run", f"[{live.capture.compile_id}]", None)
+        else:
+            if moment.kind == "hook":
+                self._add_hook(moment)
+            self._add_node_calls()
+        self.captured_frames = len(self.frames)
+        for frame in runtime_frames:
+            frame_id = next(ids)
+            self._running[frame_id] = frame
+            self.frames.append(runtime_frame(frame_id, frame))
+
+    def _add(self, moment: Moment, name: str, where: str, place: tuple[str, int] | None) -> None:
+        frame_id = next(self._ids)
+        self._moments[frame_id] = moment
+        source = None
+        if place is not None:
+            path = os.path.abspath(place[0])
+            source = Source(name=os.path.basename(path), path=path)
+        frame = StackFrame(id=frame_id, name=f"{name} {where}", line=place[1] if place else 0, column=1, source=source)
+        frame.presentation_hint = None if place is not None else "subtle"
+        self.frames.append(frame)
+
+    def _add_hook(self, moment: Moment) -> None:
+        place = self._live.place_of_hook(moment.hook)
+        known = (place.path, place.line) if place is not None and place.path and place.line else None
+        name = f"{place.name} ({moment.hook.kind})" if place is not None else moment.hook.kind
+        self._add(moment, name, f"[{self._live.capture.compile_id} NodeCall {moment.node_call}]", known)
+
+    def _add_node_calls(self) -> None:
+        calls = self._live.capture.node_calls
+        for call in reversed(calls[-NODE_CALLS_SHOWN:]):
+            made = self._live.made_at(call.index)
+            place = (made[0].path, made[0].line) if made else None
+            where = f"[{self._live.capture.compile_id} NodeCall {call.index}]"
+            self._add(Moment("node", call.index), call.name, where, place)
+
+    def scopes(self, frame_id: int) -> ScopesBody:
+        """The headings of a frame; raises KeyError when the id is not of this stop."""
+        with set_aside():
+            if frame_id in self._running:
+                found = running_headings(self._running[frame_id])
+            else:
+                found = list(headings(self._live, self._moments[frame_id]))
+            return ScopesBody(scopes=[self._scope(heading) for heading in found])
+
+    def _scope(self, heading: Heading) -> Scope:
+        reference = self._reference(heading.below)
+        return Scope(
+            name=heading.name,
+            variables_reference=reference,
+            expensive=heading.expensive,
+            presentation_hint=heading.hint,
+        )
+
+    def _reference(self, below: Below | None) -> int:
+        if below is None:
+            return 0
+        reference = next(self._ids)
+        self._below[reference] = below
+        return reference
+
+    def variables(self, request: Variables) -> VariablesBody:
+        """A page of children; raises KeyError when the reference is not of this stop."""
+        below = self._below[request.variables_reference]
+        with set_aside():
+            rows = below.page(Look(None, request.hex), request.filter, request.start, request.count)
+            return VariablesBody(variables=[to_variable(row, self._reference(row.below)) for row in rows])
+
+    def evaluate(self, request: Evaluate) -> EvaluateResult:
+        """A row of the frame's scopes by its name, or any expression in a frame of the running program."""
+        with set_aside():
+            if request.frame_id in self._running:
+                frame = self._running[request.frame_id]
+                row = evaluate_running(frame, request.expression, request.context, request.hex)
+            elif request.frame_id in self._moments:
+                row = self._named(request.frame_id, request.expression.strip(), Look(None, request.hex))
+            else:
+                raise EvaluationError("This frame is gone: the program went on since.")
+            variable = to_variable(row, self._reference(row.below))
+        return EvaluateResult(
+            result=variable.value,
+            variables_reference=variable.variables_reference,
+            type=variable.type,
+            named_variables=variable.named_variables,
+            indexed_variables=variable.indexed_variables,
+            presentation_hint=variable.presentation_hint,
+        )
+
+    def _named(self, frame_id: int, name: str, look: Look) -> Row:
+        for heading in headings(self._live, self._moments[frame_id]):
+            if heading.name.lower() == name.lower():
+                return Row(name, heading.name, below=heading.below)
+            for row in heading.below.page(look, None, None, None):
+                if row.name == name:
+                    return row
+        raise EvaluationError(
+            f"{name!r} is no row of this capture: nothing of the program runs here. Name one, such as inputs[0] or "
+            "sizes[0], or evaluate in a frame of the program below."
+        )

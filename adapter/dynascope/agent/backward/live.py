@@ -1,0 +1,137 @@
+"""A capture under way, for the debugger: what it started from, the autograd nodes themselves, and where each was
+made."""
+
+from __future__ import annotations
+
+import bisect
+import os
+import types
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from dynascope.agent.backward.captures import Capture, LiftedHook
+from dynascope.agent.backward.passes import PassRun
+from dynascope.agent.backward.places import Place, place_of
+from dynascope.agent.internals import autograd_graph, captured_graph, compiled_autograd
+from dynascope.agent.internals.autograd_graph import AutogradNode, Call, ForwardFrame
+from dynascope.agent.internals.compiled_autograd import Compiler, Given
+from dynascope.agent.user_code import OUR_FOLDER, real_path
+
+_TORCH = os.path.dirname(real_path(torch.__file__)) + os.sep
+
+
+class LiveCapture:
+    """From `begin_capture` until the graph first runs; holds the fakes and the autograd nodes no longer than that."""
+
+    def __init__(self, compiler: Compiler, capture: Capture, given: Given) -> None:
+        self.compiler = compiler
+        self.capture = capture
+        self.inputs: Sequence[Any] = given.inputs
+        self.sizes: Sequence[Any] = given.sizes
+        self.scalars: Sequence[Any] = given.scalars
+        self.checks_nans = given.check_nans
+        self.call: Call | None = autograd_graph.backward_call()
+        self.passes: list[PassRun] = []
+        self.node_texts: dict[str, str] = {}
+        """How nodes were written when the passes began: those that a pass removes are gone afterwards."""
+        self.hooks_given: Sequence[Any] = ()
+        """The hooks' functions, once the captured graph is about to run."""
+        self.functions: dict[int, Any] = {}
+        """By NodeCall: the `torch.autograd.Function` context, of nodes that are written in Python."""
+        self._calls_by_name: dict[str, int] = {}
+        self._order: list[AutogradNode | None] | None = None
+        self._tensors: list[Any] | None = None
+
+    @property
+    def graph(self) -> Any:
+        return compiled_autograd.graph_of(self.compiler)
+
+    @property
+    def caller(self) -> types.FrameType | None:
+        """The innermost frame of the program, outside torch: the one with `loss.backward()`."""
+        frame = self.call.frame if self.call is not None else None
+        while frame is not None and real_path(frame.f_code.co_filename).startswith(_TORCH):
+            frame = frame.f_back
+        return frame
+
+    def node(self, index: int) -> AutogradNode | None:
+        """The autograd node of a NodeCall; None for the root, and where the walk is not the engine's."""
+        if self._order is None:
+            self._order = autograd_graph.walk(self.call) if self.call is not None else []
+        names = {call.index: call.name for call in self.capture.node_calls}
+        if index >= len(self._order) or autograd_graph.name_of(self._order[index]) != names.get(index):
+            return None
+        return self._order[index]
+
+    def made_at(self, index: int) -> list[ForwardFrame]:
+        """The program's frames that made a NodeCall's node, innermost first, without torch's and ours; [] if not
+        known."""
+        node = self.node(index)
+        if node is None:
+            return []
+        return [
+            frame
+            for frame in autograd_graph.made_at(node)
+            if not frame.path.startswith("<")
+            and not real_path(frame.path).startswith(_TORCH)
+            and not real_path(frame.path).startswith(OUR_FOLDER)
+        ]
+
+    def gradients(self, index: int) -> list[Any]:
+        """What is known of the gradients that flow into a node: `shape`, `dtype`, `device`, from the forward."""
+        node = self.node(index)
+        return list(autograd_graph.input_metadata(node)) if node is not None else []
+
+    def node_call_of_node(self, node: Any) -> int | None:
+        """The NodeCall that a node of the graph was made for; of a lifted input, the one it was lifted for."""
+        position = captured_graph.input_position(node)
+        if position is not None:
+            known = position < len(self.capture.input_origins)
+            return self.capture.input_origins[position].node_call if known else None
+        noted = captured_graph.node_call_of(node)
+        return noted if noted is not None else self._by_order().get(node.name)
+
+    def _by_order(self) -> dict[str, int]:
+        """Nodes in the order they were made, before any pass: those of one NodeCall stand together."""
+        if not self.passes and self.graph is not None:
+            firsts = [call.first for call in self.capture.node_calls]
+            for position, node in enumerate(self.graph.nodes):
+                at = bisect.bisect_right(firsts, position)
+                if at and node.op == "call_function" and node.name not in self._calls_by_name:
+                    self._calls_by_name[node.name] = self.capture.node_calls[at - 1].index
+        return self._calls_by_name
+
+    def passes_begin(self) -> None:
+        """Note what the passes will change or remove."""
+        self._by_order()
+        if self.graph is not None:
+            self.node_texts = {node.name: captured_graph.node_text(node) for node in self.graph.nodes}
+
+    def place_of_hook(self, hook: LiftedHook) -> Place | None:
+        """Where the function of a hook is written; None while it is not known."""
+        if hook.position is not None and hook.position < len(self.hooks_given):
+            return place_of(self.hooks_given[hook.position])
+        same = [each for each in self.capture.hooks if (each.kind, each.node_call) == (hook.kind, hook.node_call)]
+        functions = self._registered(hook.kind, hook.node_call)
+        at = next((i for i, each in enumerate(same) if each is hook), 0)
+        return place_of(functions[at]) if len(functions) >= len(same) else None
+
+    def _registered(self, kind: str, index: int) -> list[Any]:
+        """The hooks on a node's tensors, where the tensor is at hand: a leaf, or a local of the frames below."""
+        node = self.node(index)
+        if node is None:
+            return []
+        leaf = autograd_graph.leaf_of(node)
+        if kind == "post_acc_grad_hook":
+            return autograd_graph.post_accumulate_hooks_of(leaf)
+        if kind != "tensor_pre_hook":
+            return []
+        tensors = [leaf] if leaf is not None else [each for each in self._reachable() if each.grad_fn is node]
+        return [function for tensor in tensors for function in autograd_graph.tensor_hooks_of(tensor)]
+
+    def _reachable(self) -> list[Any]:
+        if self._tensors is None:
+            self._tensors = autograd_graph.tensors_in_frames(self.caller, self.call.outputs if self.call else ())
+        return self._tensors

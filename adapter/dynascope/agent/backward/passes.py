@@ -1,0 +1,79 @@
+"""What each pass at the end of a capture did to the graph: which nodes it removed, and which it put elsewhere."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A node that the pass put behind another: `before` and `after` name what it followed, None at the top."""
+
+    node: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PassRun:
+    """One pass: its name, and the names of the graph's nodes in order before and after it."""
+
+    name: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    result: object = None
+
+    @property
+    def removed(self) -> list[str]:
+        kept = set(self.after)
+        return [name for name in self.before if name not in kept]
+
+    @property
+    def moved(self) -> list[Moved]:
+        """The fewest nodes whose moving explains the new order."""
+        place = {name: i for i, name in enumerate(self.before)}
+        order = [name for name in self.after if name in place]
+        stayed = _longest_rising([place[name] for name in order])
+        kept = set(order)
+        before = [name for name in self.before if name in kept]
+        previous = dict(zip(before, [None, *before[:-1]], strict=True))
+        found = []
+        for i, name in enumerate(order):
+            if i not in stayed:
+                found.append(Moved(name, previous[name], order[i - 1] if i else None))
+        return found
+
+    def summary(self) -> str:
+        """`removed 19 nodes`, `moved 3 nodes`, `changed nothing`."""
+        parts = [
+            f"{verb} {len(nodes)} node{'s' if len(nodes) != 1 else ''}"
+            for verb, nodes in (("removed", self.removed), ("moved", self.moved))
+            if nodes
+        ]
+        if isinstance(self.result, list) and self.result:
+            parts.append(f"chose inputs {', '.join(map(str, self.result))} to move at run time")
+        return ", ".join(parts) or "changed nothing"
+
+
+def _longest_rising(numbers: Sequence[int]) -> set[int]:
+    """Positions of a longest rising subsequence."""
+    tails: list[int] = []
+    positions: list[int] = []
+    before: list[int] = [-1] * len(numbers)
+    for i, number in enumerate(numbers):
+        at = bisect.bisect_left(tails, number)
+        before[i] = positions[at - 1] if at else -1
+        if at == len(tails):
+            tails.append(number)
+            positions.append(i)
+        else:
+            tails[at] = number
+            positions[at] = i
+    found = set()
+    last = positions[-1] if positions else -1
+    while last >= 0:
+        found.add(last)
+        last = before[last]
+    return found

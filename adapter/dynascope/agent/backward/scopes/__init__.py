@@ -1,0 +1,25 @@
+"""The headings of the Variables view at a stop in a capture, one file each, in this order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.backward.moment import Moment
+from dynascope.agent.backward.scopes import compiling, graph, hooks, inputs, numbers, passes, saved_tensors
+from dynascope.agent.inspection.scopes.heading import Heading
+
+
+def headings(live: LiveCapture, moment: Moment) -> Iterator[Heading]:
+    """At a node: Inputs, Sizes, Scalars, Hooks, Saved Tensors, Graph, Compile. Behind the last one, Passes come
+    first."""
+    if moment.kind in ("pass", "run"):
+        yield passes.heading(live)
+    yield inputs.heading(live, moment)
+    yield numbers.sizes_heading(live)
+    yield numbers.scalars_heading(live)
+    yield hooks.heading(live)
+    if moment.node_call is not None:
+        yield saved_tensors.heading(live, moment.node_call)
+    yield graph.heading(live, moment)
+    yield compiling.heading(live, moment)

@@ -1,0 +1,57 @@
+"""Compile: which capture this is, why it was needed, and under which settings."""
+
+from __future__ import annotations
+
+from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.backward.moment import Moment
+from dynascope.agent.backward.recorder import UNEXPLAINED, inputs_by_device
+from dynascope.agent.backward.scopes.rows import fact, forward_line
+from dynascope.agent.inspection.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.tensors import VIRTUAL
+from dynascope.agent.inspection.text import value_text
+from dynascope.agent.internals import compiled_autograd
+from dynascope.agent.internals.captured_graph import scalar_moves, uses_cudagraphs
+from dynascope.agent.internals.compile_context import changed_config
+
+
+def heading(live: LiveCapture, moment: Moment) -> Heading:
+    return Heading("Compile", Below(named=computed(lambda look: _rows(look, live, moment))), expensive=True)
+
+
+def _rows(look: Look, live: LiveCapture, moment: Moment) -> list[Row]:
+    capture = live.capture
+    devices = ", ".join(f"{each.count} on {device}" for device, each in inputs_by_device(live.inputs).items())
+    rows = [
+        fact("compile id", capture.compile_id),
+        fact("reason", "; ".join(capture.reasons or (UNEXPLAINED,))),
+        fact("called as", "backward()" if capture.accumulates else "torch.autograd.grad()"),
+        fact("compiler_fn", compiled_autograd.compiler_name(live.compiler)),
+        fact("node calls so far", len(capture.node_calls)),
+        fact("inputs", devices or "none"),
+        fact("cudagraphs", "on" if uses_cudagraphs() else "off"),
+        fact("checks for NaNs", "yes: anomaly mode is on" if live.checks_nans else "no"),
+    ]
+    if moment.node_call is not None:
+        rows.append(fact("forward line", forward_line(live, moment.node_call)))
+    rows.append(_moves(live))
+    changed = changed_config()
+    settings = [fact(name, value_text(value, look)) for name, value in changed.items()]
+    text = f"{len(changed)} changed" if changed else "all as by default"
+    rows.append(Row("config", text, below=Below(named=fixed(settings)) if settings else None, hint=VIRTUAL))
+    return rows
+
+
+def _moves(live: LiveCapture) -> Row:
+    """Until the capture ends this is a forecast: nodes still to come may hand a scalar to the user's code."""
+    decided = bool(live.passes)
+    rows = []
+    for each in scalar_moves(live.graph, live.inputs) if live.graph is not None else []:
+        if each.position in live.capture.moved_to_cuda:
+            text = "moved to CUDA before each run: pinned, then copied without waiting"
+        else:
+            text = f"stays on the CPU: {each.stays_because}" if each.stays_because else "may move to CUDA"
+        rows.append(fact(f"inputs[{each.position}]", text))
+    moved = len(live.capture.moved_to_cuda)
+    text = f"{moved} moved to CUDA of {len(rows)}" if decided else f"{len(rows)} so far"
+    return Row("CPU scalars", text, below=Below(named=fixed(rows)) if rows else None, hint=VIRTUAL)

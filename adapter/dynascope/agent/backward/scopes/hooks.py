@@ -1,0 +1,33 @@
+"""Hooks: those in the graph so far, each with its user's function, and behind the passes with where it was put."""
+
+from __future__ import annotations
+
+from dynascope.agent.backward.captures import LiftedHook
+from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.backward.scopes.rows import fact
+from dynascope.agent.inspection.rows import Below, Row, fixed
+from dynascope.agent.inspection.scopes.heading import Heading
+
+_NOT_YET = "a function known when the captured graph runs"
+
+
+def heading(live: LiveCapture) -> Heading:
+    rows = [_row(live, i, hook) for i, hook in enumerate(live.capture.hooks)]
+    return Heading("Hooks", Below(indexed=fixed(rows)))
+
+
+def _row(live: LiveCapture, i: int, hook: LiftedHook) -> Row:
+    names = {call.index: call.name for call in live.capture.node_calls}
+    node = f"{names.get(hook.node_call, '?')} (NodeCall {hook.node_call})"
+    place = live.place_of_hook(hook)
+    function = place.name if place is not None else ("C++" if hook.position is None else _NOT_YET)
+    rows = [fact("kind", hook.kind), fact("node", node), fact("function", function)]
+    if place is not None and place.path is not None:
+        rows.append(fact("place", f"{place.path}:{place.line}"))
+    rows += [
+        fact(f"moved by {run.name}", f"from behind %{m.before} to behind %{m.after}")
+        for run in live.passes
+        for m in run.moved
+        if m.node == hook.graph_node
+    ]
+    return Row(f"hooks[{i}]", f"{hook.kind} of {node}: {function}", below=Below(named=fixed(rows)))

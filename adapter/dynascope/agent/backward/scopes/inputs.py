@@ -1,0 +1,42 @@
+"""Inputs: the gradients that flow into this node, and all tensors lifted into the graph's inputs, each with its
+node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.backward.moment import Moment
+from dynascope.agent.backward.scopes.rows import origin_text
+from dynascope.agent.inspection.rows import Below, Look, Row, Rows, fixed
+from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
+from dynascope.agent.internals.captured_graph import value_text
+from dynascope.agent.internals.fake_tensors import dtype_text, symbolic_text
+
+
+def heading(live: LiveCapture, moment: Moment) -> Heading:
+    gradients = list(_gradients(live, moment.node_call)) if moment.node_call is not None else []
+
+    def make(_look: Look, start: int, stop: int) -> Iterator[Row]:
+        return (_input(live, i) for i in range(start, stop))
+
+    return Heading("Inputs", Below(named=fixed(gradients), indexed=Rows(len(live.inputs), make)))
+
+
+def _gradients(live: LiveCapture, index: int) -> Iterator[Row]:
+    """The capture runs on dummies here; what the forward noted of its own outputs is the truth already."""
+    for i, known in enumerate(live.gradients(index)):
+        shape = ", ".join(symbolic_text(size) for size in known.shape)
+        place = "" if known.device.type == "cpu" else f" {known.device}"
+        text = f"{dtype_text(known.dtype)}[{shape}]{place}"
+        yield Row(f"gradients[{i}]", f"{text}: as the forward noted it; the capture has a dummy", hint=VIRTUAL)
+
+
+def _input(live: LiveCapture, position: int) -> Row:
+    value: Any = live.inputs[position]
+    rows = [Row("lifted for", origin_text(live.capture.input_origins, position), hint=VIRTUAL)]
+    rows += tensor_rows(value, Look(None), None)
+    text = f"{value_text(value)} ← {origin_text(live.capture.input_origins, position)}"
+    return Row(f"inputs[{position}]", text, type="fake tensor", below=Below(named=fixed(rows)))

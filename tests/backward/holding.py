@@ -1,0 +1,108 @@
+"""A debugger of the backward whose stops are answered by a script instead of a client."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import types
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dynascope.agent.backward.breakpoints import BackwardTable
+from dynascope.agent.backward.debugger import BackwardDebugger
+from dynascope.agent.backward.inspection import BackwardInspection
+from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
+from dynascope.wire.messages import Evaluate, Output, ResumeCommand, StopReason, Variables
+
+
+@dataclass
+class Stop:
+    """What a client would have got at one stop."""
+
+    names: list[str]
+    lines: list[tuple[str | None, int]]
+    reason: str
+    ids: list[int]
+    caller: types.CodeType | None
+    caller_line: int
+    scopes: dict[str, Any] = field(default_factory=dict)
+
+
+class Script:
+    """Answers stops: `commands` in turn, then the last one for good. `reads` reads every scope to its leaves at
+    each."""
+
+    def __init__(self, *commands: ResumeCommand, reads: bool = True) -> None:
+        self.commands = list(commands) or ["continue"]
+        self.reads = reads
+        self.stops: list[Stop] = []
+        self.at_stop: Callable[[BackwardInspection], None] = lambda inspection: None
+
+    def __call__(
+        self,
+        make_inspection: Callable[..., BackwardInspection],
+        below: types.FrameType | None,
+        reason: StopReason,
+        ids: list[int],
+        description: str,
+    ) -> ResumeCommand:
+        inspection = make_inspection(itertools.count(1))
+        stop = Stop(
+            [frame.name for frame in inspection.frames],
+            [(frame.source.path if frame.source else None, frame.line) for frame in inspection.frames],
+            reason,
+            ids,
+            below.f_code if below is not None else None,
+            below.f_lineno if below is not None else 0,
+        )
+        self.stops.append(stop)
+        if self.reads:
+            stop.scopes = read(inspection, inspection.frames[0].id)
+        self.at_stop(inspection)
+        return self.commands[min(len(self.stops), len(self.commands)) - 1]
+
+
+def read(inspection: BackwardInspection, frame_id: int, depth: int = 4) -> dict[str, Any]:
+    """Scope → row → (value, rows below), read as a client reads them."""
+    scopes = inspection.scopes(frame_id).scopes
+    return {scope.name: _rows(inspection, scope.variables_reference, depth) for scope in scopes}
+
+
+def _rows(inspection: BackwardInspection, reference: int, depth: int) -> dict[str, Any]:
+    if not reference or not depth:
+        return {}
+    body = inspection.variables(Variables(id=0, thread_ident=0, variables_reference=reference))
+    return {row.name: (row.value, _rows(inspection, row.variables_reference, depth - 1)) for row in body.variables}
+
+
+def evaluate(inspection: BackwardInspection, expression: str) -> str:
+    request = Evaluate(id=0, thread_ident=0, frame_id=inspection.frames[0].id, expression=expression)
+    return inspection.evaluate(request).result
+
+
+@contextlib.contextmanager
+def debugging(
+    script: Script, names: list[str] | None = None, lines: dict[str, list[int]] | None = None
+) -> Iterator[list[str]]:
+    """Debug backwards with these breakpoints; yields what was written to the debug console, errors of ours included."""
+    written: list[str] = []
+
+    def send(message: Any) -> None:
+        if isinstance(message, Output):
+            written.append(message.output)
+
+    debugger = BackwardDebugger(script, Suspension(), send)
+    ids = itertools.count(1)
+    table = BackwardTable()
+    for path, at in (lines or {}).items():
+        table = table.with_file(path, [Breakpoint(SourceBreakpoint(id=next(ids), line=line), line) for line in at])
+    named = [(name, Breakpoint(FunctionBreakpoint(id=next(ids), name=name), None)) for name in names or []]
+    debugger.table = table.with_names(named)
+    try:
+        yield written
+    finally:
+        debugger.remove()
+    assert not [text for text in written if "dynascope failed" in text], written

@@ -1,0 +1,302 @@
+"""Stops in a capture: every node of every program once, gradients those of eager, and the capture as without us."""
+
+from __future__ import annotations
+
+import gc
+import random
+import re
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy
+import pytest
+import torch
+from dynascope import compiled_autograd
+from dynascope.agent.inspection.errors import EvaluationError
+from torch._dynamo import compiled_autograd as dynamo
+from torch._dynamo.utils import counters
+
+from tests.backward.holding import Script, debugging, evaluate
+from tests.backward.programs import PROGRAMS, Program, doubles
+
+
+def gradients(build: Program) -> list[torch.Tensor | None]:
+    torch.manual_seed(0)
+    loss, leaves = build()
+    loss.backward()
+    return [leaf.grad for leaf in leaves]
+
+
+def captured(build: Program) -> tuple[list[str], list[torch.Tensor | None], dict[str, Any]]:
+    """The graphs and gradients of a backward under compiled autograd, and Dynamo's counters after it."""
+    torch._dynamo.reset()
+    compiled_autograd.reset()
+    counters.clear()
+    graphs: list[str] = []
+
+    def keep(graph: Any) -> Any:
+        traces = str([(node.name, node.meta.get("stack_trace")) for node in graph.graph.nodes])
+        # compiled forwards are numbered for the life of the process
+        graphs.append(re.sub(r"(aot|CompiledFunctionBackward)\d+", r"\1", graph.print_readable(False) + traces))
+        return graph
+
+    torch.manual_seed(0)
+    loss, leaves = build()
+    with dynamo._enable(keep):
+        loss.backward()
+    counted = {name: dict(counts) for name, counts in counters.items()}
+    return graphs, [leaf.grad for leaf in leaves], counted
+
+
+def same(left: list[torch.Tensor | None], right: list[torch.Tensor | None]) -> bool:
+    def equal(a: torch.Tensor | None, b: torch.Tensor | None) -> bool:
+        if a is None or b is None:
+            return a is b
+        return torch.allclose(a.to_dense(), b.to_dense()) if a.is_sparse else torch.allclose(a, b)
+
+    return len(left) == len(right) and all(map(equal, left, right))
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_every_node_stops_once_and_nothing_changes(name: str):
+    build = PROGRAMS[name]
+    eager = gradients(build)
+    plain_graphs, plain_gradients, plain_counters = captured(build)
+    states = random.getstate(), torch.get_rng_state().clone(), numpy.random.get_state()[1].copy()
+    script = Script("stepIn")
+    # what debugpy does to show a tensor of the program below
+    script.at_stop = lambda inspection: repr((torch.ones(3, requires_grad=True) * 2).sum()) and None
+    with debugging(script, names=["GraphRoot"]), compiled_autograd.record() as runs:
+        graphs, debugged, counted = captured(build)
+    assert graphs == plain_graphs
+    assert counted == plain_counters
+    assert same(debugged, plain_gradients) and same(debugged, eager)
+    assert random.getstate() == states[0] and torch.equal(torch.get_rng_state(), states[1])
+    assert (numpy.random.get_state()[1] == states[2]).all()
+    nodes = [stop.names[0] for stop in script.stops if "NodeCall" in stop.names[0] and "hook" not in stop.names[0]]
+    expected = [f"{node} [!0 NodeCall {i}]" for i, node in enumerate(runs[0].node_calls)]
+    assert nodes == expected
+    assert len(set(nodes)) == len(nodes)
+
+
+def run(build: Callable[[], Any]) -> None:
+    torch.manual_seed(0)
+    with compiled_autograd.enable(lambda graph: graph):
+        build()
+
+
+def names(script: Script) -> list[str]:
+    return [stop.names[0] for stop in script.stops]
+
+
+def chain() -> None:
+    leaf = torch.ones(3, requires_grad=True)
+    tripled = leaf * 3
+    waved = tripled.sin()
+    waved.sum().backward()
+
+
+CHAIN = chain.__code__.co_firstlineno
+
+
+@pytest.mark.parametrize(
+    ("pattern", "stops"),
+    [
+        ("SinBackward0", ["SinBackward0 [!0 NodeCall 2]"]),
+        ("Sin*", ["SinBackward0 [!0 NodeCall 2]"]),
+        ("NodeCall 1", ["SumBackward0 [!0 NodeCall 1]"]),
+        ("AccumulateGrad", ["torch::autograd::AccumulateGrad [!0 NodeCall 4]"]),
+        ("CosBackward0", []),
+        ("dce", ["dce [!0]"]),
+        ("run", ["run [!0]"]),
+    ],
+)
+def test_a_breakpoint_by_name_or_index(pattern: str, stops: list[str]):
+    script = Script()
+    with debugging(script, names=[pattern]):
+        run(chain)
+    assert names(script) == stops
+    assert all(stop.reason == "function breakpoint" and stop.ids == [1] for stop in script.stops)
+    if stops:
+        assert script.stops[0].caller is chain.__code__
+        assert script.stops[0].caller_line == CHAIN + 4
+
+
+def test_a_breakpoint_on_a_custom_function():
+    script = Script()
+    with debugging(script, names=["Scale.backward"]):
+        run(lambda: PROGRAMS["custom_function"]()[0].backward())
+    assert names(script) == ["ScaleBackward [!0 NodeCall 2]"]
+
+
+def test_a_breakpoint_on_the_forward_line():
+    script = Script()
+    with debugging(script, lines={__file__: [CHAIN + 3]}):
+        run(chain)
+    assert not torch.is_anomaly_enabled()
+    assert names(script) == ["SinBackward0 [!0 NodeCall 2]"]
+    stop = script.stops[0]
+    assert stop.reason == "breakpoint"
+    assert stop.lines[:2] == [(__file__, CHAIN + 3), (__file__, CHAIN + 4)]
+    saved = stop.scopes["Saved Tensors"]
+    ((value, below),) = saved.values()
+    assert re.fullmatch(r"f32\[s\d+\]", value)
+    assert below["shape"][1]["0"][0].endswith("= 3")
+    assert below["saved at"][0] == f"{__file__}:{CHAIN + 3} in chain"
+
+
+def test_noting_forward_lines_changes_no_graph_and_no_gradient():
+    build = PROGRAMS["compiled_forward"]
+    plain_graphs, plain_gradients, plain_counters = captured(build)
+    with debugging(Script(), lines={__file__: [1]}):
+        graphs, noted, counted = captured(build)
+    assert graphs == plain_graphs and same(noted, plain_gradients) and counted == plain_counters
+
+
+def test_a_step_goes_to_the_next_node_and_out_to_the_end_of_the_capture():
+    script = Script("next", "next", "stepOut", "next", "continue")
+    with debugging(script, names=["NodeCall 1"]):
+        run(chain)
+    assert names(script)[:3] == [
+        f"{name}Backward0 [!0 NodeCall {i}]" for i, name in enumerate(("Sum", "Sin", "Mul"), 1)
+    ]
+    assert names(script)[3:] == ["delay_unpack_hook_nodes [!0]", "reorder_tensor_pre_hook_nodes [!0]"]
+    assert [stop.reason for stop in script.stops[1:]] == ["step"] * 4
+
+
+def test_the_stack_is_the_nodes_so_far():
+    script = Script()
+    with debugging(script, names=["MulBackward0"]):
+        run(chain)
+    assert [name.partition(" ")[0] for name in script.stops[0].names] == [
+        "MulBackward0",
+        "SinBackward0",
+        "SumBackward0",
+        "torch::autograd::GraphRoot",
+    ]
+
+
+def test_scopes_of_a_node():
+    script = Script()
+    with debugging(script, names=["SinBackward0"]):
+        run(chain)
+    scopes = script.stops[0].scopes
+    assert list(scopes) == ["Inputs", "Sizes", "Scalars", "Hooks", "Saved Tensors", "Graph", "Compile"]
+    inputs = scopes["Inputs"]
+    assert inputs["gradients[0]"][0].startswith("f32[3]: as the forward noted it")
+    assert inputs["inputs[0]"][0] == "f32[] ← torch::autograd::GraphRoot (NodeCall 0)"
+    assert scopes["Sizes"]["sizes[0]"][0].endswith("= 3 ← SumBackward0 (NodeCall 1)")
+    assert any("a dummy" in value for value, _ in scopes["Graph"].values())
+    compile_rows = {name: value for name, (value, _) in scopes["Compile"].items()}
+    assert compile_rows["compile id"] == "!0"
+    assert "new autograd node" in compile_rows["reason"]
+    assert compile_rows["called as"] == "backward()"
+    assert compile_rows["inputs"].endswith("on cpu")
+
+
+def test_nodes_of_the_graph_lead_to_their_node_call():
+    script = Script()
+    with debugging(script, names=["run"], lines={__file__: [1]}):
+        run(chain)
+    rows = {name: below for name, (_, below) in script.stops[0].scopes["Graph"].items()}
+    sine = next(below for name, below in rows.items() if below.get("target", ("",))[0].endswith("SinBackward0"))
+    assert sine["node"][0] == "SinBackward0 (NodeCall 2)"
+    assert sine["forward line"][0] == f"{__file__}:{CHAIN + 3} in chain"
+
+
+@pytest.mark.parametrize("pattern", ["tensor_pre_hook", "doubles"])
+def test_hooks_stop_and_show_their_function(pattern: str):
+    code = doubles.__code__
+    script = Script()
+    with debugging(script, names=[pattern]):
+        run(hooked)
+    stops = [stop for stop in script.stops if stop.names[0].startswith("doubles")]
+    assert [stop.names[0] for stop in stops] == ["doubles (tensor_pre_hook) [!0 NodeCall 3]"]
+    assert stops[0].lines[0] == (code.co_filename, code.co_firstlineno)
+
+
+def hooked() -> None:
+    leaf = torch.ones(3, requires_grad=True)
+    middle = leaf * 3
+    middle.register_hook(doubles)
+    leaf.register_post_accumulate_grad_hook(lambda parameter: None)
+    middle.exp().sum().backward()
+
+
+def test_every_kind_of_hook_is_shown_with_its_place_when_the_graph_runs():
+    kinds = set()
+    for name in ("tensor_hooks", "node_hooks", "post_accumulate_grad_hooks", "saved_tensor_hooks"):
+        script = Script()
+        compiled_autograd.reset()
+        with debugging(script, names=["run"]):
+            run(lambda name=name: PROGRAMS[name]()[0].backward())
+        for _, below in script.stops[0].scopes["Hooks"].values():
+            kinds.add(below["kind"][0])
+            assert "programs.py" in below["place"][0]
+    assert kinds == {"tensor_pre_hook", "pre_hook", "post_hook", "post_acc_grad_hook", "unpack_hook"}
+
+
+def test_passes_say_what_they_did():
+    script = Script()
+    with debugging(script, names=["run"]):
+        run(lambda: PROGRAMS["compiled_forward"]()[0].backward())
+    passes = script.stops[0].scopes["Passes"]
+    assert "removed" in passes["dce"][0]
+    removed = passes["dce"][1]["removed"][1]
+    assert removed and all(text.startswith("%") for text, _ in removed.values())
+    assert "moved" in passes["reorder_accumulate_grad_nodes"][0]
+    before, after = passes["dce"][1]["before"], passes["dce"][1]["after"]
+    assert len(before[1]) - len(after[1]) == len(removed)
+
+
+def test_evaluation_finds_rows_and_says_what_it_cannot():
+    found: list[str] = []
+
+    def look(inspection: Any) -> None:
+        found.append(evaluate(inspection, "inputs[0]"))
+        found.append(evaluate(inspection, "compile id"))
+        with pytest.raises(EvaluationError, match="no row of this capture"):
+            evaluate(inspection, "loss + 1")
+
+    script = Script()
+    script.at_stop = look
+    with debugging(script, names=["SinBackward0"]):
+        run(chain)
+    assert found == ["f32[] ← torch::autograd::GraphRoot (NodeCall 0)", "!0"]
+
+
+def test_hit_conditions_and_logpoints_count():
+    script = Script()
+    with debugging(script, names=["SinBackward0"]) as written:
+        run(chain)
+        run(chain)  # from the cache: nothing is captured
+    assert len(script.stops) == 1 and written == []
+
+
+def test_a_capture_that_fails_lets_go_and_the_next_one_stops():
+    script = Script()
+    with debugging(script, names=["SinBackward0"]):
+        with pytest.raises(ValueError, match="refused"), compiled_autograd.enable(refuses):
+            chain()
+        run(chain)
+    assert len(script.stops) == 2
+
+
+def refuses(graph: Any) -> Any:
+    raise ValueError("refused")
+
+
+def test_nothing_is_kept_alive_after_a_backward():
+    script = Script(reads=True)
+    with debugging(script, names=["*"]):
+        with compiled_autograd.enable(lambda graph: graph):
+            leaf = torch.ones(3, requires_grad=True)
+            hidden = leaf * 3
+            gone = weakref.ref(hidden)
+            loss = hidden.sin().sum()
+            loss.backward()
+        del hidden, loss
+        script.stops.clear()
+        gc.collect()
+        assert gone() is None
