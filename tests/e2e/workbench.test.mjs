@@ -121,17 +121,20 @@ test('the picture of the README', { timeout: 120_000 }, async () => {
   await stoppedAt(page, MODEL, scores);
   await callStack(page);
   await evaluate(page, 'ctx.print_graph()', /layer_norm/);
+  await evaluate(page, 'query', /f32\[s\d+/);
   await evaluate(page, '(query @ key.transpose(-1, -2)).shape', /\[s?\d+, 4, s?\d+, s?\d+\]/);
-  await dragBorder(page, '.part.sidebar', { dx: 120 });
+  await dragBorder(page, '.part.sidebar', { dx: 130 });
   await page.locator('.pane-header[aria-label^="Watch"]').click();
   await dragBorder(page, '.pane-header[aria-label^="Call Stack"]', { dy: 215 });
   await toggle(page, 'Locals');
-  await toggle(page, 'Guards');
+  await toggle(page, 'Shapes');
+  await toggle(page, 'Compile');
+  await variable(page, /^backend/);
   await command(page, 'Debug Console: Focus on Debug Console View'); // no row of the tree keeps its focus frame
   await page.mouse.move(700, 890); // no scroll bar shows because the mouse is there
   await workbench.screenshot('workbench');
   await page.locator('.pane-header[aria-label^="Watch"]').click();
-  await dragBorder(page, '.part.sidebar', { dx: -120 });
+  await dragBorder(page, '.part.sidebar', { dx: -130 });
 });
 
 test('the frames of the running program below the traced ones, restart, stop', { timeout: 120_000 }, async () => {
@@ -159,7 +162,7 @@ test('the frames of the running program below the traced ones, restart, stop', {
 
 test('a process of the program is debugged in a session of its own', { timeout: 120_000 }, async () => {
   launchJson(launch('children', { program: '${workspaceFolder}/children.py' }));
-  const line = lineOf(model, 'scores =');
+  const line = lineOf(model, 'return self.head(x)');
   await openFile(page, model, line);
   await clickGutter(page, line);
   await start('children');

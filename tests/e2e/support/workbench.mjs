@@ -29,6 +29,7 @@ const SETTINGS = {
   'workbench.tips.enabled': false,
   'workbench.reduceMotion': 'on',
   'editor.stickyScroll.enabled': false,
+  'editor.scrollbar.horizontal': 'hidden',
   'workbench.enableExperiments': false,
   'workbench.colorTheme': 'Default Light Modern',
   'workbench.layoutControl.enabled': false,

@@ -55,8 +55,10 @@ class Model(nn.Module):
 
 def main() -> None:
     torch.manual_seed(0)
-    model = torch.compile(Model(), backend="eager", dynamic=True)
-    logits = model(torch.randint(0, 100, (2, 8)))
+    model = torch.compile(Model(), backend="eager")
+    tokens = torch.randint(0, 100, (2, 8))
+    torch._dynamo.mark_dynamic(tokens, (0, 1))
+    logits = model(tokens)
     print("logits:", tuple(logits.shape))
 
 
