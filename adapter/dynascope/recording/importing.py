@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import os
 import platform
 import re
@@ -59,8 +61,7 @@ def import_log(path: Path, store: Path, launch: str) -> Imported:
         key = entry.compile_key
         if key is not None:
             compiles.setdefault(key, _ImportedCompile(key, log)).read(entry)
-    facts = [each.facts() for each in compiles.values()]
-    facts = [each for each in facts if each.compile.path or each.graph_breaks]
+    facts = [each.facts() for each in compiles.values() if each.is_known]
     _begin_where_written(facts)
     if facts:
         writer = Writer(store, _run(path, launch, process, torch_version, facts[0].compile.began))
@@ -87,6 +88,11 @@ class _ImportedCompile:
         self._symbols: dict[str, Symbol] = {}
         self._specializations: dict[tuple[Any, ...], Specialization] = {}
         self._guards: list[Guard] = []
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the log says which code was compiled."""
+        return bool(self._metrics or self._started)
 
     def read(self, entry: Entry) -> None:
         metadata = entry.metadata
@@ -250,14 +256,29 @@ class _ImportedCompile:
 
 def _begin_where_written(facts: list[CompileFacts]) -> None:
     """Give what continues a function the line of the function itself: the log has only the line it goes on at."""
-    lines: dict[tuple[str, str], int] = {}
     for each in facts:
         compile = each.compile
-        key = compile.path, compile.function
-        if compile.resumes_at is None:
-            lines[key] = compile.line
-        else:
-            compile.line = lines.get(key, compile.line)
+        if compile.resumes_at is not None:
+            compile.line = _first_line(compile.path, compile.function, compile.resumes_at) or compile.line
+
+
+def _first_line(path: str, function: str, line: int) -> int | None:
+    """The first line of the innermost function of that name around `line`; None when the file is not on this machine."""
+    found = None
+    for node in _functions(path):
+        if node.name == function and node.lineno <= line <= (node.end_lineno or 0):
+            found = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return found
+
+
+@functools.lru_cache(64)
+def _functions(path: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Outer ones first."""
+    try:
+        tree = ast.parse(Path(path).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return []
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def _guard(reason: str) -> tuple[str, str]:

@@ -1,0 +1,79 @@
+"""What recording costs: compile time and bytes per compile, beside TORCH_TRACE and TORCH_LOGS=+dynamo, in one run.
+
+Usage: recording.py [BLOCKS [ROUNDS [BACKEND]]]. Each mode runs `transformer.py` in a process of its own, in turn, so that a
+busy machine slows all of them alike. A ratio is that of the fastest compile of each mode (CPU seconds), and the bytes are
+those on disk at the end over the number of compiles. The bias: a model of few distinct lines and one graph flatters us on
+bytes; the `eager` backend, whose compile is all tracing, does the opposite on time.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+COMPILES = 4
+"""By a process; one more comes first and is not timed."""
+LIMITS = {"time": 1.03, "bytes": 2 << 20}
+
+
+def command(mode: str, folder: Path, arguments: list[str]) -> tuple[list[str], dict[str, str]]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "adapter"), "OMP_NUM_THREADS": "1"}
+    program = [str(HERE / "transformer.py"), *arguments]
+    match mode:
+        case "recorded":
+            environment["DYNASCOPE_FACTS"] = str(folder)
+            return [sys.executable, "-m", "dynascope.agent.record_launcher", *program], environment
+        case "TORCH_TRACE":
+            environment["TORCH_TRACE"] = str(folder)
+        case "TORCH_LOGS=+dynamo":
+            environment["TORCH_LOGS"] = "+dynamo"
+    return [sys.executable, *program], environment
+
+
+def measure(mode: str, arguments: list[str]) -> tuple[list[float], float]:
+    """CPU seconds of each compile, and bytes written per compile."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        line, environment = command(mode, folder, arguments)
+        with (folder / "stderr").open("wb") as errors:
+            run = subprocess.run(line, env=environment, stdout=subprocess.PIPE, stderr=errors, check=True, timeout=900)
+        if "LOGS" not in mode:
+            (folder / "stderr").unlink()
+        written = sum(each.stat().st_size for each in folder.iterdir() if each.name != ".gitignore")
+        seconds = json.loads(run.stdout.decode().rpartition("SECONDS ")[2])["cpu"]
+    return seconds, written / (len(seconds) + 1)
+
+
+def main(blocks: str = "24", rounds: str = "3", backend: str = "eager") -> int:
+    modes = ["plain", "recorded", "TORCH_TRACE", "TORCH_LOGS=+dynamo"]
+    seconds: dict[str, list[float]] = {mode: [] for mode in modes}
+    written = {}
+    for _ in range(int(rounds)):
+        for mode in modes:
+            times, written[mode] = measure(mode, [backend, blocks, str(COMPILES)])
+            seconds[mode] += times
+    plain = min(seconds["plain"])
+    print(f"{blocks} blocks, backend {backend}, {int(rounds) * COMPILES} compiles a mode")
+    print(f"{'mode':22}{'fastest s':>10}{'ratio':>8}{'median s':>10}{'ratio':>8}{'MB a compile':>14}")
+    middle = statistics.median(seconds["plain"])
+    for mode in modes:
+        fastest, median = min(seconds[mode]), statistics.median(seconds[mode])
+        print(
+            f"{mode:22}{fastest:10.3f}{fastest / plain:8.3f}{median:10.3f}{median / middle:8.3f}"
+            f"{written[mode] / 2**20:14.2f}"
+        )
+    ratio = min(seconds["recorded"]) / plain
+    kept = ratio <= LIMITS["time"] and written["recorded"] <= LIMITS["bytes"]
+    print(f"limits: {LIMITS['time']} in time, {LIMITS['bytes'] / 2**20} MB a compile: {'kept' if kept else 'NOT KEPT'}")
+    return 0 if kept else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
