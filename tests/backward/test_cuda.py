@@ -1,0 +1,203 @@
+"""CUDA inputs: on every machine with fakes in their place, on one with a GPU for real (`make test-cuda`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch._dynamo import compiled_autograd as dynamo
+from torch._inductor import config as inductor
+
+from dynascope import compiled_autograd
+from dynascope.agent.backward.recorder import inputs_by_device
+from dynascope.agent.internals.captured_graph import scalar_moves
+from tests.backward.holding import Script, debugging
+from tests.backward.programs import PROGRAMS
+from tests.backward.test_runtime import OFF, state
+
+FakeTensor = torch._subclasses.FakeTensor
+
+
+@pytest.fixture
+def fake_cuda(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Captures see every input but scalars on `cuda:0`; what would be copied there at run time stays where it is."""
+    wrap = dynamo.AutogradCompilerInstance.wrap_fake
+
+    def wrap_fake(self: Any, tensor: torch.Tensor, source: Any) -> Any:
+        fake = wrap(self, tensor, source)
+        if tensor.dim() == 0 and not tensor.requires_grad:
+            return fake
+        with self.fake_tensor_mode:
+            return torch.empty_like(fake, device="cuda")
+
+    def cuda(self: torch.Tensor, *args: Any, **kwargs: Any) -> torch.Tensor:
+        if not isinstance(self, FakeTensor):
+            return self
+        with self.fake_mode:
+            return torch.empty_like(self, device="cuda")
+
+    monkeypatch.setattr(dynamo.AutogradCompilerInstance, "wrap_fake", wrap_fake)
+    monkeypatch.setattr(torch.Tensor, "cuda", cuda)
+    monkeypatch.setattr(torch.Tensor, "pin_memory", lambda self: self)
+    with inductor.patch({"triton.cudagraphs": True}):
+        yield
+
+
+class ReadsScalar(torch.autograd.Function):
+    """Its backward is the user's own code, and gets a CPU scalar."""
+
+    @staticmethod
+    def forward(ctx: Any, inputs: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:
+        ctx.save_for_backward(factor)
+        return inputs * 2
+
+    @staticmethod
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None]:
+        (factor,) = ctx.saved_tensors
+        return gradient * factor, None
+
+
+def divide(device: str = "cpu") -> torch.Tensor:
+    """A CPU scalar that only PyTorch's operators see, and one that the user's backward sees."""
+    weight = torch.arange(1.0, 4.0, device=device, requires_grad=True)
+    divided = weight / torch.tensor(2.0)
+    ReadsScalar.apply(divided, torch.tensor(3.0)).sum().backward()
+    assert weight.grad is not None
+    return weight.grad
+
+
+def test_the_scalar_that_only_operators_see_is_moved(fake_cuda: None):
+    expected = divide()
+    with compiled_autograd.enable(lambda graph: graph) as runs:
+        for _ in range(2):
+            assert torch.equal(divide(), expected)
+    for run in runs:
+        assert len(run.moved_to_cuda) == 2  # the divisor, and backward's own gradient of 1
+        assert run.moved_bytes == 8
+        assert "moved to CUDA" in str(run)
+    assert state() == OFF
+
+
+def test_the_scope_says_why_each_scalar_stays(fake_cuda: None):
+    script = Script()
+    with debugging(script, names=["run"]):
+        with compiled_autograd.enable(lambda graph: graph):
+            divide()
+    scalars = script.stops[0].scopes["Compile"]["CPU scalars"]
+    assert scalars[0] == "2 moved to CUDA of 3"
+    texts = [value for value, _ in scalars[1].values()]
+    assert sum("moved to CUDA before each run" in text for text in texts) == 2
+    (stays,) = [text for text in texts if "stays on the CPU" in text]
+    assert "call_backward" in stays and "not an operator of PyTorch's own" in stays
+    assert "cuda:0" in str(script.stops[0].scopes["Inputs"])
+
+
+def test_stops_with_cuda_inputs_change_nothing(fake_cuda: None):
+    def graph_of() -> str:
+        compiled_autograd.reset()
+        seen: list[str] = []
+        with dynamo._enable(lambda graph: seen.append(graph.print_readable(False)) or graph):
+            divide()
+        return seen[0]
+
+    plain = graph_of()
+    script = Script("stepIn")
+    with debugging(script, names=["GraphRoot"]):
+        assert graph_of() == plain
+    assert len(script.stops) > 10
+
+
+def test_without_cudagraphs_nothing_moves(fake_cuda: None):
+    script = Script()
+    with inductor.patch({"triton.cudagraphs": False}), debugging(script, names=["run"]):
+        with compiled_autograd.enable(lambda graph: graph) as runs:
+            divide()
+    assert runs[0].moved_to_cuda == ()
+    assert "cudagraphs is off" in str(script.stops[0].scopes["Compile"]["CPU scalars"])
+
+
+def test_inputs_are_counted_by_device():
+    with torch._subclasses.FakeTensorMode():
+        here = torch.empty(4, 4)
+        there = torch.empty_like(here, device="cuda")
+    counted = inputs_by_device([here, there, there])
+    assert {device: (each.count, each.bytes) for device, each in counted.items()} == {"cpu": (1, 64), "cuda:0": (2, 128)}
+
+
+def test_scalars_of_a_cpu_graph_say_so():
+    graph = torch.fx.Graph()
+    graph.placeholder("inputs")
+    (move,) = scalar_moves(graph, [torch.tensor(1.0), torch.ones(3)])
+    assert "no input is on CUDA" in str(move.stays_because)
+
+
+# ---- on a GPU
+
+
+def on_gpu(name: str) -> list[torch.Tensor | None]:
+    torch.manual_seed(0)
+    with torch.device("cuda"):
+        loss, leaves = PROGRAMS[name]()
+    loss.backward()
+    torch.cuda.synchronize()
+    return [leaf.grad for leaf in leaves]
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {"distributed_data_parallel"}))
+@pytest.mark.parametrize("cudagraphs", [False, True])
+def test_gpu_gradients_equal_eager_at_every_stop(name: str, cudagraphs: bool):
+    expected = on_gpu(name)
+    script = Script("stepIn")
+    with inductor.patch({"triton.cudagraphs": cudagraphs}), debugging(script, names=["GraphRoot"]):
+        with compiled_autograd.enable(lambda graph: graph) as runs:
+            found = on_gpu(name)
+    assert "cuda:0" in runs[-1].inputs
+    assert runs[-1].device_ms is not None and runs[-1].device_ms >= 0
+    nodes = [stop.names[0] for stop in script.stops if "NodeCall" in stop.names[0] and "hook" not in stop.names[0]]
+    assert len(nodes) == len(set(nodes)) == len(runs[-1].node_calls)
+    for gradient, wanted in zip(found, expected, strict=True):
+        assert (gradient is None) == (wanted is None)
+        if gradient is not None and wanted is not None:
+            torch.testing.assert_close(gradient.to_dense(), wanted.to_dense())
+
+
+@pytest.mark.cuda
+def test_gpu_moves_the_scalar_and_reports_it():
+    expected = divide("cuda")
+    with inductor.patch({"triton.cudagraphs": True}):
+        with compiled_autograd.enable(torch.compile(backend="inductor")) as runs:
+            for _ in range(3):
+                torch.testing.assert_close(divide("cuda"), expected)
+    assert runs[0].moved_to_cuda and runs[0].moved_bytes == 4 * len(runs[0].moved_to_cuda)
+    assert runs[0].inputs["cpu"].count == len(runs[0].moved_to_cuda) + 1
+    assert [run.captured for run in runs] == [True, False, False]
+
+
+@pytest.mark.cuda
+def test_gpu_side_stream():
+    expected = divide("cuda")
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream), compiled_autograd.enable(lambda graph: graph) as runs:
+        found = divide("cuda")
+    stream.synchronize()
+    torch.testing.assert_close(found, expected)
+    assert runs[0].device_ms is not None
+
+
+@pytest.mark.cuda
+def test_gpu_is_usable_after_a_capture_that_failed_at_a_stop():
+    def fails(inspection: Any) -> None:
+        raise RuntimeError("the client went away")
+
+    script = Script("stepIn")
+    script.at_stop = fails
+    expected = divide("cuda")
+    with pytest.raises(AssertionError, match="the client went away"), debugging(script, names=["GraphRoot"]):
+        with compiled_autograd.enable(lambda graph: graph):
+            torch.testing.assert_close(divide("cuda"), expected)
+    torch.cuda.synchronize()
+    torch.testing.assert_close(divide("cuda"), expected)
