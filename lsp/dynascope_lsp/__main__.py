@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dynascope_lsp.server import main
+from dynascope_lsp.server import serve
 
-main()
+serve()

@@ -1,25 +1,19 @@
-"""The server itself: its name, its lifecycle, and the text synchronisation every feature stands on."""
+"""How the server starts; `dynascope lsp` and `python -m dynascope_lsp` end up here."""
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
-from lsprotocol import types
-from pygls.lsp.server import LanguageServer
-
-
-def create_server() -> LanguageServer:
-    """A server that declares what it serves: documents kept in step with the editor, incrementally."""
-    return LanguageServer("dynascope", _version(), text_document_sync_kind=types.TextDocumentSyncKind.Incremental)
+import gc
+import logging
+import sys
 
 
-def main() -> None:
+def serve() -> None:
     """Speak LSP over stdin and stdout until the client says `exit`."""
-    create_server().start_io()
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
+    gc.disable()  # the protocol's classes are made once and stay: collecting meanwhile is a fifth of the start
+    from dynascope_lsp.serving import create_server
 
-
-def _version() -> str:
-    try:
-        return version("dynascope")
-    except PackageNotFoundError:
-        return "unknown"  # run from a checkout that is not installed
+    server = create_server()
+    gc.freeze()
+    gc.enable()
+    server.start_io()

@@ -1,0 +1,62 @@
+"""Pieces of edits that code actions are made of: statements before a line, imports, options of Dynamo's."""
+
+from __future__ import annotations
+
+import ast
+
+from lsprotocol import types
+
+from dynascope_lsp.syntax import first_line
+from dynascope_lsp.text import Text
+
+
+def replaced(text: Text, node: ast.expr | ast.stmt, new: str) -> types.TextEdit:
+    return types.TextEdit(text.range_of(node), new)
+
+
+def inserted_before(text: Text, statement: ast.stmt, *lines: str) -> types.TextEdit:
+    """Statements of their own, with the indentation of the one they come before."""
+    line = first_line(statement)
+    indentation = text.line(line)[: len(text.line(line)) - len(text.line(line).lstrip())]
+    start = types.Position(line - 1, 0)
+    return types.TextEdit(types.Range(start, start), "".join(f"{indentation}{each}\n" for each in lines))
+
+
+def inserted_after_imports(text: Text, *lines: str, without: str = "") -> list[types.TextEdit]:
+    """Top-level statements behind the last import at the top; `import torch` with them if the file has none."""
+    tree = text.tree
+    if tree is None:
+        return []
+    last = 0
+    for statement in tree.body:
+        if _is_docstring(statement):
+            last = max(last, statement.end_lineno or 0)
+        elif isinstance(statement, ast.Import | ast.ImportFrom):
+            last = statement.end_lineno or last
+        else:
+            break
+    missing = [] if imports(tree, "torch") or without == "torch" else ["import torch"]
+    new = "".join(f"{each}\n" for each in [*missing, *lines])
+    if last >= len(text.lines) or (last == len(text.lines) - 1 and not text.lines[-1] and last == 0):
+        new = "\n" + new if text.lines[-1] else new
+    place = types.Position(last, 0)
+    return [types.TextEdit(types.Range(place, place), new)]
+
+
+def imports(tree: ast.Module, name: str) -> bool:
+    """Whether `import NAME` is among the top-level statements."""
+    return any(
+        isinstance(each, ast.Import) and any(alias.name == name and alias.asname is None for alias in each.names)
+        for each in tree.body
+    )
+
+
+def imports_from(tree: ast.Module, module: str, name: str) -> bool:
+    return any(
+        isinstance(each, ast.ImportFrom) and each.module == module and any(a.name == name for a in each.names)
+        for each in tree.body
+    )
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)

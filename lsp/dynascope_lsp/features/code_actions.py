@@ -1,0 +1,92 @@
+"""Code actions: the hints, where following them is mechanical; a stop for the debugger; debugging a break."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lsprotocol import types
+
+from dynascope_lsp.features.diagnostics import diagnostics, range_of
+from dynascope_lsp.findings import Finding
+from dynascope_lsp.fixes import branches, calls, dynamic, options, scalars
+from dynascope_lsp.fixes.fix import Fix
+from dynascope_lsp.registry import feature
+from dynascope_lsp.session import Session
+from dynascope_lsp.snapshot import Snapshot
+
+DEBUG_FINDING = "dynascope.debugFinding"
+"""A command of the client's: `[{"uri", "line", "filters"}]`; it starts a debug session with these exception filters
+on."""
+
+FIXES = (branches.fixes, scalars.fixes, calls.fixes, dynamic.fixes, options.fixes, options.print_fix)
+REFACTOR = types.CodeActionKind.RefactorRewrite
+DEBUGGED = ("graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame")
+"""Kinds of findings that are exception filters of the debugger."""
+
+
+@feature(
+    types.TEXT_DOCUMENT_CODE_ACTION,
+    types.CodeActionOptions(code_action_kinds=[types.CodeActionKind.QuickFix, REFACTOR]),
+)
+def code_action(session: Session, params: types.CodeActionParams) -> list[types.CodeAction]:
+    snapshot = session.snapshot(params.text_document.uri)
+    if snapshot is None:
+        return []
+    found: list[types.CodeAction] = []
+    if _wanted(params, types.CodeActionKind.QuickFix):
+        for finding in _findings_at(snapshot, params.range):
+            found += _quick_fixes(session, snapshot, finding)
+    if _wanted(params, REFACTOR):
+        fix = calls.insert_breakpoint(snapshot.text, params.range.start.line + 1)
+        if fix is not None and _is_compiled(snapshot, params.range.start.line + 1):
+            found.append(_action(snapshot, fix, REFACTOR))
+    return found
+
+
+def _findings_at(snapshot: Snapshot, asked: types.Range) -> Iterator[Finding]:
+    for finding in snapshot.findings:
+        place = range_of(snapshot, finding)
+        if place.start.line <= asked.end.line and asked.start.line <= place.end.line:
+            yield finding
+
+
+def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iterator[types.CodeAction]:
+    shown = [each for each in diagnostics(session, snapshot) if each.message == finding.message]
+    shown = [each for each in shown if each.range == range_of(snapshot, finding)]
+    offered: set[str] = set()
+    for kind in FIXES:
+        for fix in kind(snapshot.text, finding):
+            if fix.title not in offered:
+                offered.add(fix.title)
+                yield _action(snapshot, fix, types.CodeActionKind.QuickFix, shown)
+    filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in DEBUGGED else []
+    if filters and session.client_runs(DEBUG_FINDING):
+        title = "Debug this graph break" if filters == ["graphBreak"] else "Debug this compile"
+        arguments = [{"uri": snapshot.uri, "line": finding.line, "filters": filters}]
+        command = types.Command(title, DEBUG_FINDING, arguments=arguments)
+        yield types.CodeAction(title, types.CodeActionKind.QuickFix, shown, command=command)
+
+
+def _action(
+    snapshot: Snapshot, fix: Fix, kind: types.CodeActionKind, shown: list[types.Diagnostic] | None = None
+) -> types.CodeAction:
+    edit = types.WorkspaceEdit({snapshot.uri: fix.edits})
+    return types.CodeAction(fix.title, kind, shown, is_preferred=fix.preferred or None, edit=edit)
+
+
+def _wanted(params: types.CodeActionParams, kind: str) -> bool:
+    only = params.context.only
+    return not only or any(kind == each or kind.startswith(f"{each}.") or not each for each in only)
+
+
+def _is_compiled(snapshot: Snapshot, line: int) -> bool:
+    """Whether the function around a line was traced, or something is predicted in it."""
+    function = snapshot.text.index.function_at(line) if snapshot.text.index else None
+    if function is None:
+        return False
+    if any(function.first_line <= each.line <= function.last_line for each in snapshot.findings):
+        return True
+    if snapshot.facts is None or snapshot.placement is None:
+        return False
+    traced = (snapshot.placement.line(line) for line in snapshot.facts.seconds_by_line)
+    return any(line is not None and function.first_line <= line <= function.last_line for line in traced)

@@ -1,0 +1,32 @@
+"""Code lenses above compiled functions: what came of them, and a way to the report and into the debugger."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from dynascope_lsp.compiles import CompiledFunction, compiled_functions
+from dynascope_lsp.features.report import OPEN_REPORT
+from dynascope_lsp.registry import feature
+from dynascope_lsp.session import Session
+from dynascope_lsp.snapshot import Snapshot
+
+DEBUG_FUNCTION = "dynascope.debugFunction"
+"""A command of the client's: `[{"uri", "line", "function"}]`; it starts a debug session with a breakpoint on that
+line."""
+
+
+@feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions())
+def code_lens(session: Session, params: types.CodeLensParams) -> list[types.CodeLens]:
+    snapshot = session.snapshot(params.text_document.uri)
+    if snapshot is None or not snapshot.settings.code_lens:
+        return []
+    return [lens for each in compiled_functions(snapshot) for lens in _lenses(session, snapshot, each)]
+
+
+def _lenses(session: Session, snapshot: Snapshot, function: CompiledFunction) -> list[types.CodeLens]:
+    place = snapshot.text.range_of_line(function.name_line)
+    target = {"uri": snapshot.uri, "line": function.name_line, "function": function.name}
+    found = [types.CodeLens(place, types.Command(function.summary, OPEN_REPORT, arguments=[target]))]
+    if session.client_runs(DEBUG_FUNCTION):
+        found.append(types.CodeLens(place, types.Command("Debug its compile", DEBUG_FUNCTION, arguments=[target])))
+    return found

@@ -1,0 +1,65 @@
+"""Hover: what Dynamo saw of a name, what broke at a call, how often a function was compiled."""
+
+from __future__ import annotations
+
+from dynascope.facts import model
+from lsprotocol import types
+
+from dynascope_lsp import markdown
+from dynascope_lsp.compiles import compiled_functions
+from dynascope_lsp.features.diagnostics import range_of
+from dynascope_lsp.registry import feature
+from dynascope_lsp.session import Session
+from dynascope_lsp.shapes import values_of
+from dynascope_lsp.snapshot import Snapshot
+
+
+@feature(types.TEXT_DOCUMENT_HOVER)
+def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
+    snapshot = session.snapshot(params.text_document.uri)
+    if snapshot is None:
+        return None
+    position = params.position
+    parts = [*_functions(snapshot, position), *_values(snapshot, position), *_findings(snapshot, position)]
+    if not parts:
+        return None
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)))
+
+
+def _values(snapshot: Snapshot, position: types.Position) -> list[str]:
+    """The shapes that the name here had, and where it became an input of the graph."""
+    name = snapshot.text.word_at(position)
+    if name is None or snapshot.facts is None or snapshot.placement is None:
+        return []
+    found = values_of(snapshot, name, position.line + 1)
+    if not found:
+        return []
+    rows: dict[str, list[model.Tensor]] = {}
+    for each in found:
+        rows.setdefault(each.value, []).append(each)
+    return [markdown.values(snapshot.facts, name, rows)]
+
+
+def _functions(snapshot: Snapshot, position: types.Position) -> list[str]:
+    """On `def`, the function's name, a decorator or `torch.compile(…)`: the compiles."""
+    line = position.line + 1
+    word = snapshot.text.word_at(position)
+    found = []
+    for each in compiled_functions(snapshot):
+        named = each.line <= line <= each.name_line and word is not None
+        about = named and (line < each.name_line or word in ("def", "async", each.simple_name))
+        if about or (word == "compile" and "torch.compile" in snapshot.text.line(line)):
+            found.append(markdown.compiles(each))
+    return found
+
+
+def _findings(snapshot: Snapshot, position: types.Position) -> list[str]:
+    """What the diagnostics here say, with the page about it."""
+    found = []
+    for finding in snapshot.findings:
+        place = range_of(snapshot, finding)
+        if place.start.line <= position.line <= place.end.line and (
+            finding.columns is None or place.start.character <= position.character <= place.end.character
+        ):
+            found.append(markdown.finding(finding))
+    return found

@@ -1,0 +1,101 @@
+"""What a client says about itself and its workspace: settings, folders, saved files."""
+
+from __future__ import annotations
+
+from lsprotocol import types
+
+from dynascope_lsp.features.refreshing import refresh
+from dynascope_lsp.registry import feature
+from dynascope_lsp.session import Session
+from dynascope_lsp.settings import SECTION, read_settings
+
+STORES_PATTERN = "**/.dynascope/facts.db*"
+
+
+@feature(types.INITIALIZED)
+async def initialized(session: Session, params: types.InitializedParams) -> None:
+    """Settings first, so that the first diagnostics are right; stores and watching in the same breath."""
+    server = session.server
+    for uri in server.workspace.folders:
+        session.add_folder(uri)
+    server.watch()
+    await read_configuration(session)
+    _watch_files(session)
+
+
+@feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
+async def did_change_configuration(session: Session, params: types.DidChangeConfigurationParams) -> None:
+    """Clients that cannot be asked push: either our section, or all settings with ours in it."""
+    if not _can_be_asked(session):
+        value = params.settings
+        for name in SECTION.split("."):
+            value = value.get(name, value) if isinstance(value, dict) else value
+        use(session, value)
+    else:
+        await read_configuration(session)
+
+
+async def read_configuration(session: Session) -> None:
+    """Ask the client, if it can be asked; else keep what `initializationOptions` said."""
+    if not _can_be_asked(session):
+        return
+    items = [types.ConfigurationItem(section=SECTION)]
+    answer = await session.server.workspace_configuration_async(types.ConfigurationParams(items))
+    if answer and answer[0] is not None:
+        use(session, answer[0])
+
+
+def use(session: Session, value: object) -> None:
+    """New settings, and what follows from them."""
+    settings, problem = read_settings(value)
+    if problem is not None:
+        session.warn(problem)
+    if settings != session.settings:
+        session.use(settings)
+        refresh(session)
+
+
+@feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
+def did_change_workspace_folders(session: Session, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    for folder in params.event.removed:
+        session.remove_folder(folder.uri)
+    for folder in params.event.added:
+        session.add_folder(folder.uri)
+    refresh(session)
+
+
+@feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+def did_change_watched_files(session: Session, params: types.DidChangeWatchedFilesParams) -> None:
+    """A store came up somewhere, or a program was written by somebody else."""
+    for change in params.changes:
+        session.file_changed(change.uri)
+    session.stores.refresh()
+    refresh(session)
+
+
+@feature(types.TEXT_DOCUMENT_DID_SAVE)
+def did_save(session: Session, params: types.DidSaveTextDocumentParams) -> None:
+    """Other files may import what was saved."""
+    session.file_changed(params.text_document.uri)
+    session.stores.refresh()
+    refresh(session)
+
+
+def _can_be_asked(session: Session) -> bool:
+    workspace = session.server.client_capabilities.workspace
+    return bool(workspace and workspace.configuration)
+
+
+def _watch_files(session: Session) -> None:
+    """Ask the client to tell about stores anywhere in the workspace, and about Python files that it has not open."""
+    workspace = session.server.client_capabilities.workspace
+    watched = workspace.did_change_watched_files if workspace else None
+    if not (watched and watched.dynamic_registration):
+        return
+    options = types.DidChangeWatchedFilesRegistrationOptions(
+        [types.FileSystemWatcher(STORES_PATTERN), types.FileSystemWatcher("**/*.py")]
+    )
+    method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+    session.server.client_register_capability(
+        types.RegistrationParams([types.Registration("dynascope-files", method, options)])
+    )

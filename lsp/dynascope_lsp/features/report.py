@@ -1,0 +1,43 @@
+"""The command that opens the report of what was recorded, in the browser: the same page as `dynascope report
+--html`."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+
+from lsprotocol import types
+from pygls import uris
+
+from dynascope_lsp.registry import command
+from dynascope_lsp.session import Session, path_of
+
+OPEN_REPORT = "dynascope.openReport"
+
+
+@command(OPEN_REPORT)
+async def open_report(session: Session, arguments: list[object]) -> None:
+    """`[{"uri"}]`: of the store with the newest facts about that document; without arguments, of the first store."""
+    target = arguments[0] if arguments else None
+    uri = target.get("uri") if isinstance(target, dict) else None
+    folder = session.stores.folder_of(path_of(uri) if isinstance(uri, str) else None)
+    if folder is None:
+        session.warn("Nothing has been recorded yet. Record a program with: dynascope run PROGRAM")
+        return
+    page = Path(tempfile.mkdtemp(prefix="dynascope-")) / "report.html"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "dynascope", "report", "--html", str(page)),
+        cwd=folder,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    if process.returncode != 0 or not page.exists():
+        session.warn(f"The report could not be made: {output.decode(errors='replace').strip()[-500:]}")
+        return
+    await session.server.window_show_document_async(
+        types.ShowDocumentParams(uri=uris.from_fs_path(str(page)) or "", external=True, take_focus=True)
+    )

@@ -1,0 +1,69 @@
+"""Symbols: the compiles of a document below the function they compile, and those of the whole workspace by name."""
+
+from __future__ import annotations
+
+from dynascope.facts import model
+from lsprotocol import types
+
+from dynascope_lsp.compiles import compiled_functions
+from dynascope_lsp.registry import feature
+from dynascope_lsp.session import Session
+
+MOST = 200
+
+
+@feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+def document_symbol(session: Session, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
+    snapshot = session.snapshot(params.text_document.uri)
+    if snapshot is None:
+        return []
+    found = []
+    for each in compiled_functions(snapshot):
+        whole = types.Range(snapshot.text.position(each.line, 0), snapshot.text.range_of_line(each.last_line).end)
+        name = snapshot.text.range_of_word(each.name_line, each.simple_name) or snapshot.text.range_of_line(
+            each.name_line
+        )
+        children = [
+            types.DocumentSymbol(title(compile), types.SymbolKind.Event, whole, name, detail=_detail(compile))
+            for compile in each.compiles
+        ]
+        found.append(
+            types.DocumentSymbol(
+                each.name, types.SymbolKind.Function, whole, name, detail=each.summary, children=children
+            )
+        )
+    return found
+
+
+@feature(types.WORKSPACE_SYMBOL)
+def workspace_symbol(session: Session, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
+    """Those of the newest launch of each store whose name has the letters of the query, in that order."""
+    found = []
+    for reader in session.stores.readers():
+        for each in reader.compiles(reader.newest_launch()):
+            if not each.path or not _matches(title(each), params.query):
+                continue
+            line = session.locate(each.path, each.line) or each.line
+            place = types.Range(types.Position(line - 1, 0), types.Position(line - 1, 0))
+            location = types.Location(session.uri_of(each.path), place)
+            found.append(
+                types.WorkspaceSymbol(location, title(each), types.SymbolKind.Event, container_name=_detail(each))
+            )
+            if len(found) == MOST:
+                return found
+    return found
+
+
+def title(compile: model.Compile) -> str:
+    """As frames are called in the debugger: `forward [0/1]`."""
+    name = f"{compile.function} [{compile.compile_id}]" if compile.compile_id else compile.function
+    return f"{name} from line {compile.resumes_at}" if compile.resumes_at else name
+
+
+def _detail(compile: model.Compile) -> str:
+    return compile.status if not compile.backend else f"{compile.status}, {compile.backend}"
+
+
+def _matches(name: str, query: str) -> bool:
+    letters = iter(name.lower())
+    return all(letter in letters for letter in query.lower() if not letter.isspace())

@@ -1,0 +1,111 @@
+"""The facts about one file from its newest launch, read when they are first asked for and kept until the store
+changes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import cached_property
+
+from dynascope.facts import model
+from dynascope.facts.reader import Reader, View
+
+BLOCK = 64
+"""Lines whose tensors are read together: about a screen."""
+
+BLOCKS_KEPT = 64
+
+
+class FileFacts:
+    """Lines here are those of then. Raises sqlite3.Error when the store fails."""
+
+    def __init__(self, reader: Reader, view: View) -> None:
+        self._reader = reader
+        self._view = view
+        self._blocks: OrderedDict[int, list[model.Tensor]] = OrderedDict()
+
+    @property
+    def path(self) -> str:
+        return self._view.path
+
+    @property
+    def launch(self) -> str:
+        return self._view.launch
+
+    @property
+    def sources(self) -> dict[int, model.Source]:
+        """By number: the contents that the file had when it was traced."""
+        return self._view.sources
+
+    @cached_property
+    def compiles(self) -> dict[int, model.Compile]:
+        """By number, oldest first: those that traced a line of this file."""
+        return {each.id: each for each in self._view.compiles()}
+
+    @cached_property
+    def own_compiles(self) -> list[model.Compile]:
+        """Those of functions of this file."""
+        return [each for each in self.compiles.values() if each.path == self.path]
+
+    @cached_property
+    def graph_breaks(self) -> list[model.GraphBreak]:
+        return self._view.graph_breaks()
+
+    @cached_property
+    def graph_breaks_below(self) -> list[model.GraphBreak]:
+        """In other files, reached through this one."""
+        return self._view.graph_breaks_below()
+
+    @cached_property
+    def recompiles(self) -> list[model.Recompile]:
+        return self._view.recompiles()
+
+    @cached_property
+    def guards(self) -> list[model.Guard]:
+        return self._view.guards()
+
+    @cached_property
+    def specializations(self) -> list[model.Specialization]:
+        return self._view.specializations()
+
+    @cached_property
+    def backend_failures(self) -> list[model.BackendFailure]:
+        return self._view.backend_failures()
+
+    @cached_property
+    def seconds_by_line(self) -> dict[int, float]:
+        """Time that Dynamo spent to trace each line, over all compiles."""
+        total: dict[int, float] = {}
+        for each in self._view.line_times():
+            total[each.line] = total.get(each.line, 0.0) + each.seconds
+        return total
+
+    @cached_property
+    def symbols(self) -> dict[tuple[int, str], model.Symbol]:
+        """By compile and name: symbols of the compiles that traced this file, wherever they came up."""
+        return {(each.compile, each.name): each for each in self._view.symbols_of_compiles()}
+
+    def tensors(self, first_line: int, last_line: int) -> list[model.Tensor]:
+        """What names held after these lines, both ends included, by line and then by compile."""
+        found: list[model.Tensor] = []
+        for number in range(first_line // BLOCK, last_line // BLOCK + 1):
+            block = self._block(number)
+            if first_line <= number * BLOCK and (number + 1) * BLOCK - 1 <= last_line:
+                found += block
+            else:
+                found += [each for each in block if first_line <= each.line <= last_line]
+        return found
+
+    def compile_id(self, number: int) -> str:
+        """Dynamo's name of a compile: `0/1`."""
+        found = self.compiles.get(number)
+        return found.compile_id if found else "?"
+
+    def _block(self, number: int) -> list[model.Tensor]:
+        block = self._blocks.get(number)
+        if block is None:
+            block = self._blocks[number] = self._view.tensors(number * BLOCK, (number + 1) * BLOCK - 1)
+            while len(self._blocks) > BLOCKS_KEPT:
+                self._blocks.popitem(last=False)
+        else:
+            self._blocks.move_to_end(number)
+        return block

@@ -1,0 +1,93 @@
+"""Facts as Markdown, for hovers and tooltips."""
+
+from __future__ import annotations
+
+from dynascope.facts import model
+
+from dynascope_lsp.compiles import CompiledFunction
+from dynascope_lsp.file_facts import FileFacts
+from dynascope_lsp.findings import Finding, registry_page
+from dynascope_lsp.shapes import symbols_in
+
+ROWS = 12
+"""Of a table; more do not fit into a hover."""
+
+
+def values(facts: FileFacts, name: str, rows: dict[str, list[model.Tensor]]) -> str:
+    """One row per distinct value: in which compiles, and from where."""
+    table = ["| value | compile | from |", "| --- | --- | --- |"]
+    symbols: dict[str, str] = {}
+    for value, seen in list(rows.items())[:ROWS]:
+        compiles = dict.fromkeys(facts.compile_id(each.compile) for each in seen)
+        origin = next((f"graph input `{_cell(each.origin)}`" for each in seen if each.origin), None)
+        node = next((f"node `{_cell(each.node)}`" for each in seen if each.node), "")
+        table.append(f"| `{_cell(value)}` | {_short(list(compiles))} | {origin or node} |")
+        for each in seen:
+            for symbol in symbols_in(facts, each):
+                symbols[symbol.name] = _symbol(symbol)
+    if len(rows) > ROWS:
+        table.append(f"| … {len(rows) - ROWS} more | | |")
+    return "\n".join([f"**`{name}`** while Dynamo traced", "", *table, *([""] if symbols else []), *symbols.values()])
+
+
+def compiles(function: CompiledFunction) -> str:
+    """All compiles of a function, the newest last."""
+    table = ["| compile | result | graphs | nodes | time | why |", "| --- | --- | --- | --- | --- | --- |"]
+    shown = function.compiles[-ROWS:]
+    for each in shown:
+        name = each.compile_id + (f" (line {each.resumes_at})" if each.resumes_at else "")
+        why = (
+            each.failure
+            or each.skip_reason
+            or each.reason
+            or ("first compile" if not each.resumes_at else "after a break")
+        )
+        cells = [
+            name,
+            each.status,
+            str(each.graphs),
+            str(each.nodes),
+            seconds(each.seconds),
+            _cell(why.splitlines()[0]),
+        ]
+        table.append(f"| {' | '.join(cells)} |")
+    hidden = len(function.compiles) - len(shown)
+    return "\n".join(
+        [f"**`{function.name}`**: {function.summary}", "", *table, *([f"… {hidden} earlier"] if hidden else [])]
+    )
+
+
+def finding(found: Finding) -> str:
+    """With a link to the registry's page."""
+    times = f" ×{len(found.compiles)} compiles" if len(found.compiles) > 1 else ""
+    parts = [f"**{found.title}**{times}"]
+    if found.explanation:
+        parts.append(found.explanation)
+    if found.hints:
+        parts.append("\n".join(f"- {hint}" for hint in found.hints))
+    if found.stale:
+        parts.append(f"*Recorded earlier: {found.stale}.*")
+    if found.registry_id:
+        parts.append(f"[{found.registry_id}]({registry_page(found.registry_id)})")
+    return "\n\n".join(parts)
+
+
+def seconds(value: float) -> str:
+    """`1.3 s`, `12 ms`."""
+    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
+
+
+def _symbol(symbol: model.Symbol) -> str:
+    hint = f" = {symbol.hint}" if symbol.hint is not None else ""
+    origins = f", from `{'`, `'.join(symbol.origins)}`" if symbol.origins else ""
+    replaced = f", replaced by `{symbol.replacement}`" if symbol.replacement else ""
+    constraints = f", {', '.join(symbol.constraints)}" if symbol.constraints else ""
+    return f"- `{symbol.name}`{hint} in [{symbol.low}, {symbol.high}]{origins}{replaced}{constraints}"
+
+
+def _short(names: list[str]) -> str:
+    return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,47 @@
+"""Cells of notebooks: which recorded file a cell is.
+
+IPython's kernel compiles a cell as `…/ipykernel_PID/HASH.py`, where HASH is MurmurHash2 of the cell's text (ipykernel
+6, `ipykernel.compiler.get_file_name`): so a cell is found by its content, and facts about another content are not
+found.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from dynascope_lsp.stores import Stores
+from dynascope_lsp.text import Text
+
+SEED = 0xC70F6907
+
+
+def is_cell(uri: str) -> bool:
+    """Clients give cells addresses of a scheme of their own; VS Code's is `vscode-notebook-cell`."""
+    return uri.startswith(("vscode-notebook-cell:", "notebook-cell:"))
+
+
+def recorded_path(stores: Stores, text: Text) -> str | None:
+    """The path under which a program traced this cell, if one did."""
+    names = {f"{murmur_hash_2(source.encode(), SEED)}.py" for source in (text.source, text.source + "\n")}
+    for reader in stores.readers():
+        for path in reader.files():
+            pure = PurePath(path)
+            if pure.name in names and pure.parent.name.startswith("ipykernel_"):
+                return path
+    return None
+
+
+def murmur_hash_2(data: bytes, seed: int) -> int:
+    """MurmurHash2 for 32 bits, as ipykernel and debugpy compute it."""
+    m, mask = 0x5BD1E995, 0xFFFFFFFF
+    h = seed ^ len(data)
+    whole = len(data) & ~3
+    for place in range(0, whole, 4):
+        k = int.from_bytes(data[place : place + 4], "little") * m & mask
+        k = (k ^ (k >> 24)) * m & mask
+        h = (h * m & mask) ^ k
+    rest = data[whole:]
+    if rest:
+        h = (h ^ int.from_bytes(rest, "little")) * m & mask
+    h = (h ^ (h >> 13)) * m & mask
+    return h ^ (h >> 15)

@@ -1,0 +1,242 @@
+"""Findings from facts: what Dynamo did in the newest launch, one finding for what it did again and again."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from os.path import basename
+from typing import TypeVar
+
+from dynascope.facts import model
+
+from dynascope_lsp.file_facts import FileFacts
+from dynascope_lsp.findings import Finding, Related
+from dynascope_lsp.placement import Placement
+from dynascope_lsp.text import Text
+
+Locate = Callable[[str, int], int | None]
+"""Where a line of a file is now, by path and line of then; None when it is gone."""
+
+GUARDS_SHOWN = 8
+F = TypeVar("F", bound=model.Fact)
+
+
+class Observations:
+    """The findings of one file."""
+
+    def __init__(
+        self, facts: FileFacts, placement: Placement, text: Text, locate: Locate, ours: Callable[[str], bool]
+    ) -> None:
+        """`ours` says whether a path is one the user works on, not a library's."""
+        self._facts = facts
+        self._placement = placement
+        self._text = text
+        self._locate = locate
+        self._ours = ours
+
+    def findings(self) -> list[Finding]:
+        """In the order of their lines."""
+        found = [
+            *self._graph_breaks(),
+            *self._graph_breaks_below(),
+            *self._recompiles(),
+            *self._specializations(),
+            *self._backend_failures(),
+            *self._failed_compiles(),
+            *self._skipped_frames(),
+        ]
+        return sorted(found, key=lambda each: each.line)
+
+    def _graph_breaks(self) -> Iterable[Finding]:
+        groups = _grouped(
+            self._facts.graph_breaks, lambda each: (self._placement.now(each), each.type, each.explanation)
+        )
+        for (line, *_), same in groups.items():
+            if line is not None:
+                yield self._graph_break(line, same, f"Graph break: {same[0].type}", same[0].stack[:-1])
+
+    def _graph_breaks_below(self) -> Iterable[Finding]:
+        """Breaks in a library, at the user's line that led there; in the user's own files they have their own
+        diagnostics."""
+        placed: dict[tuple[int, str, str, int], list[model.GraphBreak]] = {}
+        for each in self._facts.graph_breaks_below:
+            if self._ours(each.path):
+                continue
+            frame = next((f for f in reversed(each.stack) if self._ours(f.path)), None)
+            if frame is None or frame.path != self._facts.path:
+                continue  # another file of the user's is nearer
+            line = self._placement.line(frame.line)
+            if line is not None:
+                placed.setdefault((line, each.type, each.path, each.line), []).append(each)
+        for (line, kind, path, broken_line), same in placed.items():
+            title = f"Graph break in {same[0].function} ({basename(path)}:{broken_line}): {kind}"
+            yield self._graph_break(line, same, title, same[0].stack)
+
+    def _graph_break(
+        self, line: int, same: list[model.GraphBreak], title: str, stack: list[model.StackFrame]
+    ) -> Finding:
+        first = same[0]
+        chains = len({tuple(each.stack) for each in same})
+        related = [
+            Related(frame.path, now, f"{'called from' if frame is not first.stack[-1] else 'in'} {frame.function}")
+            for frame in reversed(stack)
+            if (now := self._locate(frame.path, frame.line)) is not None
+        ]
+        if chains > 1:
+            related.append(Related(first.path, line, f"and {chains - 1} more chains of callers reach this line"))
+        return Finding(
+            kind="graphBreak",
+            line=line,
+            title=title,
+            explanation=_explanation(first),
+            hints=first.hints,
+            registry_id=first.registry_id,
+            type=first.type,
+            compiles=self._ids(each.compile for each in same),
+            related=related,
+            stale=self._stale(line),
+        )
+
+    def _recompiles(self) -> Iterable[Finding]:
+        groups = _grouped(self._facts.recompiles, lambda each: (self._placement.now(each), _shape_of(each.guard)))
+        for (line, _), same in groups.items():
+            if line is None:
+                continue
+            first, limit = same[0], any(each.limit_reached for each in same)
+            values = [each.value for each in same if each.value]
+            met = f"\nMet: {', '.join(dict.fromkeys(values[:GUARDS_SHOWN]))}" if values else ""
+            title = (
+                f"Recompile limit reached: {first.function} runs uncompiled from here on"
+                if limit
+                else f"Recompiled: {first.function}"
+            )
+            yield Finding(
+                kind="recompileLimit" if limit else "recompile",
+                line=self._name_line(line),
+                title=title,
+                explanation=f"{first.failed_compile_id} could not be used again: {first.guard}{met}",
+                hints=_RECOMPILE_LIMIT_HINTS if limit else [],
+                compiles=self._ids(each.compile for each in same),
+                related=[
+                    Related(each.guard_path, now, f"the guard comes from here: {each.guard}")
+                    for each in _distinct(same, lambda each: (each.guard_path, each.guard_line))
+                    if each.guard_path and each.guard_line and (now := self._locate(each.guard_path, each.guard_line))
+                ],
+                stale=self._stale(line),
+                guard=first.guard,
+                function_line=line,
+            )
+
+    def _specializations(self) -> Iterable[Finding]:
+        groups = _grouped(
+            self._facts.specializations, lambda each: (self._placement.now(each), each.value, tuple(each.origins))
+        )
+        for (line, _, _), same in groups.items():
+            if line is None:
+                continue
+            first = same[0]
+            origin = f" ({', '.join(first.origins)})" if first.origins else ""
+            yield Finding(
+                kind="specialization",
+                line=line,
+                title=f"Specialised: {first.symbol}{origin} is fixed to {first.value}",
+                explanation=first.reason,
+                compiles=self._ids(each.compile for each in same),
+                related=[
+                    Related(frame.path, now, f"called from {frame.function}")
+                    for frame in reversed(first.stack[:-1])
+                    if (now := self._locate(frame.path, frame.line)) is not None
+                ],
+                stale=self._stale(line),
+            )
+
+    def _backend_failures(self) -> Iterable[Finding]:
+        groups = _grouped(
+            self._facts.backend_failures, lambda each: (self._placement.now(each), each.exception, each.message)
+        )
+        for (line, *_), same in groups.items():
+            if line is not None:
+                yield Finding(
+                    kind="backendFailure",
+                    line=line,
+                    title=f"The backend {same[0].backend} failed on the graph that ends here",
+                    explanation=f"{same[0].exception}: {same[0].message}",
+                    compiles=self._ids(each.compile for each in same),
+                    stale=self._stale(line),
+                )
+
+    def _failed_compiles(self) -> Iterable[Finding]:
+        """Those that failed for another reason than the backend's."""
+        told = {each.compile for each in self._facts.backend_failures}
+        failed = [each for each in self._facts.own_compiles if each.status == "failed" and each.id not in told]
+        for (line, failure), same in _grouped(failed, lambda each: (self._placement.now(each), each.failure)).items():
+            if line is not None and "BackendCompilerFailed" not in (failure or ""):
+                yield Finding(
+                    kind="backendFailure",
+                    line=self._name_line(line),
+                    title=f"Could not compile {same[0].function}",
+                    explanation=failure or "",
+                    compiles=self._ids(each.id for each in same),
+                    stale=self._stale(line),
+                )
+
+    def _skipped_frames(self) -> Iterable[Finding]:
+        skipped = [each for each in self._facts.own_compiles if each.status == "skipped"]
+        for (line, reason), same in _grouped(
+            skipped, lambda each: (self._placement.now(each), each.skip_reason)
+        ).items():
+            if line is not None:
+                yield Finding(
+                    kind="skippedFrame",
+                    line=self._name_line(line),
+                    title=f"Not compiled: {same[0].function} runs as plain Python",
+                    explanation=reason or "",
+                    stale=self._stale(line),
+                )
+
+    def _ids(self, numbers: Iterable[int]) -> list[str]:
+        """Ids of distinct compiles; of runs that are alike (ranks) each counts."""
+        return [self._facts.compile_id(number) for number in dict.fromkeys(numbers)]
+
+    def _name_line(self, line: int) -> int:
+        """The line of `def`, for a function whose code begins at a decorator."""
+        function = self._text.index.function_starting(line) if self._text.index else None
+        return function.name_line if function else line
+
+    def _stale(self, line: int) -> str | None:
+        if self._placement.identical:
+            return None
+        function = self._text.index.function_at(line) if self._text.index else None
+        if function is None or not self._placement.changed(function.first_line, function.last_line):
+            return None
+        return f"{function.node.name} has been edited since"
+
+
+def _explanation(graph_break: model.GraphBreak) -> str:
+    return graph_break.explanation or graph_break.reason
+
+
+def _shape_of(guard: str) -> str:
+    """A guard without its numbers: the same one failed if only they differ."""
+    return re.sub(r"\d+", "#", guard)
+
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+
+def _grouped(facts: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
+    groups: dict[K, list[T]] = {}
+    for each in facts:
+        groups.setdefault(key(each), []).append(each)
+    return groups
+
+
+def _distinct(facts: Iterable[T], key: Callable[[T], object]) -> list[T]:
+    return list({key(each): each for each in facts}.values())
+
+
+_RECOMPILE_LIMIT_HINTS = [
+    "Find what changes from call to call in the guards above, and make it dynamic (`torch._dynamo.mark_dynamic`).",
+    "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`.",
+]

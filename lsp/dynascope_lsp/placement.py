@@ -1,0 +1,57 @@
+"""Where facts are in the present text: by the hashes of the lines, so that they move when lines move."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from dynascope.facts import model
+
+from dynascope_lsp.alignment import Alignment
+from dynascope_lsp.file_facts import FileFacts
+from dynascope_lsp.text import Text
+
+
+class Placement:
+    """Of the facts about one file in one version of its text."""
+
+    def __init__(self, facts: FileFacts, text: Text, *, trusted: bool = False) -> None:
+        """`trusted`: the content is known to be the same (a notebook's cell is found by its content)."""
+        self._facts = facts
+        self._alignments = {
+            number: Alignment(text.hashes if trusted else source.line_hashes, text.hashes)
+            for number, source in facts.sources.items()
+        }
+
+    def now(self, fact: model.Fact | model.Compile) -> int | None:
+        """The line of a fact now; None when that line is another one or gone."""
+        alignment = self._alignments.get(fact.source)
+        return alignment.now(fact.line) if alignment else None
+
+    def line(self, then: int) -> int | None:
+        """Where a line is now that some fact names without its source (a frame of a stack): in the newest content."""
+        for number in sorted(self._alignments, reverse=True):
+            found = self._alignments[number].now(then)
+            if found is not None:
+                return found
+        return None
+
+    def tensors(self, first_line: int, last_line: int) -> list[tuple[int, model.Tensor]]:
+        """What names hold after these lines of now, with the line."""
+        if self.identical:
+            return [(each.line, each) for each in self._facts.tensors(first_line, last_line)]
+        then = [line for a in self._alignments.values() for line in a.then(first_line, last_line)]
+        if not then:
+            return []
+        placed = [(self.now(each), each) for each in self._facts.tensors(min(then), max(then))]
+        return [(line, each) for line, each in placed if line is not None and first_line <= line <= last_line]
+
+    @cached_property
+    def identical(self) -> bool:
+        """Nothing has changed since."""
+        return all(each.identical for each in self._alignments.values())
+
+    def changed(self, first_line: int, last_line: int) -> bool:
+        """Whether something between these lines of now is not as it was traced (comments count: we compare lines)."""
+        if self.identical:
+            return False
+        return not any(each.has_piece(first_line, last_line) for each in self._alignments.values())

@@ -1,0 +1,222 @@
+"""Calls: of functions of the workspace, which are followed, and of everybody else's, for which there are rules."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from dynascope_lsp.prediction import rules
+from dynascope_lsp.prediction.rules import Rule
+from dynascope_lsp.prediction.torch_names import (
+    DISABLING,
+    LAYERS,
+    MASKS,
+    NOT_TRACED,
+    TELLING_METHODS,
+    TENSOR_METHODS,
+    result_of,
+)
+from dynascope_lsp.prediction.values import (
+    DISABLED,
+    LOGGER,
+    MASK,
+    MAYBE_TENSOR,
+    TENSOR,
+    UNKNOWN,
+    Class,
+    Constant,
+    Function,
+    Instance,
+    Named,
+    Several,
+    Value,
+    is_tensor,
+    may_be_tensor,
+)
+from dynascope_lsp.syntax import dotted
+
+if TYPE_CHECKING:
+    from dynascope_lsp.prediction.interpreter import Interpreter
+
+
+class Calls(ABC):
+    """The half of a frame that calls; it holds the frame's state."""
+
+    def __init__(self, interpreter: Interpreter, function: Function, certain: bool, depth: int) -> None:
+        self._interpreter = interpreter
+        self._function = function
+        self._module = function.module
+        self._certain = certain
+        self._depth = depth
+        self.names: dict[str, Value] = dict(function.closure or {})
+        self._returned: list[Value] = []
+        self._unresumable = 0
+        self._uncompiled = False
+        self._name = getattr(function.node, "name", "<lambda>")
+
+    @abstractmethod
+    def evaluate(self, node: ast.expr) -> Value:
+        """What is known of an expression's value; reports what breaks in it."""
+
+    def _report(self, node: ast.expr | ast.stmt, rule: Rule) -> None:
+        if not self._certain or self._uncompiled:
+            return
+        if rule.unless and any(module.sets(rule.unless) for module in self._interpreter.modules.values()):
+            return
+        self._interpreter.report(self._module, node, rule, self._name)
+        if self._unresumable:
+            self._uncompiled = True
+
+    def _call(self, node: ast.Call) -> Value:
+        receiver: Value | None = None
+        if isinstance(node.func, ast.Attribute):
+            receiver = self.evaluate(node.func.value)
+            if may_be_tensor(receiver) or receiver == LOGGER:
+                return self._method_call(node, node.func.attr, receiver)
+        if isinstance(node.func, ast.Call) and dotted(node.func.func) == "super":
+            return UNKNOWN
+        function = self._super_method(node.func) or self.evaluate(node.func)
+        arguments = [self.evaluate(each) for each in node.args]
+        keywords = {each.arg: self.evaluate(each.value) for each in node.keywords if each.arg is not None}
+        starred = any(isinstance(each, ast.Starred) for each in node.args)
+        return self._apply(node, function, arguments, keywords, starred)
+
+    def _apply(
+        self, node: ast.Call, function: Value, arguments: list[Value], keywords: dict[str, Value], starred: bool
+    ) -> Value:
+        match function:
+            case Named(name):
+                return self._call_of_named(node, name, arguments)
+            case Function():
+                given = None if starred else arguments
+                return self._interpreter.call(
+                    function,
+                    given,
+                    keywords,
+                    certain=self._certain and not self._uncompiled_here(),
+                    depth=self._depth + 1,
+                )
+            case Instance(info):
+                forward = self._interpreter.method(info, "forward") or self._interpreter.method(info, "__call__")
+                if forward is not None:
+                    bound = self._interpreter.decorated(Function(forward.module, forward.node, forward.owner, function))
+                    return self._apply(node, bound, arguments, keywords, starred)
+                return UNKNOWN
+            case Class(info):
+                return Instance(info)
+            case Several(items, True):
+                result: Value = arguments[0] if arguments else UNKNOWN
+                for each in items:
+                    result = self._apply(node, each, [result], {}, False)
+                return result
+        return UNKNOWN
+
+    def _uncompiled_here(self) -> bool:
+        """What an uncompiled function calls is compiled for itself: it breaks as well."""
+        return False
+
+    def _super_method(self, func: ast.expr) -> Value | None:
+        """`super().forward`, in a method."""
+        owner = self._function.owner
+        if (
+            owner is None
+            or not isinstance(func, ast.Attribute)
+            or not isinstance(func.value, ast.Call)
+            or dotted(func.value.func) != "super"
+        ):
+            return None
+        for each in self._interpreter.bases(owner)[1:]:
+            if func.attr in each.methods:
+                return Function(each.module, each.methods[func.attr], each, self._function.bound)
+        return None
+
+    def _call_of_named(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        """Something from outside of the workspace is called."""
+        interpreter = self._interpreter
+        if name == DISABLED.name:
+            self._report(node, rules.DISABLED)
+            return UNKNOWN
+        if name in rules.FUNCTIONS:
+            self._report(node, rules.FUNCTIONS[name])
+            return LOGGER if name == "logging.getLogger" else UNKNOWN
+        if name in rules.TENSOR_FUNCTIONS and arguments and is_tensor(arguments[0]):
+            self._report(node, rules.TENSOR_FUNCTIONS[name])
+            return (
+                TENSOR if name.startswith("torch.") and rules.TENSOR_FUNCTIONS[name] is rules.DYNAMIC_SHAPE else UNKNOWN
+            )
+        if name == "torch.where":
+            if len(node.args) == 1 and not node.keywords and is_tensor(arguments[0]):
+                self._report(node, rules.DYNAMIC_SHAPE)
+                return UNKNOWN
+            return TENSOR if len(node.args) == 3 else UNKNOWN
+        if name in rules.MODULE_CONSTRUCTORS:
+            self._report(node, rules.MODULE_MADE)
+        if name in ("torch.nn.ModuleList", "torch.nn.Sequential"):
+            if len(arguments) == 1 and isinstance(arguments[0], Several):
+                items = arguments[0].items
+            else:
+                items = tuple(arguments)
+            return Several(items, called=name.endswith("Sequential"))
+        if name in rules.RECURRENT:
+            return Named(f"{name}()")
+        if name.removesuffix("()") in rules.RECURRENT:
+            self._report(node, rules.RNN)
+            return UNKNOWN
+        if name.removesuffix("()") in LAYERS and not name.endswith("()"):
+            return Named(f"{name}()") if name != "torch.nn.Parameter" else TENSOR
+        if name.endswith("()") and name[:-2] in LAYERS:
+            return TENSOR
+        if name in ("torch.max", "torch.min") and len(node.args) == 1 and not node.keywords:
+            return TENSOR
+        if name in ("torch.compile", "functools.partial") and arguments:
+            return arguments[0] if name == "torch.compile" else UNKNOWN
+        if name in NOT_TRACED:
+            return DISABLED if name in DISABLING else UNKNOWN
+        if name in ("builtins.isinstance",) and len(node.args) == 2 and is_tensor(arguments[0]):
+            return Constant(True) if interpreter.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
+        if name in ("builtins.enumerate", "builtins.reversed", "builtins.list", "builtins.tuple", "builtins.zip"):
+            return _iterated(name, arguments)
+        if name.startswith("torch.") and name.split(".")[1] in ("no_grad", "autocast", "inference_mode", "enable_grad"):
+            return Named(f"{name}()")
+        return result_of(name) or UNKNOWN
+
+    def _method_call(self, node: ast.Call, method: str, receiver: Value) -> Value:
+        """A method of a tensor, or of what may be one."""
+        arguments = [self.evaluate(each) for each in node.args]
+        for each in node.keywords:
+            self.evaluate(each.value)
+        if receiver == LOGGER:
+            if method in rules.LOGGER_METHODS:
+                self._report(node, rules.LOGGING)
+            return UNKNOWN
+        known = is_tensor(receiver) or receiver == MAYBE_TENSOR
+        if method in rules.METHODS and known:
+            self._report(node, rules.METHODS[method])
+            return TENSOR if rules.METHODS[method] is rules.DYNAMIC_SHAPE and method != "nonzero" else UNKNOWN
+        if (
+            method in ("max", "min", "median")
+            and (node.args or node.keywords)
+            and not (arguments and is_tensor(arguments[0]))
+        ):
+            return UNKNOWN
+        if is_tensor(receiver):
+            if method in MASKS or method == "bool":
+                return MASK
+            return TENSOR if method in TENSOR_METHODS else UNKNOWN
+        if receiver == MAYBE_TENSOR and method in TELLING_METHODS:
+            return MASK if method in MASKS else TENSOR
+        return MAYBE_TENSOR if receiver == MAYBE_TENSOR and method in TENSOR_METHODS else UNKNOWN
+
+
+def _iterated(name: str, arguments: list[Value]) -> Value:
+    if not arguments:
+        return UNKNOWN
+    first = arguments[0]
+    if name == "builtins.enumerate" and isinstance(first, Several):
+        return Several(tuple(Several((UNKNOWN, each)) for each in first.items))
+    return (
+        first
+        if name in ("builtins.list", "builtins.tuple", "builtins.reversed") and isinstance(first, Several)
+        else UNKNOWN
+    )

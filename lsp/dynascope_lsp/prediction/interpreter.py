@@ -1,0 +1,199 @@
+"""Follows the code from one site: calls, imports, classes; what runs inside of a function is `frame`'s.
+
+Reports are kept by place and rule, results of calls by function and kinds of arguments, so that each is looked at once.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from dynascope_lsp.prediction.frame import Frame
+from dynascope_lsp.prediction.modules import ClassInfo, Module
+from dynascope_lsp.prediction.rules import Rule
+from dynascope_lsp.prediction.torch_names import DISABLING, TRANSPARENT, usual_name
+from dynascope_lsp.prediction.values import (
+    DISABLED,
+    UNKNOWN,
+    Class,
+    Constant,
+    Function,
+    Instance,
+    ModuleValue,
+    Named,
+    Several,
+    Value,
+)
+from dynascope_lsp.syntax import dotted
+
+DEPTH = 24
+BUDGET = 60_000
+"""Expressions looked at from one site: some 100 ms."""
+
+
+class Report(Struct, frozen=True):
+    """A rule applies to a piece of code."""
+
+    module: Module
+    node: ast.expr | ast.stmt
+    rule: Rule
+    function: str
+
+
+class Interpreter:
+    """From one site; `import_module` finds modules of the workspace."""
+
+    def __init__(self, import_module: Callable[[Module, str, int], Module | None]) -> None:
+        self.reports: dict[tuple[str, int, int, str], Report] = {}
+        self.modules: dict[str, Module] = {}
+        self._import = import_module
+        self._budget = BUDGET
+        self._results: dict[object, Value] = {}
+        self._globals: dict[tuple[str, str], Value] = {}
+
+    def trace(self, function: Function) -> None:
+        """Look at a function as a compile would that begins with it."""
+        self.call(function, None, {}, certain=True, depth=0)
+
+    def call(
+        self,
+        function: Function,
+        arguments: list[Value] | None,
+        keywords: dict[str, Value],
+        *,
+        certain: bool,
+        depth: int,
+    ) -> Value:
+        """What it returns; `arguments` None: not known (the call that compiles it)."""
+        if depth > DEPTH or self._budget <= 0:
+            return UNKNOWN
+        key = (id(function.node), certain, tuple(map(_kind, arguments or ())), arguments is None)
+        if key in self._results:
+            return self._results[key]
+        self._results[key] = UNKNOWN  # a recursion finds this
+        frame = Frame(self, function, certain, depth)
+        frame.bind(arguments, keywords)
+        self._results[key] = result = frame.run()
+        return result
+
+    def report(self, module: Module, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
+        self.reports.setdefault(
+            (module.path, node.lineno, node.col_offset, rule.name), Report(module, node, rule, function)
+        )
+
+    def spend(self) -> bool:
+        self._budget -= 1
+        return self._budget > 0
+
+    def global_value(self, module: Module, name: str) -> Value:
+        """What a name of a module stands for."""
+        self.modules[module.path] = module
+        key = (module.path, name)
+        if key not in self._globals:
+            self._globals[key] = UNKNOWN  # a cycle finds this
+            self._globals[key] = self._global_value(module, name)
+        return self._globals[key]
+
+    def _global_value(self, module: Module, name: str) -> Value:
+        if name in module.functions:
+            return self.decorated(Function(module, module.functions[name]))
+        if name in module.classes:
+            return Class(module.classes[name])
+        if name in module.assigned:
+            value = module.assigned[name]
+            return UNKNOWN if value is None else Frame.to_evaluate(self, module).evaluate(value)
+        if name in module.imports:
+            return self.imported(module, *module.imports[name])
+        return Named(f"builtins.{name}") if hasattr(builtins, name) else UNKNOWN
+
+    def imported(self, module: Module, origin: str, name: str | None, level: int) -> Value:
+        found = self._import(module, origin, level)
+        if found is not None:
+            self.modules[found.path] = found
+            if name is None:
+                return ModuleValue(found)
+            value = self.global_value(found, name)
+            if value != UNKNOWN:
+                return value
+        if name is not None:
+            inner = self._import(module, f"{origin}.{name}" if origin else name, level)
+            if inner is not None:
+                self.modules[inner.path] = inner
+                return ModuleValue(inner)
+        if found is not None or level:
+            return UNKNOWN
+        return Named(usual_name(f"{origin}.{name}" if name else origin))
+
+    def decorated(self, function: Function) -> Value:
+        """A function as its decorators leave it: unknown when one of them is."""
+        assert not isinstance(function.node, ast.Lambda)
+        for decorator in function.node.decorator_list:
+            name = self.name_of(function.module, decorator.func if isinstance(decorator, ast.Call) else decorator)
+            if name in DISABLING:
+                return DISABLED
+            if name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
+                name = self.name_of(function.module, decorator.args[0])
+            if name not in TRANSPARENT:
+                return UNKNOWN
+        return function
+
+    def name_of(self, module: Module, node: ast.expr) -> str | None:
+        """The full name of something from outside of the workspace."""
+        name = dotted(node)
+        if name is None:
+            return None
+        head, _, rest = name.partition(".")
+        value = self.global_value(module, head)
+        if not isinstance(value, Named):
+            return None
+        return usual_name(f"{value.name}.{rest}" if rest else value.name)
+
+    def method(self, info: ClassInfo, name: str) -> Function | None:
+        """A method of a class or of its bases in the workspace."""
+        for each in self.bases(info):
+            if name in each.methods:
+                return Function(each.module, each.methods[name], each)
+        return None
+
+    def bases(self, info: ClassInfo) -> list[ClassInfo]:
+        """The class and those it inherits from, as far as they are in the workspace."""
+        found: list[ClassInfo] = []
+        todo = [info]
+        while todo and len(found) < 16:
+            each = todo.pop(0)
+            if each in found:
+                continue
+            found.append(each)
+            for base in each.node.bases:
+                value = self._value_of_base(each.module, base)
+                if isinstance(value, Class):
+                    todo.append(value.info)
+        return found
+
+    def _value_of_base(self, module: Module, base: ast.expr) -> Value:
+        name = dotted(base)
+        if name is None:
+            return UNKNOWN
+        head, _, rest = name.partition(".")
+        value = self.global_value(module, head)
+        if rest and isinstance(value, ModuleValue):
+            return self.global_value(value.module, rest)
+        return value if not rest else UNKNOWN
+
+
+def _kind(value: Value) -> object:
+    """What of an argument decides how a call goes."""
+    if isinstance(value, Function):
+        return id(value.node)
+    if isinstance(value, Instance | Class):
+        return id(value.info)
+    if isinstance(value, Several):
+        return ("several", *map(_kind, value.items[:4]))
+    if isinstance(value, Constant):
+        return (
+            (type(value.value), value.value) if isinstance(value.value, bool | int | str | None) else type(value.value)
+        )
+    return value if not isinstance(value, ModuleValue) else id(value.module)

@@ -1,0 +1,130 @@
+"""Modules of the workspace: what their names stand for, and which file an import means."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Callable
+from functools import cached_property
+
+from dynascope_lsp.syntax import FunctionNode
+from dynascope_lsp.text import Text
+
+Find = Callable[[str, "Module", int], "Module | None"]
+"""Finds the module of a dotted name, as imported by a module, with its level of dots."""
+
+
+class ClassInfo:
+    """A class statement: methods, bases, and what `__init__` and the class body assign to attributes."""
+
+    def __init__(self, module: Module, node: ast.ClassDef) -> None:
+        self.module = module
+        self.node = node
+        self.name = node.name
+        self.methods = {each.name: each for each in node.body if isinstance(each, FunctionNode)}
+
+    @cached_property
+    def attributes(self) -> dict[str, tuple[ast.expr, FunctionNode | None]]:
+        """By name: the value and the method it is assigned in; an attribute assigned twice, to whatever, is left
+        out."""
+        found: dict[str, tuple[ast.expr, FunctionNode | None]] = {}
+        twice: set[str] = set()
+        places: list[tuple[ast.AST, FunctionNode | None]] = [(each, None) for each in self.node.body]
+        places = [(each, None) for each, _ in places if isinstance(each, ast.Assign | ast.AnnAssign)]
+        places += [(each, method) for method in self.methods.values() for each in ast.walk(method)]
+        for node, method in places:
+            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+                continue
+            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                name = _attribute_of_self(target) if method else getattr(target, "id", None)
+                if name is not None:
+                    twice |= {name} & found.keys()
+                    found[name] = (node.value, method)
+        return {name: value for name, value in found.items() if name not in twice}
+
+
+class Module:
+    """One file. Names are resolved once, in the order of the file: the last definition counts."""
+
+    def __init__(self, path: str, text: Text) -> None:
+        self.path = path
+        self.text = text
+        self.tree = text.tree if text.tree is not None else ast.Module([], [])
+        self.classes: dict[str, ClassInfo] = {}
+        self.functions: dict[str, FunctionNode] = {}
+        self.imports: dict[str, tuple[str, str | None, int]] = {}
+        """By local name: module, name in it (None: the module itself), level of dots."""
+        self.assigned: dict[str, ast.expr | None] = {}
+        """Values of module-level names; None for one assigned more than once."""
+        for node in self.tree.body:
+            self._add(node)
+        for each in ast.walk(self.tree):
+            if isinstance(each, ast.Import | ast.ImportFrom):
+                self._add_import(each)
+            elif isinstance(each, ast.Global):
+                self.assigned.update(dict.fromkeys(each.names))
+
+    def sets(self, option: str) -> bool:
+        """Whether the file sets an option of Dynamo's to True."""
+        return f"{option}=True" in self.text.source.replace(" ", "")
+
+    def _add(self, node: ast.stmt) -> None:
+        if isinstance(node, ast.ClassDef):
+            self.classes[node.name] = ClassInfo(self, node)
+        elif isinstance(node, FunctionNode):
+            self.functions[node.name] = node
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                self._assign(target, node.value)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self._assign(node.target, node.value)
+        elif isinstance(node, ast.AugAssign):
+            self._assign(node.target, None)
+        elif isinstance(node, ast.If | ast.Try | ast.With | ast.For | ast.While):
+            for child in ast.iter_child_nodes(node):
+                if isinstance(child, ast.stmt):
+                    self._add(child)
+
+    def _assign(self, target: ast.expr, value: ast.expr | None) -> None:
+        if isinstance(target, ast.Name):
+            self.assigned[target.id] = None if target.id in self.assigned else value
+        elif isinstance(target, ast.Tuple | ast.List):
+            for each in target.elts:
+                self._assign(each, None)
+
+    def _add_import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            if isinstance(node, ast.Import):
+                local = alias.asname or alias.name.partition(".")[0]
+                self.imports[local] = (alias.name if alias.asname else local, None, 0)
+            elif alias.name != "*":
+                self.imports[alias.asname or alias.name] = (node.module or "", alias.name, node.level)
+
+
+def module_candidates(name: str, importer: str, level: int, folders: list[str]) -> list[str]:
+    """The files that a dotted name may mean, the likeliest first: beside the importer, then in the workspace's
+    folders."""
+    parts = name.split(".") if name else []
+    if level:
+        base = os.path.dirname(importer)
+        for _ in range(level - 1):
+            base = os.path.dirname(base)
+        bases = [base]
+    else:
+        bases = []
+        above = os.path.dirname(importer)
+        while any(above == folder or above.startswith(folder + os.sep) for folder in folders) or not bases:
+            bases.append(above)
+            above = os.path.dirname(above)
+        bases += [path for folder in folders for path in (folder, os.path.join(folder, "src"))]
+    found = []
+    for base in bases:
+        path = os.path.join(base, *parts)
+        found += [path + ".py", os.path.join(path, "__init__.py")] if parts else [os.path.join(path, "__init__.py")]
+    return list(dict.fromkeys(found))
+
+
+def _attribute_of_self(target: ast.expr) -> str | None:
+    if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
+        return target.attr
+    return None

@@ -1,0 +1,100 @@
+"""Where a module compiles something: `@torch.compile`, `torch.compile(…)`, `module.compile()`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from dynascope_lsp.prediction.frame import Frame
+from dynascope_lsp.prediction.interpreter import Interpreter
+from dynascope_lsp.prediction.modules import ClassInfo, Module
+from dynascope_lsp.prediction.values import Class, Function, Instance, Value
+from dynascope_lsp.syntax import FunctionNode
+
+COMPILE = "torch.compile"
+
+
+def mentions_compile(source: str) -> bool:
+    """A quick look: whether it is worth the work to find sites."""
+    return "torch" in source and "compile" in source
+
+
+def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
+    """The functions that compiles of this module begin with."""
+    for owner, node in _functions(module):
+        if any(_compiles(interpreter, module, decorator) for decorator in node.decorator_list):
+            yield Function(module, node, owner)
+    for scopes, call in _calls(module.tree, []):
+        name = interpreter.name_of(module, call.func)
+        if name == COMPILE and not _disabled(call):
+            target = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "model"), None)
+        elif isinstance(call.func, ast.Attribute) and call.func.attr == "compile" and name is None:
+            target = call.func.value
+        else:
+            continue
+        if target is None:
+            continue
+        value = _value(interpreter, module, scopes, target)
+        if isinstance(call.func, ast.Attribute) and name is None and not isinstance(value, Instance):
+            continue
+        function = _entry(interpreter, value)
+        if function is not None:
+            yield function
+
+
+def _compiles(interpreter: Interpreter, module: Module, decorator: ast.expr) -> bool:
+    """Whether a decorator is `torch.compile`, `torch.compile(…)` or `partial(torch.compile, …)`."""
+    if not isinstance(decorator, ast.Call):
+        return interpreter.name_of(module, decorator) == COMPILE
+    name = interpreter.name_of(module, decorator.func)
+    if name == "functools.partial" and decorator.args:
+        name = interpreter.name_of(module, decorator.args[0])
+    return name == COMPILE and not _disabled(decorator)
+
+
+def _disabled(call: ast.Call) -> bool:
+    return any(
+        each.arg == "disable" and isinstance(each.value, ast.Constant) and each.value.value is True
+        for each in call.keywords
+    )
+
+
+def _functions(module: Module) -> Iterator[tuple[ClassInfo | None, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
+    for node in ast.walk(module.tree):
+        if isinstance(node, FunctionNode):
+            yield owners.get(id(node)), node
+
+
+def _calls(node: ast.AST, scopes: list[ast.AST]) -> Iterator[tuple[list[ast.AST], ast.Call]]:
+    """Every call, with the functions around it."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Call):
+            yield scopes, child
+        yield from _calls(child, [*scopes, child] if isinstance(child, FunctionNode) else scopes)
+
+
+def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], target: ast.expr) -> Value:
+    """What is compiled, from the assignments of the functions around the call."""
+    frame = Frame.to_evaluate(interpreter, module)
+    for scope in scopes:
+        for node in ast.walk(scope):
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                if node.lineno < target.lineno:
+                    frame.names[node.targets[0].id] = frame.evaluate(node.value)
+            elif isinstance(node, FunctionNode) and node is not scope:
+                frame.names[node.name] = Function(module, node, closure=frame.names)
+    return frame.evaluate(target)
+
+
+def _entry(interpreter: Interpreter, value: Value) -> Function | None:
+    """The function that runs when a value is called."""
+    if isinstance(value, Function):
+        return value
+    info = value.info if isinstance(value, Instance) else None
+    if info is None or isinstance(value, Class):
+        return None
+    forward = interpreter.method(info, "forward") or interpreter.method(info, "__call__")
+    if forward is None:
+        return None
+    return Function(forward.module, forward.node, forward.owner, value)

@@ -1,0 +1,254 @@
+"""What is known of torch's names without importing it: what gives tensors, what does not, what is decided at compile
+time."""
+
+from __future__ import annotations
+
+from dynascope_lsp.prediction.values import MASK, OTHER, TENSOR, Constant, Value
+
+NOT_TENSORS = frozenset(
+    f"torch.{name}"
+    for name in (
+        *(
+            "Size",
+            "device",
+            "dtype",
+            "finfo",
+            "iinfo",
+            "Generator",
+            "no_grad",
+            "enable_grad",
+            "inference_mode",
+            "autocast",
+        ),
+        *(
+            "get_default_dtype",
+            "is_tensor",
+            "is_floating_point",
+            "is_complex",
+            "is_grad_enabled",
+            "numel",
+            "get_num_threads",
+        ),
+        *(
+            "promote_types",
+            "result_type",
+            "can_cast",
+            "broadcast_shapes",
+            "set_grad_enabled",
+            "equal",
+            "allclose",
+            "is_nonzero",
+        ),
+        *(
+            "compile",
+            "manual_seed",
+            "save",
+            "load",
+            "sym_int",
+            "sym_float",
+            "sym_max",
+            "sym_min",
+            "is_inference",
+            "split",
+        ),
+        *("chunk", "unbind", "tensor_split", "meshgrid", "max", "min", "sort", "topk", "where", "unique", "svd"),
+    )
+)
+"""Of `torch.NAME(…)`: those that do not give a tensor, or not always."""
+
+NOT_FUNCTIONS = frozenset(
+    ("float16", "float32", "float64", "bfloat16", "int8", "int32", "int64", "bool", "long", "strided")
+)
+
+MASKS = frozenset(
+    (
+        "eq",
+        "ne",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "isnan",
+        "isinf",
+        "isfinite",
+        "logical_and",
+        "logical_or",
+        "logical_not",
+        "isclose",
+    )
+)
+"""Functions and methods that give masks."""
+
+REDUCTIONS = frozenset(
+    (
+        "sum",
+        "mean",
+        "any",
+        "all",
+        "max",
+        "min",
+        "prod",
+        "std",
+        "var",
+        "norm",
+        "amax",
+        "amin",
+        "argmax",
+        "argmin",
+        "median",
+        "logsumexp",
+    )
+)
+TENSOR_METHODS = frozenset(
+    (
+        *(
+            "abs",
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "matmul",
+            "mm",
+            "bmm",
+            "relu",
+            "sigmoid",
+            "tanh",
+            "exp",
+            "log",
+            "sqrt",
+            "pow",
+        ),
+        *(
+            "softmax",
+            "log_softmax",
+            "clamp",
+            "clip",
+            "cumsum",
+            "view",
+            "reshape",
+            "permute",
+            "transpose",
+            "squeeze",
+            "unsqueeze",
+        ),
+        *(
+            "flatten",
+            "expand",
+            "expand_as",
+            "repeat",
+            "contiguous",
+            "clone",
+            "detach",
+            "float",
+            "half",
+            "double",
+            "long",
+            "int",
+        ),
+        *(
+            "bool",
+            "to",
+            "cpu",
+            "cuda",
+            "type_as",
+            "masked_fill",
+            "masked_fill_",
+            "gather",
+            "scatter",
+            "index_select",
+            "neg",
+        ),
+        *("round", "floor", "ceil", "fill_", "zero_", "add_", "mul_", "t", "flip", "roll", "tril", "triu", "view_as"),
+        *("count_nonzero", "square", "rsqrt", "sin", "cos", "sign", "new_zeros", "new_ones", "new_full", "new_tensor"),
+        *REDUCTIONS,
+        *MASKS,
+    )
+)
+"""Methods that give tensors when their receiver is one."""
+
+TELLING_METHODS = REDUCTIONS | {"abs", "relu", "softmax", "masked_fill", "matmul", "isnan", "isfinite", "isinf"}
+"""Methods that hardly anything else has in compiled code: their receiver is a tensor even when nothing says so."""
+
+TENSOR_ATTRIBUTES = frozenset(("T", "mT", "H", "data", "real", "imag"))
+
+LAYERS = frozenset(
+    f"torch.nn.{name}"
+    for name in (
+        *("Linear", "Conv1d", "Conv2d", "Conv3d", "LayerNorm", "BatchNorm1d", "BatchNorm2d", "RMSNorm", "GroupNorm"),
+        *(
+            "Embedding",
+            "Dropout",
+            "ReLU",
+            "GELU",
+            "SiLU",
+            "Tanh",
+            "Sigmoid",
+            "Softmax",
+            "Identity",
+            "Flatten",
+            "MaxPool2d",
+        ),
+        *("AvgPool2d", "AdaptiveAvgPool2d", "Parameter", "CrossEntropyLoss", "MSELoss"),
+    )
+)
+"""Modules whose output is a tensor."""
+
+CONSTANTS: dict[str, Value] = {
+    "torch.compiler.is_compiling": Constant(True),
+    "torch.compiler.is_dynamo_compiling": Constant(True),
+    "torch._dynamo.is_compiling": Constant(True),
+    "torch._dynamo.external_utils.is_compiling": Constant(True),
+    "torch.compiler.is_exporting": Constant(False),
+    "torch.jit.is_scripting": Constant(False),
+    "torch.jit.is_tracing": Constant(False),
+    "torch._utils.is_compiling": Constant(True),
+}
+"""Calls that Dynamo knows the answer of."""
+
+NOT_TRACED = frozenset(
+    f"torch.{name}"
+    for name in (
+        *("compiler.disable", "_dynamo.disable", "compiler.allow_in_graph", "_dynamo.allow_in_graph", "jit.ignore"),
+        *("_dynamo.nonstrict_trace", "compiler.nonstrict_trace", "compiler.assume_constant_result", "jit.script"),
+        *("library.custom_op", "_dynamo.assume_constant_result", "_dynamo.dont_skip_tracing"),
+    )
+)
+"""Decorators and wrappers behind which Dynamo does not trace."""
+
+DISABLING = frozenset(("torch.compiler.disable", "torch._dynamo.disable"))
+
+TRANSPARENT = frozenset(
+    (
+        *("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.compile", "torch.autocast"),
+        *(
+            "builtins.staticmethod",
+            "builtins.classmethod",
+            "builtins.property",
+            "typing.no_type_check",
+            "typing.override",
+        ),
+        *("abc.abstractmethod", "torch.compiler.nested_compile_region", "torch.jit.export", "torch.jit.unused"),
+    )
+)
+"""Decorators that Dynamo traces through."""
+
+
+def result_of(name: str) -> Value | None:
+    """What a call of a function of torch's gives; None when that is not known."""
+    if name in CONSTANTS:
+        return CONSTANTS[name]
+    module, _, function = name.rpartition(".")
+    if module == "torch" and function not in NOT_FUNCTIONS and function.islower():
+        if name in NOT_TENSORS or function.startswith(("is_", "get_", "set_", "use_", "are_")):
+            return OTHER if function in ("is_tensor", "finfo", "iinfo", "device") else None
+        return MASK if function in MASKS else TENSOR
+    if module == "torch.nn.functional":
+        return TENSOR
+    return None
+
+
+def usual_name(name: str) -> str:
+    """One name for what has several."""
+    if name.startswith("torch.nn.modules."):
+        return f"torch.nn.{name.rpartition('.')[2]}"
+    return name.replace("torch.Tensor.", "torch.", 1)

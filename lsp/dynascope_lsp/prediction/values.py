@@ -1,0 +1,118 @@
+"""What the interpreter knows of a value: whether it is a tensor, and which function, class or module a name stands
+for."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from dynascope_lsp.prediction.modules import ClassInfo, Module
+
+
+class Unknown(Struct, frozen=True):
+    """Anything; `maybe_tensor`: an argument of which the program does not say what it is, and that may well be one."""
+
+    maybe_tensor: bool = False
+
+
+class Tensor(Struct, frozen=True):
+    """`boolean`: a mask."""
+
+    boolean: bool = False
+
+
+class Other(Struct, frozen=True):
+    """Not a tensor: a number, a text, a container. `kind` where it matters: `logger`."""
+
+    kind: str = ""
+
+
+class Constant(Struct, frozen=True):
+    """A literal."""
+
+    value: Any
+
+
+class Named(Struct, frozen=True):
+    """Something from outside of the workspace, by its full name: `torch.nn.functional.relu`."""
+
+    name: str
+
+
+class ModuleValue(Struct, frozen=True, eq=False):
+    """A module of the workspace."""
+
+    module: Module
+
+
+class Function(Struct, frozen=True, eq=False):
+    """A function of the workspace; `bound` is the instance of a bound method."""
+
+    module: Module
+    node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+    owner: ClassInfo | None = None
+    bound: Value | None = None
+    closure: dict[str, Value] | None = None
+
+
+class Class(Struct, frozen=True, eq=False):
+    """A class of the workspace."""
+
+    info: ClassInfo
+
+
+class Instance(Struct, frozen=True, eq=False):
+    """An object of such a class."""
+
+    info: ClassInfo
+
+
+class Several(Struct, frozen=True, eq=False):
+    """A container of values such as `nn.ModuleList`; `called`: calling it calls each (`nn.Sequential`)."""
+
+    items: tuple[Value, ...]
+    called: bool = False
+
+
+Value = Unknown | Tensor | Other | Constant | Named | ModuleValue | Function | Class | Instance | Several
+
+UNKNOWN = Unknown()
+MAYBE_TENSOR = Unknown(maybe_tensor=True)
+TENSOR = Tensor()
+MASK = Tensor(boolean=True)
+OTHER = Other()
+LOGGER = Other("logger")
+DISABLED = Named("torch.compiler.disable()d")
+"""A function that Dynamo does not compile."""
+
+
+def is_tensor(value: Value | None) -> bool:
+    return isinstance(value, Tensor)
+
+
+def may_be_tensor(value: Value | None) -> bool:
+    """What has a method of a tensor's, in compiled code, is one, unless it is known to be something else."""
+    return isinstance(value, Tensor | Unknown)
+
+
+def merged(one: Value | None, other: Value | None) -> Value:
+    """Of two paths."""
+    if one is None or other is None:
+        return UNKNOWN
+    if one == other:
+        return one
+    if is_tensor(one) and is_tensor(other):
+        return TENSOR
+    return UNKNOWN
+
+
+def truth(value: Value) -> bool | None:
+    """Of a value in a test; None when it is not known."""
+    if isinstance(value, Constant):
+        return bool(value.value)
+    if isinstance(value, Function | Class | Instance | ModuleValue):
+        return True
+    return None

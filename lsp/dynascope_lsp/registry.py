@@ -1,0 +1,104 @@
+"""How a feature declares itself: `@feature(types.TEXT_DOCUMENT_HOVER)` above a function of the session and the
+parameters.
+
+`initialize` answers with the capabilities that pygls derives from what is registered here, so what is advertised is
+what is served. An error of ours is logged, and answered with nothing: an editor must not be worse off for having us.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from inspect import iscoroutinefunction
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
+
+from dynascope_lsp import features
+
+if TYPE_CHECKING:
+    from dynascope_lsp.serving import Server
+    from dynascope_lsp.session import Session
+
+log = logging.getLogger(__name__)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+class Feature(Struct, frozen=True):
+    """One method that is served, with its options; or one command."""
+
+    name: str
+    function: Callable[[Session, Any], Any]
+    options: Any = None
+
+
+FEATURES: dict[str, Feature] = {}
+COMMANDS: dict[str, Feature] = {}
+
+
+def feature(method: str, options: Any = None) -> Callable[[Function], Function]:
+    """Serve a request or a notification of the protocol."""
+
+    def declare(function: Function) -> Function:
+        FEATURES[method] = Feature(method, function, options)
+        return function
+
+    return declare
+
+
+def command(name: str) -> Callable[[Function], Function]:
+    """Serve `workspace/executeCommand` of this name; the function gets the list of arguments."""
+
+    def declare(function: Function) -> Function:
+        COMMANDS[name] = Feature(name, function)
+        return function
+
+    return declare
+
+
+def install(server: Server) -> None:
+    """Register everything that is declared in `features/` with the server."""
+    for module in iter_modules(features.__path__):
+        import_module(f"{features.__name__}.{module.name}")
+    for each in FEATURES.values():
+        serve = _contained_async if iscoroutinefunction(each.function) else _contained
+        server.feature(each.name, each.options)(serve(server.session, each))
+    for each in COMMANDS.values():
+        server.command(each.name)(_command(server.session, each))
+
+
+def _contained(session: Session, served: Feature) -> Callable[[Any], Any]:
+    def handler(params: Any) -> Any:
+        try:
+            return served.function(session, params)
+        except sqlite3.Error as error:
+            session.facts_failed(error)
+        except Exception:
+            log.exception("%s failed", served.name)
+        return None
+
+    return handler
+
+
+def _contained_async(session: Session, served: Feature) -> Callable[[Any], Awaitable[Any]]:
+    async def handler(params: Any) -> Any:
+        try:
+            return await served.function(session, params)
+        except Exception:
+            log.exception("%s failed", served.name)
+        return None
+
+    return handler
+
+
+def _command(session: Session, served: Feature) -> Callable[..., Any]:
+    contained = _contained(session, served)
+
+    def handler(*arguments: Any) -> Any:
+        return contained(list(arguments))
+
+    return handler

@@ -1,0 +1,239 @@
+"""The state of one client's session: settings, stores, documents. All of it belongs to the event loop's thread.
+
+A request asks for a `Snapshot` of its document; snapshots are kept until the document, the facts or the settings
+change.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+import sys
+import sysconfig
+from collections import OrderedDict
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dynascope.facts.store import FILE_NAME, FOLDER_NAME
+from lsprotocol import types
+from msgspec import structs
+from pygls import uris
+
+from dynascope_lsp import notebooks
+from dynascope_lsp.file_facts import FileFacts
+from dynascope_lsp.findings import Finding
+from dynascope_lsp.placement import Placement
+from dynascope_lsp.prediction.project import Project
+from dynascope_lsp.settings import Settings
+from dynascope_lsp.snapshot import Snapshot
+from dynascope_lsp.stores import Stores
+from dynascope_lsp.text import Text
+
+if TYPE_CHECKING:
+    from dynascope_lsp.serving import Server
+
+log = logging.getLogger(__name__)
+
+FILES_KEPT = 48
+"""Files that are not open, whose text and facts are kept for a while: those that stacks lead through."""
+
+
+class Session:
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.settings = Settings()
+        self.stores = Stores(self.warn)
+        self.project = Project(self._source_of, self._folders)
+        self._settings_generation = 0
+        self._snapshots: OrderedDict[str, tuple[object, Snapshot]] = OrderedDict()
+        self._texts: OrderedDict[str, tuple[object, Text]] = OrderedDict()
+        self._placements: OrderedDict[str, tuple[object, Placement | None]] = OrderedDict()
+        self._facts: dict[str, FileFacts | None] = {}
+        self._facts_generation = -1
+
+    @property
+    def version(self) -> str:
+        """Another text whenever facts or settings have changed."""
+        return f"{self.stores.generation}.{self._settings_generation}.{self.project.generation}"
+
+    def use(self, settings: Settings) -> None:
+        self.settings = settings
+        self._settings_generation += 1
+
+    def choose_compile(self, compile: str) -> None:
+        """Whose shapes inlay hints show, until the settings change."""
+        hints = structs.replace(self.settings.inlay_hints, compile=compile)
+        self.use(structs.replace(self.settings, inlay_hints=hints))
+
+    def client_runs(self, command: str) -> bool:
+        """Whether the client says, under `experimental.commands.commands`, that it has this command."""
+        experimental: Any = self.server.client_capabilities.experimental
+        for key in ("commands", "commands"):
+            experimental = experimental.get(key) if isinstance(experimental, dict) else getattr(experimental, key, None)
+        return command in (experimental or ())
+
+    def warn(self, message: str) -> None:
+        """Say something to the user."""
+        log.warning("%s", message)
+        self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
+
+    def add_folder(self, uri: str) -> None:
+        path = path_of(uri)
+        if path is not None:
+            self.stores.add_folder(Path(path))
+
+    def remove_folder(self, uri: str) -> None:
+        path = path_of(uri)
+        if path is not None:
+            self.stores.remove_folder(Path(path))
+
+    def snapshot(self, uri: str) -> Snapshot | None:
+        """The document as it is now; None for one that is neither open nor on the disk."""
+        text = self._text(uri)
+        if text is None:
+            return None
+        path = path_of(uri) or uri
+        key = (text, self.version)
+        kept = self._snapshots.get(uri)
+        if kept is not None and kept[0] == key:
+            return kept[1]
+        snapshot = Snapshot(self, uri, path, text, self.settings, self._facts_about(path, uri, text))
+        _keep(self._snapshots, uri, (key, snapshot))
+        return snapshot
+
+    def locate(self, path: str, line: int) -> int | None:
+        """Where a recorded line of a file is now; the same line for a file nothing is known about."""
+        text = self._text(self.uri_of(path))
+        if text is None:
+            return None
+        key = (text, self.stores.generation)
+        kept = self._placements.get(path)
+        if kept is None or kept[0] != key:
+            facts = self._facts_about(path, path, text)
+            kept = (key, Placement(facts, text) if facts else None)
+            _keep(self._placements, path, kept)
+        placement = kept[1]
+        return placement.line(line) if placement is not None else line
+
+    def uri_of(self, path: str) -> str:
+        """Of the open document if there is one, so that the client knows it again (links resolved, cells of
+        notebooks)."""
+        for uri in self.server.workspace.text_documents:
+            if path_of(uri) == path:
+                return str(uri)
+        address: str | None = uris.from_fs_path(path)
+        return path if address is None else address
+
+    def text_of(self, path: str) -> Text | None:
+        return self._text(self.uri_of(path))
+
+    def is_ours(self, path: str) -> bool:
+        """Whether a file is one the user works on: in the workspace, and not part of an environment."""
+        if is_library(path):
+            return False
+        folders = self._folders()
+        return not folders or any(path.startswith(folder + os.sep) for folder in folders)
+
+    def predictions(self, snapshot: Snapshot) -> list[Finding]:
+        return self.project.predictions(snapshot.path)
+
+    def facts_failed(self, error: sqlite3.Error) -> None:
+        self._facts.clear()
+        self.stores.failed(error)
+
+    def file_changed(self, uri: str) -> None:
+        """On the disk: a store that is new to us, or a Python file."""
+        path = path_of(uri)
+        if path is None:
+            return
+        if Path(path).parent.name == FOLDER_NAME:
+            self.stores.add(Path(path).with_name(FILE_NAME))
+        else:
+            self.project.file_changed(path)
+
+    def forget(self, uri: str) -> None:
+        """A document was closed: what the disk has counts again."""
+        self._snapshots.pop(uri, None)
+        self._texts.pop(uri, None)
+
+    def files_of_interest(self) -> set[str]:
+        """The user's files that there is something to say about."""
+        recorded = {path for reader in self.stores.readers() for path in reader.files() if self.is_ours(path)}
+        predicted = self.project.paths() if self.settings.predictions else set()
+        return {path for path in recorded | predicted if os.path.exists(path)}
+
+    def open_uris(self) -> list[str]:
+        return list(self.server.workspace.text_documents)
+
+    def _facts_about(self, path: str, uri: str, text: Text) -> FileFacts | None:
+        if self._facts_generation != self.stores.generation:
+            self._facts.clear()
+            self._facts_generation = self.stores.generation
+        if notebooks.is_cell(uri):
+            path = notebooks.recorded_path(self.stores, text) or ""
+        if path not in self._facts:
+            self.stores.add_above(Path(path).parent)
+            found = self.stores.view(path)
+            self._facts_generation = self.stores.generation
+            self._facts[path] = FileFacts(*found) if found else None
+        return self._facts[path]
+
+    def _text(self, uri: str) -> Text | None:
+        document = self.server.workspace.text_documents.get(uri)
+        if document is not None:
+            kept = self._texts.get(uri)
+            if kept is None or kept[1].source != document.source:
+                kept = (None, Text(document.source, self.server.workspace.position_encoding or "utf-16"))
+                self._texts[uri] = kept
+            return kept[1]
+        path = path_of(uri)
+        return self._text_on_disk(uri, path) if path is not None else None
+
+    def _text_on_disk(self, uri: str, path: str) -> Text | None:
+        try:
+            status = os.stat(path)
+            stamp = (status.st_mtime_ns, status.st_size)
+            kept = self._texts.get(uri)
+            if kept is None or kept[0] != stamp:
+                source = Path(path).read_text(encoding="utf-8", errors="replace")
+                kept = (stamp, Text(source, self.server.workspace.position_encoding or "utf-16"))
+        except OSError:
+            return None
+        _keep(self._texts, uri, kept)
+        return kept[1]
+
+    def _source_of(self, path: str) -> Text | None:
+        return self.text_of(path)
+
+    def _folders(self) -> list[str]:
+        return [path for uri in self.server.workspace.folders if (path := path_of(uri)) is not None]
+
+
+@lru_cache(maxsize=4096)
+def path_of(uri: str) -> str | None:
+    """The real path of a `file:` address, as programs see it; None for another kind of address."""
+    if not uri.startswith("file:"):
+        return None
+    path = uris.to_fs_path(uri)
+    return os.path.realpath(path) if path else None
+
+
+@lru_cache(maxsize=4096)
+def is_library(path: str) -> bool:
+    """Whether a file belongs to an installation or an environment."""
+    parts = Path(path).parts
+    standard = sysconfig.get_paths()["stdlib"]
+    return (
+        "site-packages" in parts
+        or "dist-packages" in parts
+        or path.startswith((standard + os.sep, sys.prefix + "/lib/"))
+    )
+
+
+def _keep(kept: OrderedDict[str, object] | OrderedDict, key: str, value: object) -> None:  # type: ignore[type-arg]
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > FILES_KEPT:
+        kept.popitem(last=False)

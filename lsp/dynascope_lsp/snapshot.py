@@ -1,0 +1,69 @@
+"""What one request sees: a document's text, the facts about it and the settings, none of which changes meanwhile."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from dynascope_lsp.file_facts import FileFacts
+from dynascope_lsp.findings import Finding
+from dynascope_lsp.observed import Observations
+from dynascope_lsp.placement import Placement
+from dynascope_lsp.settings import Settings
+from dynascope_lsp.text import Text
+
+if TYPE_CHECKING:
+    from dynascope_lsp.session import Session
+
+
+class Snapshot:
+    """Of one document. `facts` and `placement` are None for a file that no run has traced."""
+
+    def __init__(
+        self, session: Session, uri: str, path: str, text: Text, settings: Settings, facts: FileFacts | None
+    ) -> None:
+        self.uri = uri
+        self.path = path
+        self.text = text
+        self.settings = settings
+        self.facts = facts
+        self.placement = Placement(facts, text, trusted=facts.path != path) if facts else None
+        self._session = session
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """Observed and predicted, by line; where there is an observation of a graph break, it replaces the
+        prediction."""
+        observed = self.observed
+        seen = {each.line for each in observed if each.kind == "graphBreak"}
+        predicted = [each for each in self._predicted if each.line not in seen and not self._traced_without(each)]
+        return sorted([*observed, *predicted], key=lambda each: (each.line, each.predicted))
+
+    @cached_property
+    def observed(self) -> list[Finding]:
+        if self.facts is None or self.placement is None:
+            return []
+        session = self._session
+        return Observations(self.facts, self.placement, self.text, session.locate, session.is_ours).findings()
+
+    @property
+    def _predicted(self) -> list[Finding]:
+        return self._session.predictions(self) if self.settings.predictions else []
+
+    def _traced_without(self, prediction: Finding) -> bool:
+        """Dynamo traced this very line, and no break came of it: what was observed counts."""
+        if self.facts is None or self.placement is None:
+            return False
+        return prediction.line in self._traced_lines
+
+    @cached_property
+    def _traced_lines(self) -> set[int]:
+        assert self.facts is not None and self.placement is not None
+        function_at = self.text.index.function_at if self.text.index else lambda line: None
+        lines = {now for line in self.facts.seconds_by_line if (now := self.placement.line(line)) is not None}
+        return {
+            line
+            for line in lines
+            if (function := function_at(line)) is None
+            or not self.placement.changed(function.first_line, function.last_line)
+        }

@@ -1,0 +1,215 @@
+"""The stores of a workspace: which there are, which has the newest facts about a file, and when one has changed.
+
+A program records into `.dynascope/` of the folder it was started in: a folder of the workspace, or one above or below
+it. Facts about a library's file come from any of them.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from dynascope.facts.reader import Reader, View
+from dynascope.facts.store import FILE_NAME, FOLDER_NAME, FOLDER_VARIABLE, StoreMissing, StoreUnreadable
+
+log = logging.getLogger(__name__)
+
+DEPTH = 3
+"""How far below a folder of the workspace a store is looked for; one further down is found when its files are
+opened."""
+
+_SKIPPED = {"node_modules", "site-packages", "__pycache__", "build", "dist"}
+
+
+class Store:
+    """One file, opened when it appears, opened again when it has been replaced."""
+
+    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+        self.path = path
+        self.reader: Reader | None = None
+        self._tell = tell
+        self._file: tuple[int, int] | None = None
+        self._refused: tuple[int, int, int] | None = None
+        self._version = 0
+
+    def refresh(self) -> bool:
+        """Look again; whether there is something else to read now."""
+        try:
+            status = self.path.stat()
+        except OSError:
+            return self._close()
+        if self._refused == (status.st_ino, status.st_size, status.st_mtime_ns):
+            return False
+        file = (status.st_dev, status.st_ino)
+        if self.reader is None or file != self._file:
+            self._close()
+            return self._open(file, (status.st_ino, status.st_size, status.st_mtime_ns))
+        try:
+            version = self.reader.data_version()
+        except sqlite3.Error as error:
+            self.failed(error)
+            return True
+        changed, self._version = version != self._version, version
+        return changed
+
+    def failed(self, error: sqlite3.Error) -> None:
+        """A query failed: say so once, and leave the file alone until it is another one."""
+        self._close()
+        self._refuse(
+            f"{self.path} cannot be read ({error}). Move it away or delete it; the next recorded run makes a new one."
+        )
+
+    def close(self) -> None:
+        self._close()
+
+    def _open(self, file: tuple[int, int], refusal: tuple[int, int, int]) -> bool:
+        try:
+            self.reader = Reader.open(self.path)
+            self._version = self.reader.data_version()
+        except StoreMissing:
+            return False
+        except StoreUnreadable as problem:
+            self._refused = refusal
+            self._tell(str(problem))
+            return False
+        except sqlite3.Error as error:
+            self.failed(error)
+            return False
+        self._file, self._refused = file, None
+        return True
+
+    def _refuse(self, problem: str) -> None:
+        try:
+            status = self.path.stat()
+            self._refused = (status.st_ino, status.st_size, status.st_mtime_ns)
+        except OSError:
+            self._refused = None
+        self._tell(problem)
+
+    def _close(self) -> bool:
+        reader, self.reader = self.reader, None
+        if reader is None:
+            return False
+        reader.close()
+        return True
+
+
+class Stores:
+    """All stores that are known. `generation` is another number whenever something in any of them has changed."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self.generation = 0
+        self._tell = tell
+        self._stores: dict[Path, Store] = {}
+        self._considered: set[Path] = set()
+        chosen = os.environ.get(FOLDER_VARIABLE)
+        if chosen:
+            self.add(Path(chosen) / FILE_NAME)
+
+    def __iter__(self) -> Iterator[Store]:
+        return iter(self._stores.values())
+
+    def add(self, path: Path) -> None:
+        """Watch the store at this path, whether it is there yet or not."""
+        path = Path(os.path.abspath(path))
+        if path not in self._stores:
+            store = self._stores[path] = Store(path, self._tell)
+            if store.refresh():
+                self.generation += 1
+
+    def add_folder(self, folder: Path) -> None:
+        """A folder of the workspace: its own store, those above it, and those a little below."""
+        self.add(folder / FOLDER_NAME / FILE_NAME)
+        self.add_above(folder)
+        for found in _below(folder, DEPTH):
+            self.add(found)
+
+    def add_above(self, folder: Path) -> None:
+        """Stores in this folder and those above it, as far as there are any now."""
+        for each in (folder, *folder.parents):
+            if each in self._considered:
+                return
+            self._considered.add(each)
+            path = each / FOLDER_NAME / FILE_NAME
+            if path.exists():
+                self.add(path)
+
+    def remove_folder(self, folder: Path) -> None:
+        """A folder has left the workspace, and with it the stores in and below it."""
+        for path in [path for path in self._stores if folder in path.parents]:
+            self._stores.pop(path).close()
+            self.generation += 1
+        self._considered.clear()
+
+    def refresh(self) -> bool:
+        """Look at every store again; whether anything has changed."""
+        changed = [store.refresh() for store in self._stores.values()]
+        if any(changed):
+            self.generation += 1
+        return any(changed)
+
+    def view(self, path: str) -> tuple[Reader, View] | None:
+        """The newest facts about a file, of all stores."""
+        found: list[tuple[Reader, View]] = []
+        for store, reader in self._open():
+            try:
+                view = reader.view(path)
+            except sqlite3.Error as error:
+                store.failed(error)
+                continue
+            if view is not None:
+                found.append((reader, view))
+        if len(found) > 1:
+            found.sort(key=lambda each: _newest(each[1]), reverse=True)
+        return found[0] if found else None
+
+    def folder_of(self, path: str | None) -> Path | None:
+        """The folder of the program whose store has the newest facts about a file; without any, of the first store."""
+        best = self.view(path) if path is not None else None
+        for store, reader in self._open():
+            if best is None or best[0] is reader:
+                return store.path.parent.parent
+        return None
+
+    def readers(self) -> Iterable[Reader]:
+        return [reader for _, reader in self._open()]
+
+    def failed(self, error: sqlite3.Error) -> None:
+        """A query failed, and who asked does not know of which store: ask each."""
+        log.warning("reading facts failed: %s", error)
+        for store, reader in self._open():
+            try:
+                reader.newest_launch()
+                reader.data_version()
+            except sqlite3.Error as its_error:
+                store.failed(its_error)
+        self.generation += 1
+
+    def close(self) -> None:
+        for store in self._stores.values():
+            store.close()
+
+    def _open(self) -> list[tuple[Store, Reader]]:
+        return [(store, store.reader) for store in self._stores.values() if store.reader is not None]
+
+
+def _newest(view: View) -> float:
+    """When the newest compile of a view began."""
+    return max((each.began for each in view.compiles()), default=0.0)
+
+
+def _below(folder: Path, depth: int) -> Iterator[Path]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if not entry.is_dir(follow_symlinks=False):
+            continue
+        if entry.name == FOLDER_NAME:
+            yield Path(entry.path, FILE_NAME)
+        elif depth > 1 and not entry.name.startswith(".") and entry.name not in _SKIPPED:
+            yield from _below(Path(entry.path), depth - 1)

@@ -1,0 +1,170 @@
+"""Diagnostics of a recorded run: pulled and pushed, with links, chains of callers, counts and severities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dynascope.facts import model
+from dynascope.facts.writer import Writer
+from lsprotocol import types
+
+from tests.facts import sample
+from tests.lsp.editor import PUSHED, editor, run
+
+
+def by_code(diagnostics: list[types.Diagnostic]) -> dict[object, types.Diagnostic]:
+    return {each.code: each for each in diagnostics}
+
+
+def test_a_graph_break_has_its_explanation_its_page_and_its_callers(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = by_code(await each.diagnostics(each.open(tmp_path / "layers.py")))
+            broken = found["GB0170"]
+            assert broken.severity == types.DiagnosticSeverity.Warning
+            assert broken.source == "dynascope"
+            assert broken.range.start == types.Position(4, 4)
+            assert "Data-dependent branching" in broken.message
+            assert "torch.cond" in broken.message
+            assert broken.code_description is not None
+            assert broken.code_description.href.endswith("/gb/gb0170.html")
+            callers = [
+                (each.location.uri, each.location.range.start.line + 1) for each in broken.related_information or []
+            ]
+            model_uri = (tmp_path / "model.py").resolve().as_uri()
+            assert callers == [(model_uri, 8), (model_uri, 15)]
+
+    run(scenario)
+
+
+def test_recompiles_failures_and_skips_are_told_where_they_belong(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = await each.diagnostics(each.open(tmp_path / "model.py"))
+            kinds = {(each.code, each.range.start.line + 1): each for each in found}
+            recompile = kinds["recompile", 13]
+            assert "size mismatch at index 0" in recompile.message
+            assert "f32[12, 16]" in recompile.message
+            assert recompile.severity == types.DiagnosticSeverity.Information
+            assert [i.location.range.start.line + 1 for i in recompile.related_information or []] == [7]
+            assert kinds["backendFailure", 17].severity == types.DiagnosticSeverity.Error
+            assert ("skippedFrame", 20) in kinds
+            assert not any(code == "GB0170" for code, _ in kinds)  # it is in layers.py, which is the user's own
+
+    run(scenario)
+
+
+def test_the_same_break_of_many_compiles_is_one_diagnostic(tmp_path: Path):
+    store = sample.write_sample(tmp_path)
+    paths = [str((tmp_path / name).resolve()) for name in ("model.py", "layers.py")]
+    writer = Writer(store, sample.new_run(tmp_path, "launch 2"))
+    for number in range(24):
+        facts = sample.first_compile(*paths)
+        facts.compile.compile_id = f"0/{number}"
+        writer.write(facts)
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = [d for d in await each.diagnostics(each.open(tmp_path / "layers.py")) if d.code == "GB0170"]
+            assert len(found) == 1
+            assert "×24 compiles" in found[0].message
+
+    run(scenario)
+
+
+def test_a_break_in_a_library_is_told_at_the_users_line(tmp_path: Path):
+    library = tmp_path / "site-packages" / "lib.py"
+    library.parent.mkdir()
+    library.write_text("def inner(x):\n    return x.item()\n")
+    program = tmp_path / "program.py"
+    program.write_text("import lib\n\ndef f(x):\n    return lib.inner(x)\n")
+    stack = [model.StackFrame(str(program), 4, "f"), model.StackFrame(str(library), 2, "inner")]
+    writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
+    writer.write(
+        model.CompileFacts(
+            compile=model.Compile(
+                compile_id="0/0", function="f", path=str(program), line=3, status="compiled", began=1.0, seconds=1.0
+            ),
+            graph_breaks=[
+                model.GraphBreak(
+                    path=str(library),
+                    line=2,
+                    function="inner",
+                    registry_id="GB0124",
+                    type="item",
+                    reason="r",
+                    stack=stack,
+                )
+            ],
+        )
+    )
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = by_code(await each.diagnostics(each.open(program)))
+            assert found["GB0124"].range.start.line + 1 == 4
+            assert "inner (lib.py:2)" in found["GB0124"].message
+
+    run(scenario)
+
+
+def test_severities_are_configurable(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path, settings={"severity": {"graphBreak": "error", "recompile": "off"}}) as each:
+            await each.configured()
+            found = by_code(await each.diagnostics(each.open(tmp_path / "layers.py")))
+            assert found["GB0170"].severity == types.DiagnosticSeverity.Error
+            assert "recompile" not in by_code(await each.diagnostics(each.open(tmp_path / "model.py")))
+
+    run(scenario)
+
+
+def test_a_setting_that_cannot_be_is_named_and_the_others_hold(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    settings = {"severity": {"graphBreak": "loud"}, "predictions": False, "unknown": 1}
+
+    async def scenario() -> None:
+        async with editor(tmp_path, settings=settings) as each:
+            await each.until(lambda: each.messages)
+            assert "severity" in each.messages[0]
+            await each.configured()
+            found = await each.diagnostics(each.open(tmp_path / "model.py"))
+            assert not [d for d in found if "predicted" in (d.source or "")]
+
+    run(scenario)
+
+
+def test_older_editors_get_them_pushed(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path, capabilities=PUSHED) as each:
+            uri = each.open(tmp_path / "layers.py")
+            await each.until(lambda: any(d.code == "GB0170" for d in each.published.get(uri, ())))
+            each.client.text_document_did_close(types.DidCloseTextDocumentParams(types.TextDocumentIdentifier(uri)))
+            await each.until(lambda: each.published[uri] == [])
+
+    run(scenario)
+
+
+def test_the_workspace_is_pulled_as_a_whole_and_unchanged_files_are_not_sent_again(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            report = await each.client.workspace_diagnostic_async(types.WorkspaceDiagnosticParams([]))
+            full = [r for r in report.items if isinstance(r, types.WorkspaceFullDocumentDiagnosticReport)]
+            assert {Path(r.uri).name for r in full} == {"model.py", "layers.py"}
+            known = [types.PreviousResultId(r.uri, r.result_id or "") for r in full]
+            again = await each.client.workspace_diagnostic_async(types.WorkspaceDiagnosticParams(known))
+            assert [r.kind for r in again.items] == ["unchanged", "unchanged"]
+
+    run(scenario)

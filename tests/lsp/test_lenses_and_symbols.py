@@ -1,0 +1,109 @@
+"""Code lenses, symbols, inline values, and the way to a guard's origin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lsprotocol import types
+
+from tests.facts import sample
+from tests.lsp.editor import PUSHED, editor, run
+
+
+def test_a_lens_sums_up_the_compiles_and_leads_into_the_debugger(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(tmp_path / "model.py")
+            found = await each.client.text_document_code_lens_async(
+                types.CodeLensParams(types.TextDocumentIdentifier(uri))
+            )
+            lenses = {lens.command.title: lens for lens in found or [] if lens.command}
+            assert set(lenses) == {"1 graph, 1 break, 1 recompile, 1 failure, 1.8 s", "Debug its compile"}
+            debug = lenses["Debug its compile"].command
+            assert debug is not None
+            assert debug.command == "dynascope.debugFunction"
+            assert list(debug.arguments or ()) == [{"uri": uri, "line": 13, "function": "Model.forward"}]
+            assert all(lens.range.start.line + 1 == 13 for lens in lenses.values())
+
+    run(scenario)
+
+
+def test_a_client_without_our_commands_is_offered_none_of_them(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path, capabilities=PUSHED) as each:
+            uri = each.open(tmp_path / "model.py")
+            found = await each.client.text_document_code_lens_async(
+                types.CodeLensParams(types.TextDocumentIdentifier(uri))
+            )
+            assert [lens.command.command for lens in found or [] if lens.command] == ["dynascope.openReport"]
+
+    run(scenario)
+
+
+def test_compiles_are_symbols_of_the_document_and_of_the_workspace(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(tmp_path / "model.py")
+            found = await each.client.text_document_document_symbol_async(
+                types.DocumentSymbolParams(types.TextDocumentIdentifier(uri))
+            )
+            outline = {
+                s.name: [c.name for c in s.children or []] for s in found or [] if isinstance(s, types.DocumentSymbol)
+            }
+            assert outline == {"Model.forward": ["Model.forward [0/0]", "Model.forward [0/1]"]}
+            named = await each.client.workspace_symbol_async(types.WorkspaceSymbolParams("forw 0/1"))
+            assert [s.name for s in named or []] == ["Model.forward [0/1]"]
+
+    run(scenario)
+
+
+def test_a_functions_name_leads_to_the_guard_that_failed(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(tmp_path / "model.py")
+
+            async def definition(line: int, character: int) -> list[int]:
+                found = await each.client.text_document_definition_async(
+                    types.DefinitionParams(types.TextDocumentIdentifier(uri), types.Position(line - 1, character))
+                )
+                places = found if isinstance(found, list | tuple) else []
+                return [place.range.start.line + 1 for place in places if isinstance(place, types.Location)]
+
+            assert await definition(13, 10) == [7]
+            assert await definition(13, 21) == []
+            assert await definition(6, 10) == []
+
+    run(scenario)
+
+
+def test_inline_values_name_the_locals_of_the_stopped_function(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(tmp_path / "model.py")
+            stopped = types.Range(types.Position(8, 0), types.Position(8, 0))
+            found = await each.client.text_document_inline_value_async(
+                types.InlineValueParams(
+                    types.TextDocumentIdentifier(uri),
+                    types.Range(types.Position(0, 0), types.Position(20, 0)),
+                    types.InlineValueContext(1, stopped),
+                )
+            )
+            names = {
+                (value.range.start.line + 1, value.variable_name)
+                for value in found or []
+                if isinstance(value, types.InlineValueVariableLookup)
+            }
+            assert {(6, "x"), (6, "scale"), (7, "h"), (7, "x"), (9, "h"), (9, "scale")} <= names
+            assert not {name for line, name in names if line > 9 or name in ("gate", "torch")}
+
+    run(scenario)

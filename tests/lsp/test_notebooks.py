@@ -1,0 +1,42 @@
+"""A notebook's cell has the facts that its kernel recorded for this very content."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dynascope.facts.writer import Writer
+from dynascope_lsp.notebooks import SEED, murmur_hash_2
+from lsprotocol import types
+
+from tests.facts import sample
+from tests.lsp.editor import editor, run
+
+CELL = "vscode-notebook-cell:/work/book.ipynb#W0sZmlsZQ"
+
+
+def test_the_hash_tells_cells_apart():
+    """MurmurHash2 has few published vectors; of a zero key with a zero seed it is zero, and every byte counts."""
+    assert murmur_hash_2(b"", 0) == 0
+    assert len({murmur_hash_2(b"print(%d)" % number, SEED) for number in range(256)}) == 256
+
+
+def test_a_cell_is_found_by_its_content(tmp_path: Path):
+    text = sample.LAYERS
+    path = f"/tmp/ipykernel_4711/{murmur_hash_2(text.encode(), SEED)}.py"
+    writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
+    writer.write(sample.first_compile("/nowhere/model.py", path))
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            cell = types.NotebookCell(types.NotebookCellKind.Code, CELL)
+            each.client.notebook_document_did_open(
+                types.DidOpenNotebookDocumentParams(
+                    types.NotebookDocument("file:///work/book.ipynb", "jupyter-notebook", 1, [cell]),
+                    [types.TextDocumentItem(CELL, "python", 1, text)],
+                )
+            )
+            found = await each.diagnostics(CELL)
+            assert [(d.code, d.range.start.line + 1) for d in found] == [("GB0170", 5)]
+
+    run(scenario)
