@@ -86,8 +86,8 @@ def evaluate(inspection: BackwardInspection, expression: str) -> str:
 @contextlib.contextmanager
 def debugging(
     script: Script, names: list[str] | None = None, lines: dict[str, list[int]] | None = None
-) -> Iterator[list[str]]:
-    """Debug backwards with these breakpoints; yields what was written to the debug console, errors of ours included."""
+) -> Iterator[BackwardDebugger]:
+    """Debug backwards with these breakpoints; fails when an error of ours is reported."""
     written: list[str] = []
 
     def send(message: Any) -> None:
@@ -102,7 +102,7 @@ def debugging(
     named = [(name, Breakpoint(FunctionBreakpoint(id=next(ids), name=name), None)) for name in names or []]
     debugger.table = table.with_names(named)
     try:
-        yield written
+        yield debugger
     finally:
         debugger.remove()
     assert not [text for text in written if "dynascope failed" in text], written

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 import torch
-from torch._dynamo import compiled_autograd as dynamo
-from torch._inductor import config as inductor
-
 from dynascope import compiled_autograd
 from dynascope.agent.backward.recorder import inputs_by_device
 from dynascope.agent.internals.captured_graph import scalar_moves
+from torch._dynamo import compiled_autograd as dynamo
+from torch._inductor import config as inductor
+
 from tests.backward.holding import Script, debugging
 from tests.backward.programs import PROGRAMS
 from tests.backward.test_runtime import OFF, state
@@ -82,9 +82,8 @@ def test_the_scalar_that_only_operators_see_is_moved(fake_cuda: None):
 
 def test_the_scope_says_why_each_scalar_stays(fake_cuda: None):
     script = Script()
-    with debugging(script, names=["run"]):
-        with compiled_autograd.enable(lambda graph: graph):
-            divide()
+    with debugging(script, names=["run"]), compiled_autograd.enable(lambda graph: graph):
+        divide()
     scalars = script.stops[0].scopes["Compile"]["CPU scalars"]
     assert scalars[0] == "2 moved to CUDA of 3"
     texts = [value for value, _ in scalars[1].values()]
@@ -111,9 +110,9 @@ def test_stops_with_cuda_inputs_change_nothing(fake_cuda: None):
 
 def test_without_cudagraphs_nothing_moves(fake_cuda: None):
     script = Script()
-    with inductor.patch({"triton.cudagraphs": False}), debugging(script, names=["run"]):
-        with compiled_autograd.enable(lambda graph: graph) as runs:
-            divide()
+    off = inductor.patch({"triton.cudagraphs": False})
+    with off, debugging(script, names=["run"]), compiled_autograd.enable(lambda graph: graph) as runs:
+        divide()
     assert runs[0].moved_to_cuda == ()
     assert "cudagraphs is off" in str(script.stops[0].scopes["Compile"]["CPU scalars"])
 
@@ -123,7 +122,10 @@ def test_inputs_are_counted_by_device():
         here = torch.empty(4, 4)
         there = torch.empty_like(here, device="cuda")
     counted = inputs_by_device([here, there, there])
-    assert {device: (each.count, each.bytes) for device, each in counted.items()} == {"cpu": (1, 64), "cuda:0": (2, 128)}
+    assert {device: (each.count, each.bytes) for device, each in counted.items()} == {
+        "cpu": (1, 64),
+        "cuda:0": (2, 128),
+    }
 
 
 def test_scalars_of_a_cpu_graph_say_so():
@@ -151,9 +153,9 @@ def on_gpu(name: str) -> list[torch.Tensor | None]:
 def test_gpu_gradients_equal_eager_at_every_stop(name: str, cudagraphs: bool):
     expected = on_gpu(name)
     script = Script("stepIn")
-    with inductor.patch({"triton.cudagraphs": cudagraphs}), debugging(script, names=["GraphRoot"]):
-        with compiled_autograd.enable(lambda graph: graph) as runs:
-            found = on_gpu(name)
+    setting = inductor.patch({"triton.cudagraphs": cudagraphs})
+    with setting, debugging(script, names=["GraphRoot"]), compiled_autograd.enable(lambda graph: graph) as runs:
+        found = on_gpu(name)
     assert "cuda:0" in runs[-1].inputs
     assert runs[-1].device_ms is not None and runs[-1].device_ms >= 0
     nodes = [stop.names[0] for stop in script.stops if "NodeCall" in stop.names[0] and "hook" not in stop.names[0]]
@@ -167,10 +169,9 @@ def test_gpu_gradients_equal_eager_at_every_stop(name: str, cudagraphs: bool):
 @pytest.mark.cuda
 def test_gpu_moves_the_scalar_and_reports_it():
     expected = divide("cuda")
-    with inductor.patch({"triton.cudagraphs": True}):
-        with compiled_autograd.enable(torch.compile(backend="inductor")) as runs:
-            for _ in range(3):
-                torch.testing.assert_close(divide("cuda"), expected)
+    with inductor.patch({"triton.cudagraphs": True}), compiled_autograd.enable(torch.compile) as runs:
+        for _ in range(3):
+            torch.testing.assert_close(divide("cuda"), expected)
     assert runs[0].moved_to_cuda and runs[0].moved_bytes == 4 * len(runs[0].moved_to_cuda)
     assert runs[0].inputs["cpu"].count == len(runs[0].moved_to_cuda) + 1
     assert [run.captured for run in runs] == [True, False, False]
@@ -196,8 +197,9 @@ def test_gpu_is_usable_after_a_capture_that_failed_at_a_stop():
     script = Script("stepIn")
     script.at_stop = fails
     expected = divide("cuda")
-    with pytest.raises(AssertionError, match="the client went away"), debugging(script, names=["GraphRoot"]):
-        with compiled_autograd.enable(lambda graph: graph):
-            torch.testing.assert_close(divide("cuda"), expected)
+    fails_the_test = pytest.raises(AssertionError, match="the client went away")
+    enabled = compiled_autograd.enable(lambda graph: graph)
+    with fails_the_test, debugging(script, names=["GraphRoot"]), enabled:
+        torch.testing.assert_close(divide("cuda"), expected)
     torch.cuda.synchronize()
     torch.testing.assert_close(divide("cuda"), expected)

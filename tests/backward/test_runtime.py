@@ -284,3 +284,22 @@ def test_observing_changes_neither_graph_nor_counters():
 def test_importing_the_door_imports_no_torch():
     code = "import sys, dynascope.compiled_autograd; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_a_second_capture_is_explained_by_the_first():
+    leaf = torch.ones(3, requires_grad=True)
+    with compiled_autograd.enable(eager) as runs:
+        (leaf * 3).sum().backward()
+        (leaf * 3).exp().sum().backward()
+        (leaf * 3).sum().backward()
+    assert "no backward in the cache begins" in runs[0].reasons[1]
+    assert runs[1].reasons[1] == "like !0 up to there, which goes on with MulBackward0"
+    assert "!0 has the same node there" in runs[2].reasons[1]
+    assert "`.grad` was there in one" in runs[2].reasons[1]
+
+
+def test_a_size_that_became_dynamic_is_explained():
+    with compiled_autograd.enable(eager, dynamic=False) as runs:
+        backward(3)
+        backward(5)
+    assert "sizes became dynamic" in runs[1].reasons[1] and "SumBackward0 (NodeCall 1)" in runs[1].reasons[1]

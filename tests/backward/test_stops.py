@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import linecache
 import random
 import re
 import weakref
@@ -266,12 +267,28 @@ def test_evaluation_finds_rows_and_says_what_it_cannot():
     assert found == ["f32[] ← torch::autograd::GraphRoot (NodeCall 0)", "!0"]
 
 
-def test_hit_conditions_and_logpoints_count():
+def test_a_backward_from_the_cache_does_not_stop():
     script = Script()
-    with debugging(script, names=["SinBackward0"]) as written:
+    with debugging(script, names=["SinBackward0"]):
         run(chain)
-        run(chain)  # from the cache: nothing is captured
-    assert len(script.stops) == 1 and written == []
+        run(chain)
+    assert len(script.stops) == 1
+
+
+def test_lines_of_the_captured_graph_lead_to_the_node_and_the_forward_line_and_back():
+    modules: list[Any] = []
+    with debugging(Script(), lines={__file__: [1]}) as debugger:
+        with compiled_autograd.enable(lambda graph: modules.append(graph) or graph):
+            chain()
+        file = modules[0].forward.__func__.__code__.co_filename
+        source = linecache.getlines(file)
+        line = next(i for i, text in enumerate(source, 1) if "ops.SinBackward0" in text or "SinBackward0(" in text)
+        origin = debugger.sources.origin(file, line)
+        assert origin is not None
+        assert (origin.compile_id, origin.index, origin.name) == ("!0", 2, "SinBackward0")
+        assert origin.forward is not None and origin.forward.line == CHAIN + 3
+        assert (file, line, origin) in debugger.sources.lines_from(__file__, CHAIN + 3)
+        assert debugger.sources.origin(file, 1) is None
 
 
 def test_a_capture_that_fails_lets_go_and_the_next_one_stops():

@@ -7,6 +7,7 @@ import weakref
 from dataclasses import dataclass, field
 
 from dynascope.agent.internals import captured_graph, compiled_autograd
+from dynascope.agent.internals.autograd_graph import ForwardFrame
 from dynascope.agent.internals.compiled_autograd import Compiler, Given
 
 
@@ -38,7 +39,7 @@ class Origin:
     name: str
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Capture:
     """One captured backward, or one being captured (`milliseconds` is None)."""
 
@@ -52,6 +53,10 @@ class Capture:
     size_origins: list[Origin] = field(default_factory=list)
     scalar_origins: list[Origin] = field(default_factory=list)
     moved_to_cuda: tuple[int, ...] = ()
+    calls_of_nodes: dict[str, int] = field(default_factory=dict)
+    """The NodeCall that each node of the finished graph was made for, by the node's name."""
+    forward_frames: dict[int, ForwardFrame] = field(default_factory=dict)
+    """The program's line that made the node of a NodeCall, where it is known."""
     began: float = 0.0
     milliseconds: float | None = None
     failed: bool = False
@@ -74,6 +79,11 @@ class Captures:
         if capture is None:
             capture = self._known[compiler] = Capture(compiled_autograd.capture_id(compiler))
         return capture
+
+    def before(self, capture: Capture) -> list[Capture]:
+        """Those made earlier and still in torch's cache, oldest first."""
+        known = list(self._known.values())
+        return known[: known.index(capture)] if capture in known else known
 
     def begins(self, compiler: Compiler, given: Given) -> Capture:
         origins = [[Origin(index, name) for index, name in group] for group in given.origins]

@@ -21,6 +21,7 @@ from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
 from dynascope.agent.backward.passes import PassRun
+from dynascope.agent.backward.sources import Sources
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.internals import autograd_graph, captured_graph, compiled_autograd
 from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGiven
@@ -85,6 +86,7 @@ class BackwardDebugger:
         self._captures = Captures()
         self._threads: dict[int, _Thread] = {}
         self._forward_lines = ForwardLines()
+        self.sources = Sources()
         self._table = BackwardTable()
         self.enabled = True
         compiled_autograd.observe(self)
@@ -113,7 +115,8 @@ class BackwardDebugger:
     @contained
     def capture_begins(self, compiler: Compiler, given: Given) -> None:
         thread = self._threads.setdefault(threading.get_ident(), _Thread())
-        thread.live = LiveCapture(compiler, self._captures.begins(compiler, given), given)
+        capture = self._captures.begins(compiler, given)
+        thread.live = LiveCapture(compiler, capture, given, self._captures.before(capture))
         if not self.enabled:
             return
         if self._suspension.runtime_steps_in():
@@ -152,9 +155,10 @@ class BackwardDebugger:
         thread = self._threads.get(threading.get_ident())
         if thread is None or thread.live is None or not self.enabled:
             return
-        if thread.mode is not Mode.RUN or self._table.names:
-            if not thread.live.passes:
-                thread.live.passes_begin()
+        wanted = thread.mode is not Mode.RUN or bool(self._table.names)
+        if not thread.live.passes:
+            thread.live.passes_begin(wanted)
+        if wanted:
             thread.before = captured_graph.node_names(thread.live.graph)
 
     @contained
@@ -168,6 +172,13 @@ class BackwardDebugger:
         after = captured_graph.node_names(thread.live.graph)
         thread.live.passes.append(PassRun(name, before, after, result))
         self._stop_if_wanted(thread, Moment("pass", pass_name=name), self._table.at_pass(name))
+
+    @contained
+    def graph_made(self, compiler: Compiler, module: Any) -> None:
+        thread = self._threads.get(threading.get_ident())
+        if thread is not None and thread.live is not None and self.enabled:
+            thread.live.graph_is_done()
+            self.sources.add(module, thread.live.capture)
 
     @contained
     def capture_ends(self, compiler: Compiler, failed: bool) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.backward.autopsy import explain
 from dynascope.agent.backward.captures import Capture, LiftedHook
 from dynascope.agent.backward.passes import PassRun
 from dynascope.agent.backward.places import Place, place_of
@@ -25,9 +26,10 @@ _TORCH = os.path.dirname(real_path(torch.__file__)) + os.sep
 class LiveCapture:
     """From `begin_capture` until the graph first runs; holds the fakes and the autograd nodes no longer than that."""
 
-    def __init__(self, compiler: Compiler, capture: Capture, given: Given) -> None:
+    def __init__(self, compiler: Compiler, capture: Capture, given: Given, earlier: Sequence[Capture] = ()) -> None:
         self.compiler = compiler
         self.capture = capture
+        self._earlier = earlier
         self.inputs: Sequence[Any] = given.inputs
         self.sizes: Sequence[Any] = given.sizes
         self.scalars: Sequence[Any] = given.scalars
@@ -47,6 +49,10 @@ class LiveCapture:
     @property
     def graph(self) -> Any:
         return compiled_autograd.graph_of(self.compiler)
+
+    def reasons(self) -> tuple[str, ...]:
+        """Why this backward is captured, and what is known about it."""
+        return explain(self.capture, self._earlier)
 
     @property
     def caller(self) -> types.FrameType | None:
@@ -103,10 +109,21 @@ class LiveCapture:
                     self._calls_by_name[node.name] = self.capture.node_calls[at - 1].index
         return self._calls_by_name
 
-    def passes_begin(self) -> None:
-        """Note what the passes will change or remove."""
+    def graph_is_done(self) -> None:
+        """Note what leads from the finished graph back to the engine's nodes and the forward, before they are gone."""
+        graph = self.graph
+        for node in graph.nodes if graph is not None else ():
+            index = self.node_call_of_node(node)
+            if index is not None:
+                self.capture.calls_of_nodes[node.name] = index
+        for call in self.capture.node_calls if torch.is_anomaly_enabled() else ():
+            if frames := self.made_at(call.index):
+                self.capture.forward_frames[call.index] = frames[0]
+
+    def passes_begin(self, with_texts: bool) -> None:
+        """Note what the passes will change or remove; `with_texts`, for a stop that will show it."""
         self._by_order()
-        if self.graph is not None:
+        if with_texts and self.graph is not None:
             self.node_texts = {node.name: captured_graph.node_text(node) for node in self.graph.nodes}
 
     def place_of_hook(self, hook: LiftedHook) -> Place | None:

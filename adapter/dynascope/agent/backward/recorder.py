@@ -11,6 +11,7 @@ from typing import Any, ParamSpec
 
 import torch
 
+from dynascope.agent.backward.autopsy import explain
 from dynascope.agent.backward.captures import Capture, Captures
 from dynascope.agent.backward.places import place_of
 from dynascope.agent.backward.report import BackwardRun, DeviceInputs, HookCall
@@ -18,7 +19,6 @@ from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGive
 
 _log = logging.getLogger("dynascope")
 _REUSED = "the same nodes with the same constants as when it was captured; sizes that differ are dynamic"
-UNEXPLAINED = "torch did not say why: an earlier capture failed, or was made before anybody observed"
 P = ParamSpec("P")
 
 
@@ -87,6 +87,8 @@ class Recorder:
         if name == "move_graph_nodes_to_cuda":
             self.captures.moved(compiler, result)
 
+    def graph_made(self, compiler: Compiler, module: Any) -> None: ...
+
     @contained
     def capture_ends(self, compiler: Compiler, failed: bool) -> None:
         self.captures.ends(compiler, failed)
@@ -122,7 +124,7 @@ class Recorder:
             number=next(self._numbers),
             compile_id=capture.compile_id,
             captured=run.captured,
-            reasons=(capture.reasons or (UNEXPLAINED,)) if run.captured else (_REUSED,),
+            reasons=explain(capture, self.captures.before(capture)) if run.captured else (_REUSED,),
             node_calls=names_by_index(capture),
             hooks=run.hooks,
             inputs=run.inputs,

@@ -48,6 +48,8 @@ class Observer(Protocol):
 
     def pass_ends(self, compiler: Compiler, name: str, result: Any) -> None: ...
 
+    def graph_made(self, compiler: Compiler, module: Any) -> None: ...
+
     def capture_ends(self, compiler: Compiler, failed: bool) -> None: ...
 
     def run_begins(self, compiler: Compiler, given: RunGiven) -> None: ...
@@ -159,6 +161,7 @@ def _wrap() -> None:
         "begin_capture": _begin_capture,
         "set_node_origin": _set_node_origin,
         "log_compile_reasons": _log_compile_reasons,
+        "create_graph_module": _create_graph_module,
         "end_capture": _end_capture,
         **{kind: _hook_wrapper(kind) for kind in HOOK_KINDS},
         **{name: _pass_wrapper(name) for name in PASSES},
@@ -241,6 +244,16 @@ def _pass_wrapper(name: str) -> Callable[[Any], Any]:
         return run_pass
 
     return wrapper
+
+
+def _create_graph_module(original: Any) -> Any:
+    def create_graph_module(self: Any, *args: Any) -> Any:
+        module = original(self, *args)
+        for observer in _observers:
+            observer.graph_made(self, module)
+        return module
+
+    return create_graph_module
 
 
 def _end_capture(original: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
-from dynascope.agent.backward.recorder import UNEXPLAINED, inputs_by_device
+from dynascope.agent.backward.recorder import inputs_by_device
 from dynascope.agent.backward.scopes.rows import fact, forward_line
 from dynascope.agent.inspection.rows import Below, Look, Row, computed, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
@@ -24,7 +24,7 @@ def _rows(look: Look, live: LiveCapture, moment: Moment) -> list[Row]:
     devices = ", ".join(f"{each.count} on {device}" for device, each in inputs_by_device(live.inputs).items())
     rows = [
         fact("compile id", capture.compile_id),
-        fact("reason", "; ".join(capture.reasons or (UNEXPLAINED,))),
+        fact("reason", "; ".join(live.reasons())),
         fact("called as", "backward()" if capture.accumulates else "torch.autograd.grad()"),
         fact("compiler_fn", compiled_autograd.compiler_name(live.compiler)),
         fact("node calls so far", len(capture.node_calls)),
