@@ -140,7 +140,7 @@ class Calls(ABC):
         if name in rules.FUNCTIONS:
             self._report(node, rules.FUNCTIONS[name])
             return LOGGER if name == "logging.getLogger" else UNKNOWN
-        if name in rules.TENSOR_FUNCTIONS and arguments and is_tensor(arguments[0]):
+        if name in rules.TENSOR_FUNCTIONS and arguments and (is_tensor(arguments[0]) or name.startswith("torch.")):
             self._report(node, rules.TENSOR_FUNCTIONS[name])
             return (
                 TENSOR if name.startswith("torch.") and rules.TENSOR_FUNCTIONS[name] is rules.DYNAMIC_SHAPE else UNKNOWN

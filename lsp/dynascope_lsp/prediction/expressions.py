@@ -25,6 +25,7 @@ from dynascope_lsp.prediction.values import (
     Several,
     Tensor,
     Value,
+    combined,
     is_tensor,
     merged,
     truth,
@@ -105,13 +106,13 @@ class Expressions(Calls):
                 return self._call(node)
             case ast.BinOp(left, _, right):
                 values = [self.evaluate(left), self.evaluate(right)]
-                return TENSOR if any(map(is_tensor, values)) else UNKNOWN
+                return combined(values)
             case ast.UnaryOp(ast.Not(), operand):
                 known = self._test(operand)
                 return UNKNOWN if known is None else Constant(not known)
             case ast.UnaryOp(_, operand):
                 negated = self.evaluate(operand)
-                return negated if is_tensor(negated) else UNKNOWN
+                return combined([negated])
             case ast.Compare():
                 return self._compare(node)
             case ast.BoolOp():
@@ -194,17 +195,19 @@ class Expressions(Calls):
             return MASK
         if len(values) == 2 and all(isinstance(each, Constant) for each in values) and isinstance(node.ops[0], ast.Eq):
             return Constant(values[0] == values[1])
-        return UNKNOWN
+        return combined(values)
 
     def _subscript(self, node: ast.Subscript, value: Value, index: ast.expr) -> Value:
         chosen = self.evaluate(index) if not isinstance(index, ast.Slice) else UNKNOWN
         if isinstance(value, Several) and isinstance(chosen, Constant) and isinstance(chosen.value, int):
             return value.items[chosen.value] if -len(value.items) <= chosen.value < len(value.items) else UNKNOWN
-        if is_tensor(value):
-            if chosen == MASK and isinstance(node.ctx, ast.Load):
+        if is_tensor(value) or value == MAYBE_TENSOR:
+            is_mask = chosen == MASK or (chosen == MAYBE_TENSOR and isinstance(index, ast.Compare))
+            if is_mask and isinstance(node.ctx, ast.Load):
                 self._report(node, rules.DYNAMIC_SHAPE)
-            return TENSOR
-        return MAYBE_TENSOR if value == MAYBE_TENSOR else UNKNOWN
+                return TENSOR
+            return TENSOR if is_tensor(value) else MAYBE_TENSOR
+        return UNKNOWN
 
     def _attribute(self, node: ast.Attribute) -> Value:
         owner = self.evaluate(node.value)

@@ -25,6 +25,7 @@ from dynascope_lsp.prediction.values import (
     Named,
     Several,
     Value,
+    combined,
     is_tensor,
     merged,
 )
@@ -124,7 +125,7 @@ class Frame(Expressions):
             case ast.AugAssign(target, _, value):
                 before = self.evaluate(_loaded(target))
                 after = self.evaluate(value)
-                self._assign(target, TENSOR if is_tensor(before) or is_tensor(after) else UNKNOWN)
+                self._assign(target, combined([before, after]))
             case ast.Return(value):
                 self._returned.append(self.evaluate(value) if value is not None else Constant(None))
                 return True
@@ -236,12 +237,9 @@ class Frame(Expressions):
         """Before a loop: what it assigns is whatever the last turn left, unless it is a tensor anyway."""
         for each in body:
             for node in ast.walk(each):
-                if (
-                    isinstance(node, ast.Name)
-                    and isinstance(node.ctx, ast.Store)
-                    and not is_tensor(self.names.get(node.id))
-                ):
-                    self.names[node.id] = UNKNOWN
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    before = self.names.get(node.id, UNKNOWN)
+                    self.names[node.id] = before if is_tensor(before) or before == MAYBE_TENSOR else UNKNOWN
 
     def _assign(self, target: ast.expr, value: Value) -> None:
         match target:

@@ -4,6 +4,7 @@ for."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
@@ -96,6 +97,13 @@ def is_tensor(value: Value | None) -> bool:
 def may_be_tensor(value: Value | None) -> bool:
     """What has a method of a tensor's, in compiled code, is one, unless it is known to be something else."""
     return isinstance(value, Tensor | Unknown)
+
+
+def combined(values: Sequence[Value]) -> Value:
+    """By an operator: a tensor if one of them is."""
+    if any(map(is_tensor, values)):
+        return values[0] if len(values) == 1 else TENSOR
+    return MAYBE_TENSOR if MAYBE_TENSOR in values else UNKNOWN
 
 
 def merged(one: Value | None, other: Value | None) -> Value:

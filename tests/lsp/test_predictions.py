@@ -1,0 +1,130 @@
+"""Predictions hold: against real runs of the corpus, whose programs say in comments where they break."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from dynascope_lsp.prediction.project import Project
+from dynascope_lsp.text import Text
+from lsprotocol import types
+
+from tests.facts import sample
+from tests.lsp.editor import editor, run
+
+CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.py"))
+LOGGED = re.compile(r"Graph break .*in user code at (?P<path>.+?):(?P<line>\d+)\s*$")
+FRAME = re.compile(r'  File "(?P<path>.+?)", line (?P<line>\d+)')
+PRECISION = 0.9
+RECALL = 0.8
+
+
+def predicted_lines(path: Path) -> dict[int, str]:
+    text = Text(path.read_text())
+    project = Project(lambda wanted: text if wanted == str(path) else None, list)
+    return {each.line: each.title for each in project.predictions(str(path))}
+
+
+def marked_lines(path: Path) -> set[int]:
+    return {number for number, line in enumerate(path.read_text().splitlines(), 1) if "# breaks" in line}
+
+
+def observed_lines(path: Path) -> set[int]:
+    """Where a run breaks, by Dynamo's own log."""
+    environment = {**os.environ, "TORCH_LOGS": "graph_breaks", "TORCH_LOGS_FORMAT": "%(message)s"}
+    done = subprocess.run(
+        [sys.executable, str(path)], env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: set[int] = set()
+    for logged in done.stderr.split("Graph break ")[1:]:
+        places = [*LOGGED.finditer("Graph break " + logged.partition("\n")[0]), *FRAME.finditer(logged)]
+        ours = [int(place["line"]) for place in places if place["path"] == str(path)]
+        if ours:
+            found.add(ours[-1])  # the innermost frame of the program itself
+    return found
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_a_run_breaks_where_the_program_says(path: Path):
+    assert observed_lines(path) == marked_lines(path)
+
+
+@pytest.mark.parametrize("path", CORPUS, ids=lambda path: path.stem)
+def test_predictions_are_right_and_most_breaks_are_predicted(path: Path):
+    predicted, marked = set(predicted_lines(path)), marked_lines(path)
+    right = predicted & marked
+    wrong = {line: predicted_lines(path)[line] for line in predicted - marked}
+    assert len(right) >= PRECISION * len(predicted), wrong
+    assert len(right) >= RECALL * len(marked), f"not predicted: {sorted(marked - predicted)}"
+
+
+def test_predictions_say_that_they_are(tmp_path: Path):
+    program = "import torch\n\n\n@torch.compile\ndef f(x):\n    print(x)\n    return x\n"
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = await each.diagnostics(each.open(tmp_path / "program.py", program))
+            assert [(d.source, d.range.start.line, d.code) for d in found] == [("dynascope (predicted)", 5, "GB0059")]
+            assert found[0].severity == types.DiagnosticSeverity.Information
+            assert found[0].message.startswith("Graph break expected")
+
+    run(scenario)
+
+
+def test_sites_in_one_file_reach_into_another_that_is_open(tmp_path: Path):
+    (tmp_path / "layers.py").write_text("def gate(h):\n    return h * h.max().item()\n")
+    (tmp_path / "train.py").write_text(
+        "import torch\nfrom layers import gate\n\n\nclass Net(torch.nn.Module):\n    def forward(self, x):\n"
+        "        return gate(x)\n\n\nnet = torch.compile(Net())\n"
+    )
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(tmp_path / "layers.py")
+            await each.until(lambda: each.refreshed)  # the workspace has been searched
+            assert [d.range.start.line for d in await each.diagnostics(uri)] == [1]
+            each.change(uri, "import os\n\n\ndef gate(h):\n    return h * h.max().item()\n")
+            assert [d.range.start.line for d in await each.diagnostics(uri)] == [4]
+            (tmp_path / "train.py").write_text("import torch\n")
+            path = (tmp_path / "train.py").as_uri()
+            each.client.workspace_did_change_watched_files(
+                types.DidChangeWatchedFilesParams([types.FileEvent(path, types.FileChangeType.Changed)])
+            )
+            assert await each.diagnostics(uri) == []
+
+    run(scenario)
+
+
+def test_an_observation_replaces_a_prediction(tmp_path: Path):
+    sample.write_workspace(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(tmp_path / "layers.py")
+            await each.until(lambda: each.refreshed)
+            before = await each.diagnostics(uri)
+            assert {(d.source, d.range.start.line + 1) for d in before} <= {
+                ("dynascope (predicted)", 5),
+                ("dynascope (predicted)", 7),
+            }
+            sample.write_sample(tmp_path)
+            each.refreshed.clear()
+            await each.until(lambda: each.refreshed)
+            at_branch = [d for d in await each.diagnostics(uri) if d.range.start.line + 1 == 5]
+            assert [d.source for d in at_branch] == ["dynascope"]
+
+    run(scenario)
+
+
+def test_what_is_set_in_the_file_is_not_predicted(tmp_path: Path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import torch\n\ntorch._dynamo.config.capture_scalar_outputs = True\n\n\n"
+        "@torch.compile\ndef f(x):\n    return x * x.sum().item()\n"
+    )
+    assert predicted_lines(path) == {}
