@@ -174,6 +174,12 @@ test('a process of the program is debugged in a session of its own', { timeout: 
   await sessionOver(page);
 });
 
+test('the language server runs', { timeout: 120_000 }, async () => {
+  await openFile(page, model);
+  await page.locator('.statusbar-item[id="status.languageStatus"]').hover();
+  await page.locator('.hover-language-status:visible', { hasText: 'Dynascope: running' }).waitFor();
+});
+
 test('a breakpoint on an empty line moves to the next that has code', { timeout: 120_000 }, async () => {
   launchJson(launch('console'));
   const empty = lineOf(model, 'return x + self.feed_forward') - 1;
@@ -263,7 +269,7 @@ test('an interpreter that does not exist, or has no dynascope, is named', { time
 });
 
 async function until(holds, complaint) {
-  for (const deadline = Date.now() + 30_000; !holds(); ) {
+  for (const deadline = Date.now() + 30_000; !(await holds()); ) {
     assert.ok(Date.now() < deadline, complaint());
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -1,6 +1,6 @@
 // The language client for `python -m dynascope lsp`, and a status item that says when the server is not running, and why.
 import * as vscode from 'vscode';
-import { CloseAction, ErrorAction, LanguageClient, State, TransportKind } from 'vscode-languageclient/node';
+import { CloseAction, ErrorAction, LanguageClient, State } from 'vscode-languageclient/node';
 import { findInterpreter } from './interpreter';
 import { isProblem, preflight } from './preflight';
 
@@ -67,7 +67,8 @@ export class LanguageServer implements vscode.Disposable {
       return;
     }
     const [command, ...args] = interpreter.command;
-    const run = { command, args: [...args, '-P', '-m', 'dynascope', 'lsp'], transport: TransportKind.stdio };
+    // Without `transport` the client speaks over stdio and adds no `--stdio` to the arguments.
+    const run = { command, args: [...args, '-P', '-m', 'dynascope', 'lsp'] };
     this.client = new QuietClient('dynascope', 'Dynascope', run, {
       documentSelector: [{ language: 'python', scheme: 'file' }],
       outputChannel: this.log,
@@ -84,7 +85,8 @@ export class LanguageServer implements vscode.Disposable {
     });
     this.ended = 0;
     await this.client.start();
-    this.show('running');
+    // `start` also resolves when the server ended before it answered; `closed` has told of that.
+    if (this.client.state === State.Running) this.show('running');
   }
 
   private show(text: string): void {

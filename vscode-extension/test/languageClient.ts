@@ -2,7 +2,6 @@
 export const CloseAction = { DoNotRestart: 1, Restart: 2 };
 export const ErrorAction = { Continue: 1, Shutdown: 2 };
 export const State = { Stopped: 1, Running: 2, Starting: 3 };
-export const TransportKind = { stdio: 0 };
 
 interface Options {
   readonly errorHandler: { closed: () => { action: number; handled?: boolean } };
@@ -10,11 +9,12 @@ interface Options {
 interface Run {
   readonly command: string;
   readonly args: string[];
+  readonly transport?: number;
 }
 
 /** Every client made, and why the next ones are to fail. */
 export const clients: LanguageClient[] = [];
-export const next = { failure: undefined as string | undefined };
+export const next = { failure: undefined as string | undefined, endsAtOnce: false };
 
 export class LanguageClient {
   state = State.Stopped;
@@ -28,7 +28,8 @@ export class LanguageClient {
   }
   start(): Promise<void> {
     if (next.failure !== undefined) return Promise.reject(new Error(next.failure));
-    this.state = State.Running;
+    if (next.endsAtOnce) this.options.errorHandler.closed();
+    else this.state = State.Running;
     return Promise.resolve();
   }
   dispose(): Promise<void> {

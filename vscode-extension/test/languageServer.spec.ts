@@ -12,6 +12,7 @@ function server(): LanguageServer {
 beforeEach(() => {
   clients.length = 0;
   next.failure = undefined;
+  next.endsAtOnce = false;
   workspace.isTrusted = true;
   state.settings.set('dynascope.python', interpreterThatSays({}));
 });
@@ -19,6 +20,7 @@ beforeEach(() => {
 test('runs `dynascope lsp` with the chosen interpreter', async () => {
   await server().restart();
   expect(clients[0]?.run).toMatchObject({ command: state.settings.get('dynascope.python'), args: ['-P', '-m', 'dynascope', 'lsp'] });
+  expect(clients[0]?.run.transport).toBeUndefined(); // a transport would add arguments the command does not know
   expect(status.text).toBe('Dynascope: running');
 });
 
@@ -53,6 +55,13 @@ test('a server that cannot start: one notification, not one each time', async ()
   await broken.restart();
   expect(state.shown).toEqual(['The Dynascope language server is not running: no. Debugging works without it.']);
   expect(status.text).toBe('Dynascope: language server not running');
+});
+
+test('a server that ends before it answers is not called running', async () => {
+  next.endsAtOnce = true;
+  await server().restart();
+  expect(status.text).toBe('Dynascope: language server not running');
+  expect(state.shown).toHaveLength(1);
 });
 
 test('a server that ends is started again twice, then left alone', async () => {
