@@ -217,6 +217,29 @@ def test_random_states_and_modes_are_put_back() -> None:
     stop_in_model(look)
 
 
+def test_nothing_is_compiled_by_the_console() -> None:
+    def look(stop: Stopped) -> None:
+        before = torch._dynamo.convert_frame.FRAME_COUNTER
+        assert stop.evaluate("torch.compile(lambda t: t + 1)(x)").result == "f32[8, 16]"
+        assert torch._dynamo.convert_frame.FRAME_COUNTER == before
+
+    stop_in_model(look)
+
+
+def test_ctx_reads_and_does_not_calculate() -> None:
+    def look(stop: Stopped) -> None:
+        guards = len(stop.scope("Guards"))
+        assert stop.evaluate("ctx.get_local('x').as_fake().shape[0] > 4").result.endswith("True")
+        assert stop.evaluate("bool(ctx.get_local('x').as_fake().shape[0] > 4)").result == "True"
+        with pytest.raises(Refused, match="can be read only"):
+            stop.evaluate("ctx.get_local('x').as_fake() + 1")
+        with pytest.raises(Refused, match="Hovering"):
+            stop.evaluate("ctx.get_local('factor').force_static()", "hover")
+        assert len(stop.scope("Guards")) == guards
+
+    stop_in_model(look)
+
+
 def test_ctx_is_the_comptime_context() -> None:
     def look(stop: Stopped) -> None:
         assert stop.evaluate("isinstance(ctx, torch._dynamo.comptime.ComptimeContext)").result == "True"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.agent.nonperturbation.stopped import Stopped, stop_in
+from tests.agent.nonperturbation.stopped import Refused, Stopped, stop_in
 
 Pair = collections.namedtuple("Pair", "first second")
 COUNT = 0
@@ -351,7 +351,7 @@ def test_ids_die_with_their_stop() -> None:
 
     def look(stop: Stopped) -> None:
         if kept:
-            with pytest.raises(Exception):  # noqa: B017
+            with pytest.raises(Refused, match="gone"):
                 stop.rows(kept[0])
         kept.append(stop.scopes()[0].variables_reference)
 

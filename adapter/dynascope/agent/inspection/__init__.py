@@ -19,6 +19,8 @@ from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, StackFrame, VariablesBody
 from dynascope.wire.messages import Evaluate, Variables
 
+_FRAME_GONE = "This frame is gone: the program went on since."
+
 
 class Inspection:
     """What one stop shows. Made and used on the stopped thread only; every id dies at resume."""
@@ -58,8 +60,10 @@ class Inspection:
         return names
 
     def scopes(self, frame_id: int) -> ScopesBody:
-        """The headings of a frame; raises KeyError when the id is not of this stop."""
-        frame = self._frames[frame_id]
+        """The headings of a frame; raises EvaluationError when the id is not of this stop."""
+        frame = self._frames.get(frame_id)
+        if frame is None:
+            raise EvaluationError(_FRAME_GONE)
         with torch._C.DisableTorchFunction():
             if isinstance(frame, types.FrameType):
                 found, effects = running_headings(frame), None
@@ -77,7 +81,9 @@ class Inspection:
         )
 
     def variables(self, request: Variables) -> VariablesBody:
-        """A page of children; raises KeyError when the reference is not of this stop."""
+        """A page of children; raises EvaluationError when the reference is not of this stop."""
+        if request.variables_reference not in self._below:
+            raise EvaluationError("This variable is gone: the program went on since.")
         below, effects = self._below[request.variables_reference]
         look = Look(effects, request.hex)
         with torch._C.DisableTorchFunction():
@@ -88,7 +94,7 @@ class Inspection:
         """The value of an expression at a frame; raises EvaluationError with a sentence for the user."""
         frame = self._frames.get(request.frame_id)
         if frame is None:
-            raise EvaluationError("This frame is gone: the program went on since.")
+            raise EvaluationError(_FRAME_GONE)
         if isinstance(frame, types.FrameType):
             row, effects = evaluate_running(frame, request.expression, request.context, request.hex), None
         else:

@@ -22,12 +22,13 @@ from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
 from dynascope.agent.inspection.symbolic_text import contents
 from dynascope.agent.internals import comptime_context
 from dynascope.agent.internals.comptime_context import console_text
-from dynascope.agent.internals.isolation import guards_suppressed, isolated, static_fake_mode
+from dynascope.agent.internals.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
 from dynascope.agent.internals.tracing import globals_of, output_of
 
 _DATA_DEPENDENT = frozenset(
     {"DataDependentOutputException", "DynamicOutputShapeException", "GuardOnDataDependentSymNode"}
 )
+_ACTS_OF_CTX = frozenset({"force_static", "graph_break", "sleep"})
 _HARMLESS_MODULES = frozenset({"torch", "math", "operator"})
 _HARMLESS_BUILTINS = frozenset(
     [
@@ -160,7 +161,9 @@ class Console:
             root = _root_name(node.func)
             harmless = root is None or root in _HARMLESS_BUILTINS if isinstance(node.func, ast.Name) else True
             if root is not None and not isinstance(node.func, ast.Name):
-                harmless = root == "ctx" or self._is_harmless_owner(root)
+                harmless = self._is_harmless_owner(root)
+            if isinstance(node.func, ast.Attribute) and node.func.attr in _ACTS_OF_CTX:
+                harmless = False
             if not harmless:
                 raise EvaluationError(
                     f"Hovering does not call {ast.unparse(node.func)}(): evaluate it in the debug console."
@@ -213,16 +216,12 @@ def _execute(tree: ast.Module, world: dict[str, Any]) -> Any:
 
 
 def _sentence(error: BaseException) -> str:
+    if isinstance(error, CalculationRefused):
+        return "ctx hands out the trace's own tensors, which can be read only: calculate with the names themselves."
     if type(error).__name__ in _DATA_DEPENDENT:
         return "This depends on tensor data, which is not known at compile time."
-    if isinstance(error, KeyError) and isinstance(error.__context__, KeyError) is False and _is_name(error):
-        return f"NameError: name {error.args[0]!r} is not defined here"
     first_line = (str(error).strip().splitlines() or [""])[0]
     return f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__
-
-
-def _is_name(error: KeyError) -> bool:
-    return bool(error.args) and isinstance(error.args[0], str) and error.args[0].isidentifier()
 
 
 class _Capture:

@@ -10,12 +10,14 @@ import collections
 import contextlib
 import random
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import _guards
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 
 def static_fake_mode() -> Any:
@@ -30,8 +32,6 @@ def isolated(mode: Any) -> Iterator[None]:
     Sets aside `TracingContext` (`torch._guards.tracing`, 2.0), `symbolic_convert.tls.current_tx` (2.4), the dispatch
     modes (`utils._python_dispatch._disable_current_modes`, 2.0) and Dynamo itself (`eval_frame.set_eval_frame`, 2.0).
     """
-    from torch.utils._python_dispatch import _disable_current_modes
-
     with contextlib.ExitStack() as stack:
         stack.enter_context(process_state_kept())
         stack.enter_context(_without_translator())
@@ -45,16 +45,25 @@ def isolated(mode: Any) -> Iterator[None]:
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
     """Run code of the program on its own objects in the middle of a trace: on real tensors, untraced and unfaked."""
-    from torch.utils._python_dispatch import _disable_current_modes
-
     with process_state_kept(), _without_translator(), _guards.tracing(None), _disable_current_modes():
         yield
 
 
+class CalculationRefused(Exception):
+    """Somebody calculated with the trace's own tensors."""
+
+
+class _NoCalculation(TorchDispatchMode):  # type: ignore[misc]
+    """Refuses every operator: on the trace's own fakes one could make symbols and guards."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise CalculationRefused(str(func))
+
+
 @contextlib.contextmanager
 def guards_suppressed(environment: Any) -> Iterator[None]:
-    """Questions asked of symbols inside add no guard (`ShapeEnv.suppress_guards`, 2.0)."""
-    with process_state_kept(), environment.suppress_guards():
+    """Read the trace's own tensors and symbols: questions add no guard (`suppress_guards`, 2.0), no operator runs."""
+    with process_state_kept(), environment.suppress_guards(), _NoCalculation():
         yield
 
 
@@ -75,11 +84,10 @@ def process_state_kept() -> Iterator[None]:
     states = _random_states()
     counters = sys.modules["torch._dynamo.utils"].counters
     counted = {name: collections.Counter(counts) for name, counts in counters.items()}
-    eval_frame = torch._C._dynamo.eval_frame.set_eval_frame(None)
     try:
-        yield
+        with _nothing_compiled():
+            yield
     finally:
-        torch._C._dynamo.eval_frame.set_eval_frame(eval_frame)
         if {name: dict(counts) for name, counts in counters.items()} != {n: dict(c) for n, c in counted.items()}:
             counters.clear()
             counters.update(counted)
@@ -87,6 +95,28 @@ def process_state_kept() -> Iterator[None]:
         if torch.get_default_dtype() is not dtype:
             torch.set_default_dtype(dtype)
         _restore_random_states(states)
+
+
+@contextlib.contextmanager
+def _nothing_compiled() -> Iterator[None]:
+    """On this thread nothing is compiled: what an expression hands to `torch.compile` runs as plain Python.
+
+    `eval_frame.set_eval_frame` (2.0) for the thread, and `eval_frame._callback_from_stance` (2.6), which every compiled
+    function asks for the callback to set.
+    """
+    module = sys.modules["torch._dynamo.eval_frame"]
+    here, original = threading.get_ident(), module._callback_from_stance
+
+    def callback_from_stance(callback: Any) -> Any:
+        return None if threading.get_ident() == here else original(callback)
+
+    callback = torch._C._dynamo.eval_frame.set_eval_frame(None)
+    module._callback_from_stance = callback_from_stance
+    try:
+        yield
+    finally:
+        module._callback_from_stance = original
+        torch._C._dynamo.eval_frame.set_eval_frame(callback)
 
 
 @contextlib.contextmanager
@@ -104,8 +134,6 @@ def _without_translator() -> Iterator[None]:
 
 def _random_states() -> dict[str, Any]:
     states: dict[str, Any] = {"python": random.getstate()}
-    from torch.utils._python_dispatch import _disable_current_modes
-
     with _disable_current_modes(), torch._C.DisableTorchFunction():
         states["cpu"] = torch.default_generator.get_state()
         if torch.cuda.is_available() and torch.cuda.is_initialized():
@@ -117,8 +145,6 @@ def _random_states() -> dict[str, Any]:
 
 
 def _restore_random_states(states: dict[str, Any]) -> None:
-    from torch.utils._python_dispatch import _disable_current_modes
-
     random.setstate(states["python"])
     with _disable_current_modes(), torch._C.DisableTorchFunction():
         torch.default_generator.set_state(states["cpu"])
