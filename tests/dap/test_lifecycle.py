@@ -38,6 +38,12 @@ def test_arguments_output_and_exit_code(client: DapClient, runtime: bool, tmp_pa
     assert any(event["event"] == "process" for event in client.events)
 
 
+def test_arguments_in_one_string_are_split_as_a_shell_would(client: DapClient) -> None:
+    client.launch(launch(PLAIN, runtime=False, args="'a b' -x"))
+    assert client.wait_for_end() == 3
+    assert client.output("stdout").startswith("arguments ['a b', '-x']")
+
+
 @BOTH
 def test_a_module_and_code(spawn: Callable[..., DapClient], runtime: bool, tmp_path: Path) -> None:
     (tmp_path / "told.py").write_text("import os, sys; print(__name__, sys.argv[1:], os.environ['GREETING'])")
@@ -94,6 +100,23 @@ def test_terminate(client: DapClient, runtime: bool) -> None:
     client.request("terminate")
     client.wait_for_event("terminated")
     client.request("disconnect")
+
+
+def test_terminate_by_an_interrupt_leaves_the_rest_to_the_program(client: DapClient) -> None:
+    code = "import time\ntry:\n    print('ready')\n    time.sleep(600)\nexcept KeyboardInterrupt:\n    print('cleaned up')\n"
+    client.launch({"code": code, "console": "internalConsole", "onTerminate": "KeyboardInterrupt"})
+    client.wait_for_event("output", where=lambda body: "ready" in body["output"])
+    client.request("terminate")
+    client.wait_for_end()
+    assert "cleaned up" in client.output("stdout")
+
+
+def test_without_debugpy_the_compile_time_half_works_alone(spawn: Callable[..., DapClient]) -> None:
+    hidden = "import sys; sys.modules['debugpy'] = None; from dynascope.cli import main; main(['dap'])"
+    client = spawn([sys.executable, "-c", hidden])
+    client.launch(launch(COMPILED), {COMPILED: [line(COMPILED, "helper")]})
+    assert "pip install debugpy" in client.output("important")
+    assert client.wait_for_stop().at_compile_time
 
 
 @BOTH

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import codecs
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -47,9 +48,11 @@ def target(arguments: LaunchArguments) -> list[str]:
                 f"The program does not exist: {arguments.program}. Correct `program` in the launch configuration."
             )
         start = [arguments.program]
-    if isinstance(arguments.args, str):
-        raise RequestError("Without debugpy (`runtime` is false) `args` has to be a list of strings.")
-    return [*start, *arguments.args]
+    try:
+        words = shlex.split(arguments.args) if isinstance(arguments.args, str) else arguments.args
+    except ValueError as error:
+        raise RequestError(f"`args` cannot be split into words as a shell would: {error}.") from None
+    return [*start, *words]
 
 
 async def command_line(arguments: LaunchArguments) -> list[str]:

@@ -29,6 +29,8 @@ class StartArguments(DapStruct):
     stop_on_entry: bool = False
     path_mappings: list[PathMapping] | None = None
     no_debug: bool | None = None
+    on_terminate: str | bool | None = None
+    """"KeyboardInterrupt": `terminate` interrupts the program and leaves the rest to it."""
 
 
 class LaunchArguments(StartArguments):

@@ -133,6 +133,8 @@ async def restart(session: Session, call: Call[RestartArguments]) -> Body:
 async def terminate(session: Session, call: Call[TerminateArguments]) -> Body:
     """Ends the program, also one that was attached to; `terminated` follows."""
     program = session.running()
+    if program.arguments.on_terminate == "KeyboardInterrupt" and program.debugpy is not None:
+        return session.pass_to_debugpy(call)
     await session.end_program(True)
     program.report_end()
     return None
