@@ -103,7 +103,7 @@ def _evaluate(session: Everywhere, here: int, frame_id: int, names: list[str]) -
     def evaluate(expression: str) -> None:
         session.ask(Evaluate(id=3, thread_ident=here, frame_id=frame_id, expression=expression), EvaluateResult)
 
-    for name in names:
+    for name in names if session.stops % 4 == 1 else ():  # the same rows as in Locals, reached by name
         evaluate(name)
     if names:  # one calculation a stop, another one at each
         turn = session.stops

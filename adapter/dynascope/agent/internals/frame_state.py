@@ -59,7 +59,7 @@ def value_stack(translator: Any) -> list[Any]:
 
 
 def named_globals(translator: Any) -> list[str]:
-    """Globals the code names, in the order it names them; builtins are not among them."""
+    """Globals the code names (or has assigned: `symbolic_globals`, 2.0), in its order; builtins are not among them."""
     code = original_code(code_of(translator))
     present, pending = globals_of(translator), translator.symbolic_globals
     return [name for name in _names_used(code, _GLOBAL_ACCESS) if name in present or name in pending]

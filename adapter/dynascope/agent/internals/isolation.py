@@ -104,7 +104,7 @@ def _nothing_compiled() -> Iterator[None]:
     `eval_frame.set_eval_frame` (2.0) for the thread, and `eval_frame._callback_from_stance` (2.6), which every compiled
     function asks for the callback to set.
     """
-    module = sys.modules["torch._dynamo.eval_frame"]
+    module: Any = sys.modules["torch._dynamo.eval_frame"]
     here, original = threading.get_ident(), module._callback_from_stance
 
     def callback_from_stance(callback: Any) -> Any:
