@@ -238,11 +238,11 @@ def test_nothing_of_ours_is_left_in_dynamo():
 
 
 def test_an_error_of_ours_leaves_the_compile_alone(monkeypatch):
-    from dynascope.agent import hook
+    from dynascope.agent import hits
 
     session = ScriptedSession()
     session.break_at(HERE, BODY)
-    monkeypatch.setattr(hook.Hook, "_breakpoints_hit", lambda *arguments: 1 / 0)
+    monkeypatch.setattr(hits.Hits, "at", lambda *arguments: 1 / 0)
     torch._dynamo.reset()
     session.agent.install()
     try:

@@ -12,9 +12,9 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dynascope.agent import evaluation
 from dynascope.agent.activation import Activation
 from dynascope.agent.breakpoints import Breakpoint, Table
+from dynascope.agent.hits import Hits
 from dynascope.agent.internals import comptime, convert_frame, resume, tracing
 from dynascope.agent.internals.tracing import Translator
 from dynascope.agent.stepping import FrameId, Mode, Stepping
@@ -51,6 +51,7 @@ class Hook:
         self._suspension = suspension
         self._stops = stops
         self._send = send
+        self._hits = Hits(send)
         # the code traced in an outermost compile, and the frames skipped, with Dynamo's reasons
         self._on_compiled = on_compiled
         self._on_first_compile: Callable[[], None] | None = on_first_compile
@@ -156,6 +157,8 @@ class Hook:
     # ---- frames
 
     def _entered(self, translator: Translator) -> None:
+        if not self.enabled:
+            return
         try:
             state = self.threads.current()
             if tracing.is_outermost(translator):
@@ -175,6 +178,7 @@ class Hook:
     def _attempt_begins(self, state: ThreadTracing, translator: Translator) -> None:
         self.frames_entered += 1
         state.outermost = translator
+        state.thread_id = self._suspension.thread_id()
         state.events = state.ticks = 0
         state.frames.clear()
         state.activations.clear()
@@ -208,6 +212,9 @@ class Hook:
                 suspension.cancel_runtime_step()
 
     def _left(self, translator: Translator) -> None:
+        if not self.enabled:
+            tracing.unwatch(translator)
+            return
         try:
             state = self.threads.current()
             state.events += 1
@@ -242,8 +249,8 @@ class Hook:
         tracing.watch(translator, on_instruction)
 
     def compiling(self) -> list[int]:
-        """Idents of the threads on which Dynamo traces now; from any thread."""
-        return [ident for ident, state in self.threads.items() if state.outermost is not None]
+        """DAP's ids of the threads on which Dynamo traces now; from any thread."""
+        return [state.thread_id for _, state in self.threads.items() if state.outermost is not None]
 
     def step_ended_at_runtime(self) -> None:
         """Another debugger stops the current thread: no step of ours is left."""
@@ -301,7 +308,7 @@ class Hook:
             return  # a replay: what stopped here has stopped
         hits: list[Breakpoint] = []
         if first_time and not self.table.is_empty:
-            hits = self._breakpoints_hit(activation, line, enters_function)
+            hits = self._hits.at(self.table, activation, line, enters_function)
         if hits:
             by_name = all(isinstance(hit.asked, FunctionBreakpoint) for hit in hits)
             reason: StopReason = "function breakpoint" if by_name else "breakpoint"
@@ -326,34 +333,6 @@ class Hook:
         return begins_line and stepping.ends_at_line(
             activation.frame, lambda: self._is_shown(state, activation.translator)
         )
-
-    def _breakpoints_hit(self, activation: Activation, line: int, enters_function: bool) -> list[Breakpoint]:
-        candidates = list(self.table.at(activation.code, line))
-        if enters_function:
-            candidates += self.table.of_function(activation.code)
-        return [each for each in candidates if self._is_hit(each, activation.translator, line)]
-
-    def _is_hit(self, breakpoint: Breakpoint, translator: Translator, line: int) -> bool:
-        """Whether to stop; a logpoint writes its line instead."""
-        path = tracing.code_of(translator).co_filename
-        try:
-            if breakpoint.condition and not evaluation.condition_holds(breakpoint.condition, translator):
-                return False
-        except evaluation.EvaluationError as error:
-            text = (
-                f"The condition {breakpoint.condition!r} has no answer at compile time: stopping. {error}\n"
-            )
-            self._send(Output(category="important", output=text, path=path, line=line))
-        if not breakpoint.counts():
-            return False
-        if breakpoint.log_message is None:
-            return True
-        try:
-            text = evaluation.format_log_message(breakpoint.log_message, translator)
-        except evaluation.EvaluationError as error:
-            text = f"{breakpoint.log_message}: {error}"
-        self._send(Output(category="console", output=text + "\n", path=path, line=line))
-        return False
 
     def comptime_breakpoint(self, context: Any) -> None:
         translator = comptime.translator_of(context)

@@ -11,6 +11,8 @@ import threading
 import types
 from collections.abc import Callable, Sequence
 
+from dynascope.agent.suspension.pydevd import hide_thread
+
 
 def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
     """Call `then` after `name` is fully imported: now if it is, else on the thread that imports it.
@@ -21,7 +23,7 @@ def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
     if module is not None:
         if getattr(module.__spec__, "_initializing", False):
             thread = threading.Thread(target=_wait_for_import, args=(name, then), name="dynascope import", daemon=True)
-            thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]
+            hide_thread(thread)
             thread.start()
         else:
             then()

@@ -15,9 +15,9 @@ import socket
 import stat
 import threading
 from collections.abc import Callable
-from typing import Any
 
 from dynascope.agent import bootstrap
+from dynascope.agent.suspension.pydevd import hide_thread
 from dynascope.wire import channel
 from dynascope.wire.token_file import token_file
 
@@ -136,8 +136,8 @@ def _copy(source: socket.socket, target: socket.socket) -> None:
 
 def _start_hidden_thread(name: str, target: Callable[[], None]) -> None:
     """A daemon thread that no debugger traces, stops or shows."""
-    thread: Any = threading.Thread(target=target, name=name, daemon=True)
-    thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True
+    thread = threading.Thread(target=target, name=name, daemon=True)
+    hide_thread(thread)
     thread.start()
 
 

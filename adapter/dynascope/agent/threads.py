@@ -17,6 +17,8 @@ class ThreadTracing:
         self.stepping = Stepping()
         self.step_package: str | None = None
         """Folder of the package that the step began in: its files are shown to steps as the user's own are."""
+        self.thread_id = 0
+        """DAP's."""
         self.depth = 0
         self.compile_token: Any = None
         self.outermost: Any = None

@@ -23,17 +23,17 @@ class ComptimeBreakpointHook:
     """
 
     def __init__(self, stop: Callable[[Any], None]) -> None:
-        self._module: Any = sys.modules["torch._dynamo.comptime"]
-        self._original = self._module.builtins
+        self._names: dict[str, Any] = vars(sys.modules["torch._dynamo.comptime"])
+        self._original = self._names["builtins"]
 
         def breakpoint_(*args: Any, **kwargs: Any) -> Any:
             context = sys._getframe(1).f_locals.get("ctx")
             translator = None if context is None else translator_of(context)
             return builtins.breakpoint(*args, **kwargs) if translator is None else stop(translator)
 
-        stand_in: Any = types.ModuleType("builtins")
+        stand_in = types.ModuleType("builtins")
         stand_in.__dict__.update(vars(builtins), breakpoint=breakpoint_)
-        self._module.builtins = stand_in
+        self._names["builtins"] = stand_in
 
     def remove(self) -> None:
-        self._module.builtins = self._original
+        self._names["builtins"] = self._original

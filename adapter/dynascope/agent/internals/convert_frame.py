@@ -61,11 +61,13 @@ class CompileHooks:
             return result
 
         self._entry_code = __call__.__code__
-        convert_frame.CatchErrorsWrapper.__call__ = __call__
-        convert_frame.trace_frame = trace_frame
+        self._ours = __call__, trace_frame
+        convert_frame.CatchErrorsWrapper.__call__, convert_frame.trace_frame = self._ours
 
     def remove(self) -> None:
-        self._entry_class.__call__, self._module.trace_frame = self._originals
+        """Put Dynamo's own back, unless somebody has wrapped ours since: it then goes on calling us in vain."""
+        if (self._entry_class.__call__, self._module.trace_frame) == self._ours:
+            self._entry_class.__call__, self._module.trace_frame = self._originals
 
     def frame_below(self) -> types.FrameType | None:
         """The innermost real frame of the running program below the compile that this thread is in."""

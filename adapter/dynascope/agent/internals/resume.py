@@ -21,13 +21,15 @@ def original_code(code: types.CodeType) -> types.CodeType:
 
 
 def is_resume_function(code: types.CodeType) -> bool:
+    """Whether Dynamo generated this code to go on after a graph break (`ContinueExecutionCache`, 2.0)."""
     return original_code(code) is not code
 
 
 def begins_a_line(instruction: Any, code: types.CodeType) -> bool:
     """Whether a resume function's instruction is the first of a line of `code`, the function it continues.
 
-    Dynamo keeps `positions`, but not offsets: an instruction is known by its name and its place in the source.
+    Dynamo keeps an instruction's `positions` (`bytecode_transformation.Instruction`, 2.0), but no offset: it is known by
+    its name and its place in the source.
     """
     positions = instruction.positions
     if positions is None:

@@ -36,10 +36,13 @@ class ActivationHooks:
             left(tx)
             return tx
 
-        graph_class.push_tx, graph_class.pop_tx = push_tx, pop_tx
+        self._ours = push_tx, pop_tx
+        graph_class.push_tx, graph_class.pop_tx = self._ours
 
     def remove(self) -> None:
-        self._class.push_tx, self._class.pop_tx = self._originals
+        """Put Dynamo's own back, unless somebody has wrapped ours since: it then goes on calling us in vain."""
+        if (self._class.push_tx, self._class.pop_tx) == self._ours:
+            self._class.push_tx, self._class.pop_tx = self._originals
 
 
 def watch(translator: Translator, on_instruction: Callable[[int], None]) -> None:
@@ -51,11 +54,8 @@ def watch(translator: Translator, on_instruction: Callable[[int], None]) -> None
 
 
 def unwatch(translator: Translator) -> None:
+    """Give the frame Dynamo's own `starts_line` (2.10) back."""
     translator.__dict__.pop("starts_line", None)
-
-
-def is_watched(translator: Translator) -> bool:
-    return "starts_line" in translator.__dict__
 
 
 def note_line(translator: Translator, line: int) -> None:
@@ -72,13 +72,19 @@ def active_translators(translator: Translator) -> list[Translator]:
 
 
 def is_outermost(translator: Translator) -> bool:
-    """Whether this is the frame being compiled, just entered, and not one inlined into it."""
+    """Whether this is the frame being compiled, just entered, and not one inlined into it (`_current_tx`, 2.10)."""
     return len(translator.output._current_tx) == 1
 
 
 def output_of(translator: Translator) -> Any:
-    """The `OutputGraph` this frame is traced into; a new one for each attempt."""
+    """The graph this frame is traced into (`InstructionTranslatorBase.output`, 2.0); a new one for each attempt."""
     return translator.output
+
+
+def globals_of(translator: Translator) -> dict[str, Any]:
+    """The real globals of the frame (`f_globals`, 2.0)."""
+    names: dict[str, Any] = translator.f_globals
+    return names
 
 
 def traced_codes(translator: Translator) -> list[types.CodeType]:
@@ -87,29 +93,25 @@ def traced_codes(translator: Translator) -> list[types.CodeType]:
 
 
 def code_of(translator: Translator) -> types.CodeType:
+    """What the frame runs (`InstructionTranslatorBase.f_code`, 2.0)."""
     code: types.CodeType = translator.f_code
     return code
 
 
-def globals_of(translator: Translator) -> dict[str, Any]:
-    names: dict[str, Any] = translator.f_globals
-    return names
-
-
 def line_of(translator: Translator) -> int:
-    """The line being traced; the function's first before its first instruction (Dynamo has -1 there)."""
+    """The line being traced (`lineno`, 2.0); the function's first before its first instruction, where Dynamo has -1."""
     line = translator.lineno
     return int(line) if line and line > 0 else int(translator.f_code.co_firstlineno)
 
 
 def instruction_index(translator: Translator) -> int:
-    """Position of the instruction about to be traced (`instruction_pointer` already points behind it)."""
+    """Position of the instruction about to be traced: `instruction_pointer` (2.0) already points behind it."""
     pointer = translator.instruction_pointer
     return -1 if pointer is None else int(pointer) - 1
 
 
 def instruction(translator: Translator) -> Any:
-    """The `bytecode_transformation.Instruction` about to be traced: `opname`, `positions`, `starts_line`."""
+    """The instruction about to be traced (`current_instruction`, 2.0): `opname`, `positions`, `starts_line`."""
     return translator.current_instruction
 
 

@@ -32,6 +32,11 @@ def is_loaded() -> bool:
     return constants is not None and constants.get_global_debugger() is not None
 
 
+def hide_thread(thread: threading.Thread) -> None:
+    """Mark a thread, not started yet, as one that pydevd never traces, stops or shows; harmless without it."""
+    thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]
+
+
 class PydevdSuspension(Suspension):
     kind = "pydevd"
     needs_acknowledgement = True
@@ -244,4 +249,4 @@ class PydevdSuspension(Suspension):
         return not pydevd.get_use_libraries_filter() or bool(pydevd._files_filtering.in_project_roots(path))
 
     def hide_thread(self, thread: threading.Thread) -> None:
-        thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]
+        hide_thread(thread)
