@@ -28,8 +28,8 @@ def is_resume_function(code: types.CodeType) -> bool:
 def begins_a_line(instruction: Any, code: types.CodeType) -> bool:
     """Whether a resume function's instruction is the first of a line of `code`, the function it continues.
 
-    Dynamo keeps an instruction's `positions` (`bytecode_transformation.Instruction`, 2.0), but no offset: it is known by
-    its name and its place in the source.
+    Dynamo keeps an instruction's `positions` (`bytecode_transformation.Instruction`, 2.0), but no offset: it is known
+    by its name and its place in the source.
     """
     positions = instruction.positions
     if positions is None:
