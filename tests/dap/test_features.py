@@ -210,3 +210,20 @@ def test_a_tiny_llama(client: DapClient, runtime: bool) -> None:
     stop.resume()
     assert client.wait_for_end() == 0
     assert "logits (1, 8, 64)" in client.output("stdout")
+
+
+def test_pause_shows_the_symbolic_frames_of_a_thread_that_compiles(client: DapClient, tmp_path: Path) -> None:
+    path = tmp_path / "long.py"
+    path.write_text(
+        "import torch\ndef f(x):\n    x = x + 1\n    for i in range(3000):\n        x = x + i\n    return x\n"
+        "torch.compile(f, backend='eager')(torch.ones(2))\n"
+    )
+    client.launch(launch(path), {path: [3]})
+    stop = client.wait_for_stop()
+    client.set_breakpoints(path)
+    stop.resume()
+    client.request("pause", {"threadId": stop.thread_id})
+    stop = client.wait_for_stop()
+    assert stop.reason == "pause" and stop.symbolic_frames()[0].name == "f [0/0]"
+    assert stop.step("next").where()[0] == "f [0/0]"
+    client.request("terminate")

@@ -103,7 +103,8 @@ def test_terminate(client: DapClient, runtime: bool) -> None:
 
 
 def test_terminate_by_an_interrupt_leaves_the_rest_to_the_program(client: DapClient) -> None:
-    code = "import time\ntry:\n    print('ready')\n    time.sleep(600)\nexcept KeyboardInterrupt:\n    print('cleaned up')\n"
+    code = ["import time", "try:", "    print('ready')", "    time.sleep(600)"]
+    code += ["except KeyboardInterrupt:", "    print('cleaned up')"]
     client.launch({"code": code, "console": "internalConsole", "onTerminate": "KeyboardInterrupt"})
     client.wait_for_event("output", where=lambda body: "ready" in body["output"])
     client.request("terminate")

@@ -64,11 +64,19 @@ def _resume(session: Session, call: Call[ThreadArguments]) -> Body:
 async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
     """Both halves are asked: nobody knows whether the thread will be running or compiling in a moment."""
     program = session.running()
-    if program.agent is not None:
-        await program.agent.ask(Pause(id=program.agent.next_id(), thread_id=call.arguments.thread_id))
-    if program.debugpy is not None:
-        return session.pass_to_debugpy(call)
-    return None
+    agent = program.agent
+
+    def ask_agent(response: Envelope) -> None:
+        # after debugpy: a compiling thread, which pydevd does not trace, then finds itself suspended when it looks
+        if agent is not None:
+            agent.send(Pause(id=agent.next_id(), thread_id=call.arguments.thread_id), lambda result: None)
+        session.respond(call, response)
+
+    if program.debugpy is None:
+        ask_agent(Envelope("response", 0, success=True))
+    else:
+        program.debugpy.forward("pause", call.raw, ask_agent)
+    return ANSWERED
 
 
 @request("threads", NoArguments)

@@ -40,11 +40,11 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
         return agents_stack(stop, start, levels)
     if program.debugpy is None:
         return {"stackFrames": [], "totalFrames": 0}
-    if stop is None:
-        return session.pass_to_debugpy(call)
 
     def merge(response: Envelope) -> None:
-        if response.success and isinstance(response.body, Raw):
+        # looked up now: after a pause of all threads this one may have reached its stop since it was asked for
+        stop = program.stops.of_thread(call.arguments.thread_id)
+        if stop is not None and response.success and isinstance(response.body, Raw):
             response.body = raw(merged_stack(stop, response.body, start))
         session.respond(call, response)
 
