@@ -7,6 +7,7 @@ export DYNASCOPE_PYTHON=${1:?usage: run.sh PYTHON [test name pattern]}
 quiet=(--no-audit --no-fund --no-update-notifier --loglevel=error)
 
 "$HERE/install-workbench.sh"
+export CHROMIUM=${CHROMIUM:-$(command -v chromium)}
 cd "$HERE/../../vscode-extension"
 [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci "${quiet[@]}"
 npm run --silent check

@@ -96,7 +96,7 @@ export async function startWorkbench({ settings = {}, viewport = { width: 1400, 
   }
 
   const browser = await chromium.launchPersistentContext(path.join(root, 'chromium'), {
-    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    executablePath: process.env.CHROMIUM || '/usr/bin/chromium',
     headless: true,
     viewport,
     args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'],
