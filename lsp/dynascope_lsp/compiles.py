@@ -61,7 +61,10 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
         if line is not None:
             grouped.setdefault(line, []).append(each)
     places: dict[int, set[tuple[str, int, str]]] = {}
-    for graph_break in [*snapshot.facts.graph_breaks, *snapshot.facts.graph_breaks_below]:
+    for common in snapshot.facts.graph_breaks:
+        for number in common.compiles:
+            places.setdefault(number, set()).add((common.fact.path, common.fact.line, common.fact.type))
+    for graph_break in snapshot.facts.graph_breaks_below:
         places.setdefault(graph_break.compile, set()).add((graph_break.path, graph_break.line, graph_break.type))
     found = []
     for line, compiles in sorted(grouped.items()):

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from functools import cached_property
 
 from dynascope.facts import model
+from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbols_of
 from dynascope.facts.reader import Reader, View
 
 BLOCK = 64
@@ -21,7 +22,8 @@ class FileFacts:
     def __init__(self, reader: Reader, view: View) -> None:
         self._reader = reader
         self._view = view
-        self._blocks: OrderedDict[int, list[model.Tensor]] = OrderedDict()
+        self._blocks: OrderedDict[int, list[Distinct[model.Tensor]]] = OrderedDict()
+        self._symbols: dict[int, dict[str, model.Symbol]] = {}
 
     @property
     def path(self) -> str:
@@ -47,8 +49,8 @@ class FileFacts:
         return [each for each in self.compiles.values() if each.path == self.path]
 
     @cached_property
-    def graph_breaks(self) -> list[model.GraphBreak]:
-        return self._view.graph_breaks()
+    def graph_breaks(self) -> list[Distinct[model.GraphBreak]]:
+        return distinct(self._view, "graph_breaks")
 
     @cached_property
     def graph_breaks_below(self) -> list[model.GraphBreak]:
@@ -56,43 +58,37 @@ class FileFacts:
         return self._view.graph_breaks_below()
 
     @cached_property
-    def recompiles(self) -> list[model.Recompile]:
-        return self._view.recompiles()
+    def recompiles(self) -> list[Distinct[model.Recompile]]:
+        return distinct(self._view, "recompiles")
 
     @cached_property
-    def guards(self) -> list[model.Guard]:
-        return self._view.guards()
+    def specializations(self) -> list[Distinct[model.Specialization]]:
+        return distinct(self._view, "specializations")
 
     @cached_property
-    def specializations(self) -> list[model.Specialization]:
-        return self._view.specializations()
-
-    @cached_property
-    def backend_failures(self) -> list[model.BackendFailure]:
-        return self._view.backend_failures()
+    def backend_failures(self) -> list[Distinct[model.BackendFailure]]:
+        return distinct(self._view, "backend_failures")
 
     @cached_property
     def seconds_by_line(self) -> dict[int, float]:
         """Time that Dynamo spent to trace each line, over all compiles."""
-        total: dict[int, float] = {}
-        for each in self._view.line_times():
-            total[each.line] = total.get(each.line, 0.0) + each.seconds
-        return total
+        return seconds_by_line(self._view)
 
-    @cached_property
-    def symbols(self) -> dict[tuple[int, str], model.Symbol]:
-        """By compile and name: symbols of the compiles that traced this file, wherever they came up."""
-        return {(each.compile, each.name): each for each in self._view.symbols_of_compiles()}
+    def symbol(self, compile: int, name: str) -> model.Symbol | None:
+        """Of one compile, wherever it came up."""
+        if compile not in self._symbols:
+            self._symbols[compile] = {each.name: each for each in symbols_of(self._view, compile)}
+        return self._symbols[compile].get(name)
 
-    def tensors(self, first_line: int, last_line: int) -> list[model.Tensor]:
+    def tensors(self, first_line: int, last_line: int) -> list[Distinct[model.Tensor]]:
         """What names held after these lines, both ends included, by line and then by compile."""
-        found: list[model.Tensor] = []
+        found: list[Distinct[model.Tensor]] = []
         for number in range(first_line // BLOCK, last_line // BLOCK + 1):
             block = self._block(number)
             if first_line <= number * BLOCK and (number + 1) * BLOCK - 1 <= last_line:
                 found += block
             else:
-                found += [each for each in block if first_line <= each.line <= last_line]
+                found += [each for each in block if first_line <= each.fact.line <= last_line]
         return found
 
     def compile_id(self, number: int) -> str:
@@ -100,10 +96,10 @@ class FileFacts:
         found = self.compiles.get(number)
         return found.compile_id if found else "?"
 
-    def _block(self, number: int) -> list[model.Tensor]:
+    def _block(self, number: int) -> list[Distinct[model.Tensor]]:
         block = self._blocks.get(number)
         if block is None:
-            block = self._blocks[number] = self._view.tensors(number * BLOCK, (number + 1) * BLOCK - 1)
+            block = self._blocks[number] = distinct(self._view, "tensors", number * BLOCK, (number + 1) * BLOCK - 1)
             while len(self._blocks) > BLOCKS_KEPT:
                 self._blocks.popitem(last=False)
         else:

@@ -7,23 +7,23 @@ from dynascope.facts import model
 from dynascope_lsp.compiles import CompiledFunction
 from dynascope_lsp.file_facts import FileFacts
 from dynascope_lsp.findings import Finding, registry_page
-from dynascope_lsp.shapes import symbols_in
+from dynascope_lsp.shapes import Seen, symbols_in
 
 ROWS = 12
 """Of a table; more do not fit into a hover."""
 
 
-def values(facts: FileFacts, name: str, rows: dict[str, list[model.Tensor]]) -> str:
+def values(facts: FileFacts, name: str, rows: dict[str, list[Seen]]) -> str:
     """One row per distinct value: in which compiles, and from where."""
     table = ["| value | compile | from |", "| --- | --- | --- |"]
     symbols: dict[str, str] = {}
     for value, seen in list(rows.items())[:ROWS]:
-        compiles = dict.fromkeys(facts.compile_id(each.compile) for each in seen)
-        origin = next((f"graph input `{_cell(each.origin)}`" for each in seen if each.origin), None)
-        node = next((f"node `{_cell(each.node)}`" for each in seen if each.node), "")
+        compiles = dict.fromkeys(facts.compile_id(number) for each in seen for number in each.compiles)
+        origin = next((f"graph input `{_cell(each.fact.origin)}`" for each in seen if each.fact.origin), None)
+        node = next((f"node `{_cell(each.fact.node)}`" for each in seen if each.fact.node), "")
         table.append(f"| `{_cell(value)}` | {_short(list(compiles))} | {origin or node} |")
         for each in seen:
-            for symbol in symbols_in(facts, each):
+            for symbol in symbols_in(facts, each.fact):
                 symbols[symbol.name] = _symbol(symbol)
     if len(rows) > ROWS:
         table.append(f"| … {len(rows) - ROWS} more | | |")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from os.path import basename
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from dynascope.facts import model
+from dynascope.facts.distinct import Distinct
+from msgspec import Struct
 
 from dynascope_lsp.file_facts import FileFacts
 from dynascope_lsp.findings import Finding, Related
@@ -53,12 +55,13 @@ class Observations:
         )
         for (line, *_), same in groups.items():
             if line is not None:
-                yield self._graph_break(line, same, f"Graph break: {same[0].type}", same[0].stack[:-1])
+                first = same.facts[0]
+                yield self._graph_break(line, same, f"Graph break: {first.type}", first.stack[:-1])
 
     def _graph_breaks_below(self) -> Iterable[Finding]:
         """Breaks in a library, at the user's line that led there; in the user's own files they have their own
         diagnostics."""
-        placed: dict[tuple[int, str, str, int], list[model.GraphBreak]] = {}
+        placed: dict[tuple[int, str, str, int], Same[model.GraphBreak]] = {}
         for each in self._facts.graph_breaks_below:
             if self._ours(each.path):
                 continue
@@ -67,16 +70,19 @@ class Observations:
                 continue  # another file of the user's is nearer
             line = self._placement.line(frame.line)
             if line is not None:
-                placed.setdefault((line, each.type, each.path, each.line), []).append(each)
+                same = placed.setdefault((line, each.type, each.path, each.line), Same([], []))
+                same.facts.append(each)
+                same.compiles.append(each.compile)
         for (line, kind, path, broken_line), same in placed.items():
-            title = f"Graph break in {same[0].function} ({basename(path)}:{broken_line}): {kind}"
-            yield self._graph_break(line, same, title, same[0].stack)
+            first = same.facts[0]
+            title = f"Graph break in {first.function} ({basename(path)}:{broken_line}): {kind}"
+            yield self._graph_break(line, same, title, first.stack)
 
     def _graph_break(
-        self, line: int, same: list[model.GraphBreak], title: str, stack: list[model.StackFrame]
+        self, line: int, same: Same[model.GraphBreak], title: str, stack: list[model.StackFrame]
     ) -> Finding:
-        first = same[0]
-        chains = len({tuple(each.stack) for each in same})
+        first = same.facts[0]
+        chains = len({tuple(each.stack) for each in same.facts})
         related = [
             Related(frame.path, now, f"{'called from' if frame is not first.stack[-1] else 'in'} {frame.function}")
             for frame in reversed(stack)
@@ -88,11 +94,11 @@ class Observations:
             kind="graphBreak",
             line=line,
             title=title,
-            explanation=_explanation(first),
+            explanation="\n".join(filter(None, [first.explanation or first.reason, _EFFECTS.get(first.effect)])),
             hints=first.hints,
             registry_id=first.registry_id,
             type=first.type,
-            compiles=self._ids(each.compile for each in same),
+            compiles=self._ids(same.compiles),
             related=related,
             stale=self._stale(line),
         )
@@ -102,8 +108,8 @@ class Observations:
         for (line, _), same in groups.items():
             if line is None:
                 continue
-            first, limit = same[0], any(each.limit_reached for each in same)
-            values = [each.value for each in same if each.value]
+            first, limit = same.facts[0], any(each.limit_reached for each in same.facts)
+            values = [each.value for each in same.facts if each.value]
             met = f"\nMet: {', '.join(dict.fromkeys(values[:GUARDS_SHOWN]))}" if values else ""
             title = (
                 f"Recompile limit reached: {first.function} runs uncompiled from here on"
@@ -116,10 +122,10 @@ class Observations:
                 title=title,
                 explanation=f"{first.failed_compile_id} could not be used again: {first.guard}{met}",
                 hints=_RECOMPILE_LIMIT_HINTS if limit else [],
-                compiles=self._ids(each.compile for each in same),
+                compiles=self._ids(same.compiles),
                 related=[
                     Related(each.guard_path, now, f"the guard comes from here: {each.guard}")
-                    for each in _distinct(same, lambda each: (each.guard_path, each.guard_line))
+                    for each in _distinct(same.facts, lambda each: (each.guard_path, each.guard_line))
                     if each.guard_path and each.guard_line and (now := self._locate(each.guard_path, each.guard_line))
                 ],
                 stale=self._stale(line),
@@ -134,14 +140,14 @@ class Observations:
         for (line, _, _), same in groups.items():
             if line is None:
                 continue
-            first = same[0]
+            first = same.facts[0]
             origin = f" ({', '.join(first.origins)})" if first.origins else ""
             yield Finding(
                 kind="specialization",
                 line=line,
                 title=f"Specialised: {first.symbol}{origin} is fixed to {first.value}",
                 explanation=first.reason,
-                compiles=self._ids(each.compile for each in same),
+                compiles=self._ids(same.compiles),
                 related=[
                     Related(frame.path, now, f"called from {frame.function}")
                     for frame in reversed(first.stack[:-1])
@@ -159,17 +165,18 @@ class Observations:
                 yield Finding(
                     kind="backendFailure",
                     line=line,
-                    title=f"The backend {same[0].backend} failed on the graph that ends here",
-                    explanation=f"{same[0].exception}: {same[0].message}",
-                    compiles=self._ids(each.compile for each in same),
+                    title=f"The backend {same.facts[0].backend} failed on the graph that ends here",
+                    explanation=f"{same.facts[0].exception}: {same.facts[0].message}",
+                    compiles=self._ids(same.compiles),
                     stale=self._stale(line),
                 )
 
     def _failed_compiles(self) -> Iterable[Finding]:
         """Those that failed for another reason than the backend's."""
-        told = {each.compile for each in self._facts.backend_failures}
+        told = {number for each in self._facts.backend_failures for number in each.compiles}
         failed = [each for each in self._facts.own_compiles if each.status == "failed" and each.id not in told]
-        for (line, failure), same in _grouped(failed, lambda each: (self._placement.now(each), each.failure)).items():
+        groups = _grouped_compiles(failed, lambda each: (self._placement.now(each), each.failure))
+        for (line, failure), same in groups.items():
             if line is not None and "BackendCompilerFailed" not in (failure or ""):
                 yield Finding(
                     kind="backendFailure",
@@ -182,7 +189,7 @@ class Observations:
 
     def _skipped_frames(self) -> Iterable[Finding]:
         skipped = [each for each in self._facts.own_compiles if each.status == "skipped"]
-        for (line, reason), same in _grouped(
+        for (line, reason), same in _grouped_compiles(
             skipped, lambda each: (self._placement.now(each), each.skip_reason)
         ).items():
             if line is not None:
@@ -212,10 +219,6 @@ class Observations:
         return f"{function.node.name} has been edited since"
 
 
-def _explanation(graph_break: model.GraphBreak) -> str:
-    return graph_break.explanation or graph_break.reason
-
-
 def _shape_of(guard: str) -> str:
     """A guard without its numbers: the same one failed if only they differ."""
     return re.sub(r"\d+", "#", guard)
@@ -225,9 +228,27 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 
-def _grouped(facts: Iterable[T], key: Callable[[T], K]) -> dict[K, list[T]]:
-    groups: dict[K, list[T]] = {}
+class Same(Struct, Generic[F]):
+    """Facts that are told as one, and the numbers of the compiles that have them."""
+
+    facts: list[F]
+    compiles: list[int]
+
+
+def _grouped(facts: Iterable[Distinct[F]], key: Callable[[F], K]) -> dict[K, Same[F]]:
+    groups: dict[K, Same[F]] = {}
     for each in facts:
+        same = groups.setdefault(key(each.fact), Same([], []))
+        same.facts.append(each.fact)
+        same.compiles += each.compiles
+    return groups
+
+
+def _grouped_compiles(
+    compiles: Iterable[model.Compile], key: Callable[[model.Compile], K]
+) -> dict[K, list[model.Compile]]:
+    groups: dict[K, list[model.Compile]] = {}
+    for each in compiles:
         groups.setdefault(key(each), []).append(each)
     return groups
 
@@ -236,6 +257,11 @@ def _distinct(facts: Iterable[T], key: Callable[[T], object]) -> list[T]:
     return list({key(each): each for each in facts}.values())
 
 
+_EFFECTS = {
+    "rest uncompiled": "The rest of the function runs uncompiled.",
+    "function uncompiled": "The whole function runs uncompiled.",
+    "raised": "With `fullgraph=True` this is an error.",
+}
 _RECOMPILE_LIMIT_HINTS = [
     "Find what changes from call to call in the guards above, and make it dynamic (`torch._dynamo.mark_dynamic`).",
     "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from dynascope.facts import model
+from dynascope.facts.distinct import Distinct
 
 from dynascope_lsp.alignment import Alignment
 from dynascope_lsp.file_facts import FileFacts
@@ -35,14 +36,14 @@ class Placement:
                 return found
         return None
 
-    def tensors(self, first_line: int, last_line: int) -> list[tuple[int, model.Tensor]]:
+    def tensors(self, first_line: int, last_line: int) -> list[tuple[int, Distinct[model.Tensor]]]:
         """What names hold after these lines of now, with the line."""
         if self.identical:
-            return [(each.line, each) for each in self._facts.tensors(first_line, last_line)]
+            return [(each.fact.line, each) for each in self._facts.tensors(first_line, last_line)]
         then = [line for a in self._alignments.values() for line in a.then(first_line, last_line)]
         if not then:
             return []
-        placed = [(self.now(each), each) for each in self._facts.tensors(min(then), max(then))]
+        placed = [(self.now(each.fact), each) for each in self._facts.tensors(min(then), max(then))]
         return [(line, each) for line, each in placed if line is not None and first_line <= line <= last_line]
 
     @cached_property

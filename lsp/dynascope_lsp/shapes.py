@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dynascope.facts import model
+from dynascope.facts.distinct import Distinct
 
 from dynascope_lsp.file_facts import FileFacts
 from dynascope_lsp.snapshot import Snapshot
@@ -14,25 +15,28 @@ REACH = 400
 """Lines that the value of a name is looked for above its use, in a long function."""
 
 
-def values_of(snapshot: Snapshot, name: str, line: int) -> list[model.Tensor]:
+Seen = Distinct[model.Tensor]
+
+
+def values_of(snapshot: Snapshot, name: str, line: int) -> list[Seen]:
     """What a name at a line holds: what was assigned there, else by the nearest assignment above it in its function,
     else by one below it (of a loop's last turn)."""
     assert snapshot.placement is not None
-    here = [each for _, each in snapshot.placement.tensors(line, line) if each.name == name and each.role == "assigned"]
+    here = [each for _, each in snapshot.placement.tensors(line, line) if _is(each, name, "assigned")]
     if here:
         return here
     function = snapshot.text.index.function_at(line) if snapshot.text.index else None
     first = max(function.first_line if function else 1, line - REACH)
     last = min(function.last_line if function else line, line + REACH)
-    found: dict[int, list[model.Tensor]] = {}
+    found: dict[int, list[Seen]] = {}
     for place, each in snapshot.placement.tensors(first, last):
-        if each.name == name and _same_function(snapshot, place, line):
+        if each.fact.name == name and _same_function(snapshot, place, line):
             found.setdefault(place, []).append(each)
     if function is not None and function.first_line < first:
         for place, each in snapshot.placement.tensors(function.first_line, function.first_line):
-            if each.name == name:
+            if each.fact.name == name:
                 found.setdefault(place, []).append(each)
-    above = [place for place in found if place < line or found[place][0].role == "parameter"]
+    above = [place for place in found if place < line or found[place][0].fact.role == "parameter"]
     nearest = max(above, default=None) if above else min(found, default=None)
     return found[nearest] if nearest is not None else []
 
@@ -41,7 +45,19 @@ def symbols_in(facts: FileFacts, tensor: model.Tensor) -> list[model.Symbol]:
     """The symbols that a value is written with: `s77` of `f32[s77, 16]`."""
     shape = tensor.value.partition("[")[2] or tensor.value
     names = dict.fromkeys(_SYMBOL.findall(shape))
-    return [facts.symbols[key] for name in names if (key := (tensor.compile, name)) in facts.symbols]
+    return [symbol for name in names if (symbol := facts.symbol(tensor.compile, name)) is not None]
+
+
+def by_value(seen: list[Seen]) -> dict[str, list[Seen]]:
+    """Grouped by what is shown; runs of several processes each have their own."""
+    rows: dict[str, list[Seen]] = {}
+    for each in seen:
+        rows.setdefault(each.fact.value, []).append(each)
+    return rows
+
+
+def _is(seen: Seen, name: str, role: str) -> bool:
+    return seen.fact.name == name and seen.fact.role == role
 
 
 def _same_function(snapshot: Snapshot, one: int, other: int) -> bool:

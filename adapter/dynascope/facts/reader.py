@@ -224,6 +224,15 @@ class View:
     def line_times(self) -> list[model.LineTime]:
         return self._of(model.LineTime, "line_times")
 
+    @property
+    def paths(self) -> dict[int, str]:
+        """Of sources, by number."""
+        return self._reader._paths
+
+    def execute(self, query: str, arguments: tuple[Any, ...]) -> sqlite3.Cursor:
+        """For other modules of facts."""
+        return self._reader._connection.execute(query, arguments)
+
     def _of(self, kind: type[F], name: str, first_line: int = 1, last_line: int = 1 << 62) -> list[F]:
         table = FACTS[name].table
         clause = (

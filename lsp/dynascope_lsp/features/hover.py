@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dynascope.facts import model
 from lsprotocol import types
 
 from dynascope_lsp import markdown
@@ -10,7 +9,7 @@ from dynascope_lsp.compiles import compiled_functions
 from dynascope_lsp.features.diagnostics import range_of
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
-from dynascope_lsp.shapes import values_of
+from dynascope_lsp.shapes import by_value, values_of
 from dynascope_lsp.snapshot import Snapshot
 
 
@@ -34,10 +33,7 @@ def _values(snapshot: Snapshot, position: types.Position) -> list[str]:
     found = values_of(snapshot, name, position.line + 1)
     if not found:
         return []
-    rows: dict[str, list[model.Tensor]] = {}
-    for each in found:
-        rows.setdefault(each.value, []).append(each)
-    return [markdown.values(snapshot.facts, name, rows)]
+    return [markdown.values(snapshot.facts, name, by_value(found))]
 
 
 def _functions(snapshot: Snapshot, position: types.Position) -> list[str]:

@@ -6,13 +6,14 @@ Quiet: what a name already showed in this function is not shown again.
 from __future__ import annotations
 
 import ast
+from typing import Any
 
-from dynascope.facts import model
 from lsprotocol import types
 
 from dynascope_lsp import markdown
 from dynascope_lsp.registry import command, feature
 from dynascope_lsp.session import Session
+from dynascope_lsp.shapes import Seen, by_value, values_of
 from dynascope_lsp.snapshot import Snapshot
 
 LONGEST = 60
@@ -25,6 +26,18 @@ def inlay_hint(session: Session, params: types.InlayHintParams) -> list[types.In
     if snapshot is None or snapshot.placement is None or not snapshot.settings.inlay_hints.enabled:
         return []
     return list(hints(snapshot, params.range.start.line + 1, params.range.end.line + 1))
+
+
+@feature(types.INLAY_HINT_RESOLVE)
+def resolve(session: Session, hint: types.InlayHint) -> types.InlayHint:
+    """The tooltip, when it is asked for: every value of every compile."""
+    data: Any = hint.data
+    if isinstance(data, dict) and (snapshot := session.snapshot(data["uri"])) is not None and snapshot.facts:
+        seen = values_of(snapshot, data["name"], data["line"])
+        if seen:
+            text = markdown.values(snapshot.facts, data["name"], by_value(seen))
+            hint.tooltip = types.MarkupContent(types.MarkupKind.Markdown, text)
+    return hint
 
 
 @command("dynascope.showShapesOfCompile")
@@ -45,17 +58,17 @@ def hints(snapshot: Snapshot, first: int, last: int) -> list[types.InlayHint]:
         return []
     function = index.function_at(first)
     begin = function.first_line if function else first  # what the lines above show decides what is repeated
-    by_line: dict[int, dict[str, list[model.Tensor]]] = {}
+    by_line: dict[int, dict[str, list[Seen]]] = {}
     for line, tensor in snapshot.placement.tensors(begin, last):
-        by_line.setdefault(line, {}).setdefault(tensor.name, []).append(tensor)
+        by_line.setdefault(line, {}).setdefault(tensor.fact.name, []).append(tensor)
     shown: dict[tuple[object, str], str] = {}
     found: list[types.InlayHint] = []
     for line in sorted(by_line):
         function = index.function_starting(line)
         names = by_line[line]
-        if function is not None and any(each.role == "parameter" for seen in names.values() for each in seen):
+        if function is not None and any(each.fact.role == "parameter" for seen in names.values() for each in seen):
             for parameter in function.parameters:
-                seen = [each for each in names.get(parameter.arg, ()) if each.role == "parameter"]
+                seen = [each for each in names.get(parameter.arg, ()) if each.fact.role == "parameter"]
                 hint = _hint(snapshot, parameter, parameter.arg, seen, shown, function)
                 wanted = snapshot.settings.inlay_hints.parameters and parameter.annotation is None
                 if hint is not None and wanted and first <= parameter.lineno <= last:
@@ -63,7 +76,7 @@ def hints(snapshot: Snapshot, first: int, last: int) -> list[types.InlayHint]:
         owner = index.function_at(line)
         done: set[str] = set()
         for name in sorted(index.assigned.get(line, ()), key=lambda each: -each.col_offset):
-            seen = [each for each in names.get(name.id, ()) if each.role == "assigned"]
+            seen = [each for each in names.get(name.id, ()) if each.fact.role == "assigned"]
             if name.id in done:
                 continue
             done.add(name.id)
@@ -77,7 +90,7 @@ def _hint(
     snapshot: Snapshot,
     node: ast.Name | ast.arg,
     name: str,
-    seen: list[model.Tensor],
+    seen: list[Seen],
     shown: dict[tuple[object, str], str],
     function: object,
 ) -> types.InlayHint | None:
@@ -88,26 +101,25 @@ def _hint(
         return None
     shown[function, name] = label
     end = node.col_offset + len(name.encode())
-    rows: dict[str, list[model.Tensor]] = {}
-    for each in seen:
-        rows.setdefault(each.value, []).append(each)
-    tooltip = types.MarkupContent(types.MarkupKind.Markdown, markdown.values(snapshot.facts, name, rows))
     text = label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
     return types.InlayHint(
-        snapshot.text.position(node.lineno, end), f": {text}", kind=types.InlayHintKind.Type, tooltip=tooltip
+        snapshot.text.position(node.lineno, end),
+        f": {text}",
+        kind=types.InlayHintKind.Type,
+        data={"uri": snapshot.uri, "line": node.lineno, "name": name},
     )
 
 
-def _label(snapshot: Snapshot, seen: list[model.Tensor]) -> str | None:
+def _label(snapshot: Snapshot, seen: list[Seen]) -> str | None:
     """The value of the chosen compile; several in one compile (turns of a loop) are all shown."""
     assert snapshot.facts is not None
     chosen = snapshot.settings.inlay_hints.compile
-    numbers = sorted({each.compile for each in seen})
+    numbers = sorted({number for each in seen for number in each.compiles})
     if chosen == "latest":
         numbers = numbers[-1:]
     elif chosen == "first":
         numbers = numbers[:1]
     elif chosen != "all":
         numbers = [number for number in numbers if snapshot.facts.compile_id(number) == chosen]
-    values = dict.fromkeys(each.value for each in seen if each.compile in numbers)
+    values = dict.fromkeys(each.fact.value for each in seen if not set(numbers).isdisjoint(each.compiles))
     return " | ".join(values) or None

@@ -1,0 +1,193 @@
+"""The language server with 1,000,000 facts in the store: how long requests take, how soon diagnostics come, memory.
+
+    python -m tests.bench.language_server [FACTS]
+
+A bias to know of: the times are those between a client on this machine sending a request and having its answer decoded
+by pygls, which is slower than the server itself; on a busy machine they are the machine's. The store is 40 files of 600
+lines in ten functions, each traced by 25 compiles; a name's shape differs between three kinds of compile. First requests
+for a file, which read its facts, are among those measured.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Awaitable
+from pathlib import Path
+from typing import Any
+
+import psutil
+from dynascope.facts import model
+from dynascope.facts.writer import Writer
+from lsprotocol import types
+
+from tests.facts import sample
+from tests.lsp.editor import PULLS, PUSHED, Editor
+
+FILES, COMPILES, LINES = 40, 25, 600
+REPEATS = 60
+
+
+def write_store(folder: Path, facts: int) -> list[Path]:
+    """Source files and a store; the files' paths."""
+    per_compile = facts // (FILES * COMPILES)
+    tensors, times, guards = int(per_compile * 0.6), int(per_compile * 0.3), int(per_compile * 0.1)
+    paths = []
+    writer = Writer(folder / ".dynascope" / "facts.db", sample.new_run(folder))
+    for number in range(FILES):
+        path = folder / f"module_{number}.py"
+        path.write_text("".join(_line(number, line) for line in range(1, LINES + 1)))
+        paths.append(path)
+        for each in range(COMPILES):
+            writer.write(_compile(str(path.resolve()), number, each, tensors, times, guards))
+    writer.close()
+    return paths
+
+
+def _line(file: int, line: int) -> str:
+    if line == 1:
+        return "import torch\n"
+    place = (line - 2) % 60
+    if place == 0:
+        return "@torch.compile\n"
+    if place == 1:
+        return f"def f{file}_{line}(x0, x1, x2, x3):\n"
+    return f"    x{line % 4} = x{(line + 1) % 4} * {line}\n"
+
+
+def _compile(path: str, file: int, number: int, tensors: int, times: int, guards: int) -> model.CompileFacts:
+    def line(place: int) -> int:
+        return 4 + place % (LINES - 4)
+
+    return model.CompileFacts(
+        compile=model.Compile(
+            compile_id=f"{file}/{number}",
+            function=f"f{file}",
+            path=path,
+            line=2,
+            backend="inductor",
+            reason=f"{file}/{number - 1}: tensor 'x0' size mismatch at index 0" if number else None,
+            status="compiled",
+            began=float(number),
+            seconds=1.0,
+            graphs=1,
+            nodes=tensors,
+        ),
+        tensors=[
+            model.Tensor(
+                path=path,
+                line=line(i),
+                name=f"x{(line(i) - 1) % 4}",
+                value=f"f32[s{i % 50}, {number}]",
+                node=f"mul_{i}",
+            )
+            for i in range(tensors)
+        ],
+        line_times=[
+            model.LineTime(path=path, line=line(i), seconds=0.001, visits=1) for i in range(min(times, LINES - 4))
+        ],
+        guards=[
+            model.Guard(path=path, line=line(i), expression=f"L['x{i}']", kind="TENSOR_MATCH", code=[f"check({i})"])
+            for i in range(guards + max(0, times - LINES + 4))
+        ],
+        symbols=[
+            model.Symbol(
+                path=path, line=4, name=f"s{i}", hint="8", low="2", high="oo", origins=[f"L['x{i}'].size()[0]"]
+            )
+            for i in range(50)
+        ],
+        graph_breaks=[
+            model.GraphBreak(
+                path=path,
+                line=20 + 7 * i,
+                function=f"f{file}",
+                stack=[model.StackFrame(path, 20 + 7 * i, f"f{file}")],
+                **sample.BRANCH,
+            )
+            for i in range(20)
+        ],
+        recompiles=[
+            model.Recompile(
+                path=path,
+                line=2,
+                function=f"f{file}",
+                failed_compile_id=f"{file}/{number - 1}",
+                guard=f"tensor 'x0' size mismatch at index 0. expected {number}, actual {number + 1}",
+            )
+        ]
+        if number
+        else [],
+    )
+
+
+async def measure(folder: Path, paths: list[Path]) -> dict[str, Any]:
+    """Milliseconds per request, and the server's memory in MB when all is done."""
+    editor = Editor()
+    await editor.start([folder], PULLS)
+    results: dict[str, Any] = {}
+    uris = [editor.open(path) for path in paths[:20]]
+    process = psutil.Process(editor.client._server.pid)  # type: ignore[union-attr]
+
+    def ask(name: str, uri: str, turn: int) -> Awaitable[Any]:
+        client, document, line = editor.client, types.TextDocumentIdentifier(uri), 10 + 37 * turn % (LINES - 80)
+        screen = types.Range(types.Position(line, 0), types.Position(line + 60, 0))
+        if name == "diagnostics":
+            return client.text_document_diagnostic_async(types.DocumentDiagnosticParams(document))
+        if name == "hover":
+            return client.text_document_hover_async(types.HoverParams(document, types.Position(line, 5)))
+        if name == "inlay hints":
+            return client.text_document_inlay_hint_async(types.InlayHintParams(document, screen))
+        if name == "code lens":
+            return client.text_document_code_lens_async(types.CodeLensParams(document))
+        context = types.CodeActionContext(diagnostics=[])
+        return client.text_document_code_action_async(types.CodeActionParams(document, screen, context))
+
+    for name in ("diagnostics", "hover", "inlay hints", "code lens", "code actions"):
+        times = []
+        for turn in range(REPEATS):
+            began = time.perf_counter()
+            await ask(name, uris[turn % len(uris)], turn)
+            times.append(1000 * (time.perf_counter() - began))
+        ordered = sorted(times)
+        results[name] = {
+            "median": round(statistics.median(times), 1),
+            "p95": round(ordered[int(0.95 * len(ordered)) - 1], 1),
+            "worst": round(ordered[-1], 1),
+        }
+    results["memory MB"] = round(process.memory_info().rss / 1e6)
+    await editor.leave()
+    await editor.client.stop()
+    return results
+
+
+async def first_diagnostics(folder: Path, path: Path) -> float:
+    """Milliseconds from starting the process until the diagnostics of an open document are there."""
+    editor = Editor()
+    began = time.perf_counter()
+    await editor.start([folder], PUSHED)
+    uri = editor.open(path)
+    await editor.until(lambda: editor.published.get(uri))
+    took = 1000 * (time.perf_counter() - began)
+    await editor.leave()
+    await editor.client.stop()
+    return took
+
+
+def main() -> None:
+    facts = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        paths = write_store(folder, facts)
+        results = asyncio.run(measure(folder, paths))
+        starts = [asyncio.run(first_diagnostics(folder, paths[n])) for n in range(5)]
+        results["first diagnostics ms"] = {"median": round(statistics.median(starts)), "best": round(min(starts))}
+        results["store MB"] = round((folder / ".dynascope" / "facts.db").stat().st_size / 1e6)
+    print(json.dumps(results, indent=2))
+
+
+if __name__ == "__main__":
+    main()
