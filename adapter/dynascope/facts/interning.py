@@ -39,7 +39,7 @@ class Interning:
         return known
 
     def texts(self, values: list[str]) -> int | None:
-        return self.text(_encode(values).decode())
+        return self.text(_encode(values).decode() if values else "[]")
 
     def stack(self, frames: list[model.StackFrame]) -> int | None:
         rows: list[Any] = [[self.source(frame.path), frame.line, frame.function] for frame in frames]

@@ -73,8 +73,8 @@ class StackFrame(Struct, array_like=True, frozen=True):
     function: str
 
 
-class Fact(Struct, kw_only=True):
-    """Base of everything that belongs to a compile and a line."""
+class Fact(Struct, kw_only=True, gc=False):
+    """Base of everything that belongs to a compile and a line; it holds no cycles, so the collector need not see it."""
 
     path: str
     line: int
@@ -116,7 +116,7 @@ class Compile(Struct, kw_only=True):
     """Operations in its graphs: inputs and the output not counted."""
 
 
-class Call(Fact, kw_only=True):
+class Call(Fact, kw_only=True, gc=False):
     """A function traced inline (or the frame itself): one row per call site and caller, however often it was called."""
 
     id: int
@@ -130,7 +130,7 @@ class Call(Fact, kw_only=True):
     count: int = 1
 
 
-class Tensor(Fact, kw_only=True):
+class Tensor(Fact, kw_only=True, gc=False):
     """A name that held a tensor, or a symbolic number, after this line: once per distinct value and compile."""
 
     name: str
@@ -145,7 +145,7 @@ class Tensor(Fact, kw_only=True):
     count: int = 1
 
 
-class Symbol(Fact, kw_only=True):
+class Symbol(Fact, kw_only=True, gc=False):
     """A symbol of the compile's shapes; `path` and `line` are where it came up ("" and 0: unknown)."""
 
     name: str
@@ -159,7 +159,7 @@ class Symbol(Fact, kw_only=True):
     constraints: list[str] = field(default_factory=list)
 
 
-class GraphBreak(Fact, kw_only=True):
+class GraphBreak(Fact, kw_only=True, gc=False):
     """A graph break, at the innermost line that is not Dynamo's own. `stack` is outermost first."""
 
     function: str
@@ -180,7 +180,7 @@ class GraphBreak(Fact, kw_only=True):
     """How often the same break came up in the same compile."""
 
 
-class Guard(Fact, kw_only=True):
+class Guard(Fact, kw_only=True, gc=False):
     """What must hold for the compiled code to be used again; `path` and `line` are the user's ("" and 0: unknown)."""
 
     expression: str
@@ -190,7 +190,7 @@ class Guard(Fact, kw_only=True):
     code: list[str] = field(default_factory=list)
 
 
-class Recompile(Fact, kw_only=True):
+class Recompile(Fact, kw_only=True, gc=False):
     """Why an earlier compile of this frame could not be used; `path` and `line` are the function's."""
 
     function: str
@@ -207,7 +207,7 @@ class Recompile(Fact, kw_only=True):
     """Dynamo gives up on this function: its cache is full."""
 
 
-class Specialization(Fact, kw_only=True):
+class Specialization(Fact, kw_only=True, gc=False):
     """A size or number that Dynamo fixed to the value it had."""
 
     symbol: str
@@ -217,7 +217,7 @@ class Specialization(Fact, kw_only=True):
     stack: list[StackFrame] = field(default_factory=list)
 
 
-class BackendFailure(Fact, kw_only=True):
+class BackendFailure(Fact, kw_only=True, gc=False):
     """The backend could not compile a graph that ends at this line."""
 
     backend: str
@@ -225,7 +225,7 @@ class BackendFailure(Fact, kw_only=True):
     message: str
 
 
-class LineTime(Fact, kw_only=True):
+class LineTime(Fact, kw_only=True, gc=False):
     """Time Dynamo spent to trace this line, what it calls excluded; `visits` counts how often it began."""
 
     seconds: float

@@ -7,6 +7,9 @@ from typing import Any
 from dynascope.agent.internals.fake_tensors import is_tensor, symbolic_text, tensor_text
 from dynascope.agent.internals.variables import class_names, fields, look_through_lazy, source_text
 
+Texts = dict[Any, tuple[Any, str]]
+"""By FX node: the value it had and the text of it. The same node is passed down and stored many times."""
+
 _kinds: dict[type, str] = {}
 
 
@@ -37,7 +40,7 @@ def is_pending(variable: object) -> bool:
     return _kind(variable) == "lazy" and look_through_lazy(variable)[0] is None
 
 
-def tensor_or_number(variable: object) -> tuple[str, str | None, str | None] | None:
+def tensor_or_number(variable: object, texts: Texts) -> tuple[str, str | None, str | None] | None:
     """`(text, node, origin)` of a tensor or symbolic number; None for anything else.
 
     `node` is the FX node's name, `origin` the source of a graph input (`VariableTracker.source`, 2.0). A lazy variable that
@@ -58,7 +61,10 @@ def tensor_or_number(variable: object) -> tuple[str, str | None, str | None] | N
         example = node.meta.get("example_value")
         if not is_tensor(example):
             return None
-        return tensor_text(example), node.name, _origin(known, node)
+        written = texts.get(node)
+        if written is None or written[0] is not example:
+            written = texts[node] = example, tensor_text(example)
+        return written[1], node.name, _origin(known, node)
     if kind == "number":
         known = fields(variable)
         proxy = known.get("proxy")

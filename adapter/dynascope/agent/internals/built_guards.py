@@ -2,32 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.variables import source_text
 from dynascope.facts.model import Guard
 
 
-def built_guards(output: Any) -> list[Guard]:
+def built_guards(output: Any, real_path: Callable[[str], str]) -> list[Guard]:
     """Guards of the graph that `guards.CheckFunctionManager` (2.0) was made from: they have their code now.
 
-    Reads `torch._guards.GuardsSet.inner` and `Guard.code_list`, `.user_stack`, `.create_fn_name` (2.0). Paths are as Dynamo
-    has them; "" and 0 where the guard comes from no line of the user.
+    Reads `torch._guards.GuardsSet.inner` and `Guard.code_list`, `.user_stack`, `.create_fn_name` (2.0). `real_path` makes
+    paths of Dynamo's file names; "" and 0 stand where the guard comes from no line of the user.
     """
     found = []
     for guard in output.guards.inner:
-        stack = guard.user_stack
-        summary = stack[-1] if stack else None
+        stack, code = guard.user_stack, guard.code_list
+        path, line = "", 0
+        if stack:
+            path, line = real_path(stack[-1].filename), stack[-1].lineno or 0
         found.append(
             Guard(
-                path=getattr(summary, "filename", None) or "",
-                line=getattr(summary, "lineno", None) or 0,
-                expression=source_text(guard.originating_source) or str(guard.name),
-                kind=str(guard.create_fn_name()),
-                code=[part for part in map(str, guard.code_list or ()) if not _is_boilerplate(part)],
+                path=path,
+                line=line,
+                expression=str(guard.name),
+                kind=guard.create_fn_name(),
+                code=[part for part in code if not _is_boilerplate(part)] if code else [],
             )
         )
-    return sorted(found, key=lambda guard: (guard.expression, guard.kind))
+    return found
 
 
 def _is_boilerplate(part: str) -> bool:

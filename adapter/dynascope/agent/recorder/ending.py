@@ -8,7 +8,7 @@ from typing import Any
 from dynascope.agent.internals.built_guards import built_guards
 from dynascope.agent.internals.compile_context import backend_name
 from dynascope.agent.internals.shapes import symbols_so_far
-from dynascope.agent.user_code import real_path
+from dynascope.agent.recorder.trace import path_of_file
 from dynascope.facts.model import Guard, Symbol, Tensor
 
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -19,10 +19,7 @@ def backend_of(output: Any) -> str:
 
 
 def guards(output: Any) -> list[Guard]:
-    found = built_guards(output)
-    for guard in found:
-        guard.path = "" if guard.path.startswith("<") or not guard.path else real_path(guard.path)
-    return found
+    return built_guards(output, path_of_file)
 
 
 def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:

@@ -151,24 +151,28 @@ class Recorder:
 
     # ---- frames and lines
 
-    @_contained
-    def _entered(self, translator: Any) -> None:
-        if self._compiles and (trace := self._compiles[-1].trace) is not None:
-            trace.entered(translator)
+    # not by `_contained`: they run thousands of times
 
-    @_contained
+    def _entered(self, translator: Any) -> None:
+        try:
+            if self._compiles and (trace := self._compiles[-1].trace) is not None:
+                trace.entered(translator)
+        except Exception as error:
+            self._report(_where(error))
+
     def _left(self, translator: Any) -> None:
-        if self._compiles and (trace := self._compiles[-1].trace) is not None:
-            trace.left(translator)
+        try:
+            if self._compiles and (trace := self._compiles[-1].trace) is not None:
+                trace.left(translator)
+        except Exception as error:
+            self._report(_where(error))
 
     def _line_begins(self, translator: Any, line: int) -> None:
         try:
-            trace = self._compiles[-1].trace
-            if trace is not None:
+            if self._compiles and (trace := self._compiles[-1].trace) is not None:
                 trace.line_begins(translator, line)
         except Exception as error:
-            if self._compiles:
-                self._report(_where(error))
+            self._report(_where(error))
 
     def _hide_from_guards(self) -> None:
         if not self._hidden:

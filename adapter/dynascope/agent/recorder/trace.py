@@ -7,7 +7,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals import line_events, tracing
-from dynascope.agent.internals.assigned import is_pending, tensor_or_number
+from dynascope.agent.internals.assigned import Texts, is_pending, tensor_or_number
 from dynascope.agent.internals.resume import original_code
 from dynascope.agent.user_code import real_path
 from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
@@ -37,8 +37,11 @@ class Code:
 
 
 def path_of(code: types.CodeType) -> str:
-    """The real path of the file, or "" for code that has none and is another in each run (`<eval_with_key>.3`)."""
-    name = code.co_filename
+    return path_of_file(code.co_filename)
+
+
+def path_of_file(name: str) -> str:
+    """The real path of a file, or "" for code that has none and is another in each run (`<eval_with_key>.3`)."""
     return "" if name.startswith("<") else real_path(name)
 
 
@@ -80,6 +83,7 @@ class Trace:
         self.output: Any = None
         self.last_place: tuple[str, int] | None = None
         """Path and line where a frame was left last: of the outermost one, when a compile fails."""
+        self._texts: Texts = {}
         self._times = times
         self._frames: list[Frame] = []
         self._since = time.perf_counter()
@@ -184,7 +188,7 @@ class Trace:
                 self._note(frame, frame.line, name, variable, "assigned")
 
     def _note(self, frame: Frame, line: int, name: str, variable: Any, role: TensorRole) -> None:
-        seen = tensor_or_number(variable)
+        seen = tensor_or_number(variable, self._texts)
         if seen is None or not frame.code.path or name[0] == "." or name.startswith("___"):
             return
         text, node, origin = seen
