@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -16,17 +17,26 @@ def _version() -> str:
         return "not installed"
 
 
+_ELSEWHERE = {
+    "debug": "dynascope.terminal.command:debug",
+    "import": "dynascope.recording.command:import_trace",
+    "report": "dynascope.report.command:report",
+    "run": "dynascope.recording.command:run",
+}
+"""Commands that live in their own packages."""
+
+
 class LazyGroup(click.Group):
-    """A group that finds `debug` in the terminal's own package, and only when it is asked for."""
+    """A group that imports a command of another package only when it is asked for."""
 
     def list_commands(self, context: click.Context) -> list[str]:
-        return sorted([*super().list_commands(context), "debug"])
+        return sorted([*super().list_commands(context), *_ELSEWHERE])
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        if name == "debug":
-            from dynascope.terminal.command import debug
-
-            return debug
+        if name in _ELSEWHERE:
+            module, _, attribute = _ELSEWHERE[name].partition(":")
+            command: click.Command = getattr(importlib.import_module(module), attribute)
+            return command
         return super().get_command(context, name)
 
 

@@ -109,6 +109,11 @@ class Reader:
         mapping = FACTS[name]
         return self._facts(mapping, f"WHERE {_OF_VIEW.format(alias=mapping.table)}", (launch,))
 
+    def line_hashes(self, source: int) -> list[bytes]:
+        """The hashes of a source's lines when it was traced (see `model.hash_lines`); none for code without a file."""
+        row = self._connection.execute("SELECT line_hashes FROM source WHERE id = ?", (source,)).fetchone()
+        return _split(row[0]) if row else []
+
     def view(self, path: str, launch: str | None = None) -> View | None:
         """What is known of a file (its real path) from one launch, by default the newest that has traced it."""
         sources = {

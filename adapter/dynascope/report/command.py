@@ -1,0 +1,67 @@
+"""`dynascope report`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from dynascope.facts import store
+from dynascope.facts.reader import Reader
+from dynascope.report.sources import Sources
+from dynascope.report.summary import summarize
+
+
+@click.command()
+@click.argument("workspace", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Read the facts there.")
+@click.option("--launch", metavar="TEXT", help="Of this launch, not of the newest (--launches lists them).")
+@click.option("--launches", is_flag=True, help="List what has been recorded.")
+@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON.")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write one HTML page.")
+def report(
+    workspace: Path | None, facts: Path | None, launch: str | None, launches: bool, as_json: bool, html: Path | None
+) -> None:
+    """What Dynamo decided in the newest recorded launch: graph breaks, recompiles, slow lines."""
+    path = facts / store.FILE_NAME if facts is not None else store.facts_path(workspace)
+    try:
+        with Reader.open(path) as reader:
+            if launches:
+                _list_launches(reader)
+            else:
+                _report(reader, launch, as_json, html)
+    except store.StoreError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _list_launches(reader: Reader) -> None:
+    shown: set[str] = set()
+    for run in reader.runs():
+        if run.launch not in shown:
+            shown.add(run.launch)
+            click.echo(f"{run.launch}\t{run.program}")
+
+
+def _report(reader: Reader, launch: str | None, as_json: bool, html: Path | None) -> None:
+    launch = launch or reader.newest_launch()
+    known = {run.launch for run in reader.runs()}
+    if launch is None:
+        raise click.ClickException("Nothing has been compiled in what was recorded.")
+    if launch not in known:
+        raise click.ClickException(f"There is no launch {launch!r}. See: dynascope report --launches")
+    summary = summarize(reader, launch)
+    if as_json:
+        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(summary)) + b"\n")
+    elif html is not None:
+        from dynascope.report.page import page
+
+        html.write_text(page(summary, Sources(reader)), encoding="utf-8")
+        click.echo(f"Written to {html}.")
+    else:
+        from rich.console import Console
+
+        from dynascope.report.terminal import print_summary
+
+        print_summary(summary, Sources(reader), Console(highlight=False, soft_wrap=True))

@@ -1,0 +1,126 @@
+"""The summary as one HTML page that needs nothing else: no script, no font, no network."""
+
+from __future__ import annotations
+
+import time
+from html import escape
+
+from dynascope.facts import model
+from dynascope.report.sources import CodeFrame, Sources, shown_path
+from dynascope.report.summary import Summary
+from dynascope.report.terminal import SITE
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --soft: #8882; --warn: #b8860b; --info: #2a7ab0; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem; }
+h1 { font-size: 1.3rem } h2 { font-size: 1.1rem; margin-top: 2.2rem; border-bottom: 1px solid var(--line) }
+pre { background: var(--soft); padding: .5rem; overflow-x: auto; margin: .5rem 0 }
+pre b { display: block; background: color-mix(in srgb, var(--warn) 25%, transparent) }
+article { border-left: 3px solid var(--warn); padding: .2rem 0 .2rem 1rem; margin: 1.2rem 0 }
+article.recompile { border-color: var(--info) } code, pre, td { font-family: ui-monospace, monospace; font-size: 13px }
+table { border-collapse: collapse; width: 100% } td, th { padding: .2rem .6rem; text-align: left; vertical-align: top }
+tr:nth-child(even) { background: var(--soft) } .dim { opacity: .65 } .number { text-align: right }
+"""
+
+
+def page(summary: Summary, sources: Sources) -> str:
+    """The whole page."""
+    run = summary.runs[-1]
+    began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
+    breaks = sum(each.count for each in summary.breaks)
+    parts = [
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(run.program)} – Dynascope</title>",
+        f"<style>{_STYLE}</style><h1>{escape(run.program)}</h1>",
+        f"<p>{began} · torch {escape(run.torch_version)} · {len(summary.runs)} process(es)"
+        f" · {len(summary.compiles)} compiles · {summary.graphs} graphs · {breaks} graph breaks · {summary.seconds:.2f} s,"
+        f" {summary.backend_seconds:.2f} s of it in backends</p>",
+        _breaks(summary, sources),
+        _recompiles(summary),
+        _slowest(summary, sources),
+        _compiles(summary),
+        "</html>",
+    ]
+    return "\n".join(parts)
+
+
+def _breaks(summary: Summary, sources: Sources) -> str:
+    if not summary.breaks:
+        return "<h2>Graph breaks</h2><p>None.</p>"
+    parts = ["<h2>Graph breaks</h2>"]
+    for each in summary.breaks:
+        fact = each.fact
+        title = escape(fact.type)
+        if fact.registry_id:
+            title = f'<a href="{SITE.format(fact.registry_id.lower())}">{fact.registry_id}</a> {title}'
+        hints = "".join(f"<li>{escape(hint)}</li>" for hint in fact.hints)
+        parts.append(
+            f"<article><b>{title}</b> <span class=dim>{escape(_compile_names(each.compiles))}</span><br>"
+            f"{_where(fact.path, fact.line)} in <code>{escape(fact.function)}</code>"
+            f"{_code(sources.around(fact.path, fact.line, fact.source, 3))}{escape(fact.explanation)}"
+            f"<ul>{hints}</ul>{_stack(fact.stack)}</article>"
+        )
+    return "\n".join(parts)
+
+
+def _recompiles(summary: Summary) -> str:
+    parts = ["<h2>Recompiles</h2>" if summary.recompiles else ""]
+    for each in summary.recompiles:
+        fact = each.fact
+        limit = " – the recompile limit is reached" if fact.limit_reached else ""
+        met = f"<br>met <code>{escape(fact.value)}</code>" if fact.value else ""
+        origin = (
+            f"<br>guard from {_where(fact.guard_path, fact.guard_line)}" if fact.guard_path and fact.guard_line else ""
+        )
+        parts.append(
+            f"<article class=recompile>{_where(fact.path, fact.line)} <code>{escape(fact.function)}</code>"
+            f" <span class=dim>{escape(_compile_names(each.compiles))}</span>{limit}<br>failed guard of "
+            f"{escape(fact.failed_compile_id)}: <code>{escape(fact.guard)}</code>{met}{origin}</article>"
+        )
+    return "\n".join(parts)
+
+
+def _slowest(summary: Summary, sources: Sources) -> str:
+    rows = "".join(
+        f"<tr><td class=number>{each.seconds * 1e3:.1f} ms<td>{_where(each.path, each.line)}"
+        f"<td>{escape(sources.line(each.path, each.line))}"
+        for each in summary.slowest_lines
+    )
+    return f"<h2>Slowest lines to trace</h2><table>{rows}</table>" if rows else ""
+
+
+def _compiles(summary: Summary) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(each.compile_id or '–')}<td>{escape(each.function)}<br>"
+        f"<span class=dim>{_where(each.path, each.line)}</span><td>{each.status}<td class=number>{each.nodes}"
+        f"<td class=number>{each.seconds:.3f}<td>{escape(each.reason or each.skip_reason or each.failure or '')}"
+        for each in summary.compiles
+    )
+    heads = "<tr><th>id<th>function<th>status<th>nodes<th>seconds<th>why"
+    return f"<h2>Compiles</h2><table>{heads}{rows}</table>"
+
+
+def _code(frame: CodeFrame | None) -> str:
+    if frame is None:
+        return ""
+    rows = []
+    for number, text in enumerate(frame.lines, frame.first_line):
+        row = f"{number:5} {escape(text)}"
+        rows.append(f"<b>{row}</b>" if number == frame.line else row + "\n")
+    stale = "<p class=dim>The line has changed since.</p>" if frame.stale else ""
+    return f"<pre>{''.join(rows)}</pre>{stale}"
+
+
+def _stack(stack: list[model.StackFrame]) -> str:
+    rows = "".join(
+        f"<div>{_where(frame.path, frame.line)} in <code>{escape(frame.function)}</code></div>" for frame in stack
+    )
+    return f"<details><summary>stack</summary>{rows}</details>" if rows else ""
+
+
+def _where(path: str, line: int | None) -> str:
+    return f'<span title="{escape(path)}">{escape(shown_path(path))}:{line}</span>'
+
+
+def _compile_names(compiles: list[str]) -> str:
+    named = [each for each in compiles if each]
+    return f"×{len(named)} compiles" if len(named) > 3 else ", ".join(named)

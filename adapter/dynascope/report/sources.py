@@ -1,0 +1,71 @@
+"""The source around a fact's line, and whether it is still what was traced."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from dynascope.facts import model
+from dynascope.facts.reader import Reader
+
+CONTEXT = 2
+"""Lines shown before and after."""
+
+
+class CodeFrame(Struct):
+    """Some lines of a file around the one meant; `stale` when that line is another now than when it was traced."""
+
+    path: str
+    line: int
+    first_line: int
+    lines: list[str]
+    stale: bool
+
+
+class Sources:
+    """Reads each file once."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._texts: dict[str, list[str]] = {}
+        self._hashes: dict[int, list[bytes]] = {}
+
+    def around(self, path: str, line: int, source: int, context: int = CONTEXT) -> CodeFrame | None:
+        """None when the file is not here, or has no such line."""
+        text = self._text(path)
+        if not 1 <= line <= len(text):
+            return None
+        first = max(line - context, 1)
+        return CodeFrame(path, line, first, text[first - 1 : line + context], self._is_stale(line, text, source))
+
+    def line(self, path: str, line: int) -> str:
+        """One line, without its indentation; "" when there is none."""
+        text = self._text(path)
+        return text[line - 1].strip() if 1 <= line <= len(text) else ""
+
+    def _text(self, path: str) -> list[str]:
+        known = self._texts.get(path)
+        if known is None:
+            try:
+                content = Path(path).read_text(encoding="utf-8", errors="replace") if path else ""
+            except OSError:
+                content = ""
+            known = self._texts[path] = content.split("\n")
+        return known
+
+    def _is_stale(self, line: int, text: list[str], source: int) -> bool:
+        hashes = self._hashes.get(source)
+        if hashes is None:
+            hashes = self._hashes[source] = self._reader.line_hashes(source)
+        return line > len(hashes) or hashes[line - 1] != model.hash_lines(text[line - 1])[0]
+
+
+def shown_path(path: str) -> str:
+    """Relative to the current folder when below it; from the package's folder on when installed."""
+    for marker in (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"):
+        if marker in path:
+            return path.rpartition(marker)[2]
+    relative = os.path.relpath(path) if path else "<no file>"
+    return path if relative.startswith("..") else relative

@@ -1,0 +1,149 @@
+"""The summary as text, in the order in which it helps: what broke, what was compiled again, what was slow."""
+
+from __future__ import annotations
+
+import time
+
+from rich.console import Console
+from rich.markup import escape
+from rich.syntax import Syntax
+
+from dynascope.facts import model
+from dynascope.report.sources import CodeFrame, Sources, shown_path
+from dynascope.report.summary import Break, Recompiled, SlowLine, Summary
+
+SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
+_EFFECTS = {
+    "resumed": "a graph ends here, another begins after it",
+    "rest uncompiled": "a graph ends here; the rest of the function runs uncompiled",
+    "function uncompiled": "the whole function runs uncompiled",
+    "raised": "an error, because of fullgraph=True",
+}
+_SHOWN_SKIPS = 12
+
+
+def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
+    _print_heading(summary, console)
+    for each in summary.breaks:
+        _print_break(each, sources, console)
+    for recompiled in summary.recompiles:
+        _print_recompile(recompiled, sources, console)
+    for failure in summary.backend_failures:
+        where = _where(failure.path, failure.line)
+        console.print(f"\n[bold red]Backend failure[/] {where}: {escape(failure.backend)} raised {failure.exception}")
+        console.print(f"  {escape(failure.message.strip().splitlines()[0] if failure.message.strip() else '')}")
+    if summary.specializations:
+        console.print("\n[bold]Specialised[/]")
+        for special in summary.specializations:
+            fact = special.fact
+            names = ", ".join(fact.origins) or fact.symbol
+            console.print(
+                f"  {_where(fact.path, fact.line)}  {escape(names)} = {fact.value}  {_times(special.compiles)}"
+            )
+    _print_skips(summary, console)
+    _print_slowest(summary.slowest_lines, sources, console)
+
+
+def _print_heading(summary: Summary, console: Console) -> None:
+    run = summary.runs[-1]
+    began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
+    processes = f", {len(summary.runs)} processes" if len(summary.runs) > 1 else ""
+    console.print(f"[bold]{escape(run.program)}[/]  {began}, torch {run.torch_version}{processes}")
+    compiled = [each for each in summary.compiles if each.status in ("compiled", "empty", "failed")]
+    breaks = sum(each.count for each in summary.breaks)
+    console.print(
+        f"{len(compiled)} compiles, {summary.graphs} graphs, {breaks} graph breaks at {len(summary.breaks)} places, "
+        f"{len({id for each in summary.recompiles for id in each.compiles})} recompiles, "
+        f"{summary.seconds:.2f} s ({summary.backend_seconds:.2f} s of it in backends)"
+    )
+    if not summary.breaks:
+        console.print("[green]No graph breaks.[/]")
+
+
+def _print_break(each: Break, sources: Sources, console: Console) -> None:
+    fact = each.fact
+    identifier = f" {fact.registry_id}" if fact.registry_id else ""
+    console.print(
+        f"\n[bold yellow]Graph break{identifier}[/] {_where(fact.path, fact.line)} in {escape(fact.function)}  "
+        f"{_times(each.compiles)}"
+    )
+    console.print(f"  [bold]{escape(fact.type)}[/]: {_EFFECTS[fact.effect]}")
+    _print_code(sources.around(fact.path, fact.line, fact.source), console)
+    if fact.explanation:
+        console.print(f"  {escape(fact.explanation)}")
+    for hint in fact.hints:
+        console.print(f"  [green]hint[/] {escape(hint)}")
+    for caller in _callers(fact):
+        console.print(f"  [dim]called from {_where(caller.path, caller.line)} in {escape(caller.function)}[/]")
+    if fact.registry_id:
+        console.print(f"  [dim]{SITE.format(fact.registry_id.lower())}[/]")
+
+
+def _callers(fact: model.GraphBreak) -> list[model.StackFrame]:
+    """Frames above the break, nearest first; torch's own between them tell a user nothing."""
+    above = [frame for frame in fact.stack if (frame.path, frame.line) != (fact.path, fact.line)]
+    return [frame for frame in reversed(above) if "/torch/" not in frame.path.replace("\\", "/")][:6]
+
+
+def _print_recompile(each: Recompiled, sources: Sources, console: Console) -> None:
+    fact = each.fact
+    title = "Recompile limit reached" if fact.limit_reached else "Recompile"
+    console.print(
+        f"\n[bold cyan]{title}[/] {_where(fact.path, fact.line)} {escape(fact.function)}  {_times(each.compiles)}"
+    )
+    console.print(f"  failed guard of {fact.failed_compile_id}: [bold]{escape(fact.guard)}[/]")
+    if fact.value:
+        console.print(f"  met {escape(fact.value)}")
+    if fact.guard_path and fact.guard_line:
+        console.print(f"  the guard is from {_where(fact.guard_path, fact.guard_line)}")
+        console.print(f"  [dim]{escape(sources.line(fact.guard_path, fact.guard_line))}[/]")
+
+
+def _print_skips(summary: Summary, console: Console) -> None:
+    skipped = summary.skipped
+    if not skipped:
+        return
+    console.print("\n[bold]Run uncompiled[/]")
+    for each in skipped[:_SHOWN_SKIPS]:
+        reason = (each.skip_reason or "").strip().partition("\n")[0]
+        console.print(f"  {_where(each.path, each.line)} {escape(each.function)}: {escape(reason)}")
+    if len(skipped) > _SHOWN_SKIPS:
+        console.print(f"  … and {len(skipped) - _SHOWN_SKIPS} more: dynascope report --json")
+
+
+def _print_slowest(lines: list[SlowLine], sources: Sources, console: Console) -> None:
+    if not lines:
+        return
+    console.print("\n[bold]Slowest lines to trace[/]")
+    for each in lines:
+        code = escape(sources.line(each.path, each.line))
+        console.print(f"  {each.seconds * 1e3:9.1f} ms  {_where(each.path, each.line)}  [dim]{code}[/]")
+
+
+def _print_code(frame: CodeFrame | None, console: Console) -> None:
+    if frame is None:
+        return
+    console.print(
+        Syntax(
+            "\n".join(frame.lines),
+            "python",
+            line_numbers=True,
+            start_line=frame.first_line,
+            highlight_lines={frame.line},
+            theme="ansi_dark",
+            background_color="default",
+        )
+    )
+    if frame.stale:
+        console.print("  [magenta]The line has changed since.[/]")
+
+
+def _where(path: str, line: int) -> str:
+    return f"[underline]{escape(shown_path(path))}:{line}[/]"
+
+
+def _times(compiles: list[str]) -> str:
+    named = [each for each in compiles if each]
+    if len(named) > 3:
+        return f"[dim]×{len(named)} compiles[/]"
+    return f"[dim]\\[{', '.join(named)}][/]" if named else ""
