@@ -41,6 +41,7 @@ def test_own_program(name: str) -> None:
     assert_unperturbed(OWN[name])
 
 
+@pytest.mark.timeout(900)  # seconds of work become minutes on a machine that others use too
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_transformers_model(name: str) -> None:
     pytest.importorskip("transformers")

@@ -187,7 +187,7 @@ MODELS: dict[str, Callable[[], Program]] = {
     "mamba": lambda: _model(
         "MambaForCausalLM",
         "MambaConfig",
-        length=2,
+        length=1,
         vocab_size=32,
         hidden_size=16,
         state_size=4,
