@@ -51,7 +51,7 @@ class Mapping:
 
     def read(self, row: tuple[Any, ...], paths: Any) -> dict[str, Any]:
         """Keyword arguments of the struct, from a row of `select`; `paths` maps the number of a source to its path."""
-        return {name: _read(kind, value, paths) for (name, kind), value in zip(self.fields, row, strict=True)}
+        return {name: read_value(kind, value, paths) for (name, kind), value in zip(self.fields, row, strict=True)}
 
 
 def _kind(struct: str, name: str, annotation: Any) -> Kind:
@@ -77,7 +77,8 @@ def _column(alias: str, name: str, kind: Kind) -> str:
     return f"{alias}.{name}"
 
 
-def _read(kind: Kind, value: Any, paths: Any) -> Any:
+def read_value(kind: Kind, value: Any, paths: Any) -> Any:
+    """A column's value as the struct has it, its text looked up already."""
     if kind is Kind.SOURCE:
         return paths[value]
     if kind is Kind.ROLE:
@@ -90,6 +91,9 @@ def _read(kind: Kind, value: Any, paths: Any) -> Any:
         return [model.StackFrame(paths[source], line, name) for source, line, name in msgspec.json.decode(value)]
     return value
 
+
+AS_STORED = (Kind.PLAIN, Kind.TEXT)
+"""Kinds whose column, its text looked up, is the value."""
 
 COMPILE = Mapping(model.Compile, "compile")
 FACTS = {

@@ -6,12 +6,13 @@ thousand rows at a time.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from msgspec import Struct
 
 from dynascope.facts import model
-from dynascope.facts.columns import FACTS
+from dynascope.facts.columns import AS_STORED, FACTS, Mapping, read_value
 from dynascope.facts.reader import View
 
 F = TypeVar("F", bound=model.Fact)
@@ -44,12 +45,9 @@ def distinct(view: View, name: str, first_line: int = 1, last_line: int = 1 << 6
                 AND line BETWEEN ? AND ?
             GROUP BY {", ".join(keys)}
         ) AS {table} ORDER BY {table}.line, {table}.compile_id"""
+    rows = view.execute(query, (first_line, last_line))
     return [
-        Distinct(
-            mapping.struct(compile=row[0], source=row[1], **mapping.read(row[3:], view.paths)),
-            sorted(map(int, row[2].split(","))),
-        )
-        for row in view.execute(query, (first_line, last_line))
+        Distinct(fact, sorted(map(int, row[2].split(",")))) for row, fact in _read(mapping, rows, view.paths, context=3)
     ]
 
 
@@ -66,10 +64,20 @@ def symbols_of(view: View, compile: int) -> list[model.Symbol]:
     """All symbols of one compile, wherever they came up."""
     mapping = FACTS["symbols"]
     query = f"SELECT compile_id, source_id, {mapping.select('symbol')} FROM symbol WHERE compile_id = ?"
-    return [
-        model.Symbol(compile=row[0], source=row[1], **mapping.read(row[2:], view.paths))
-        for row in view.execute(query, (compile,))
-    ]
+    return [fact for _, fact in _read(mapping, view.execute(query, (compile,)), view.paths, context=2)]
+
+
+def _read(
+    mapping: Mapping, rows: Iterable[tuple[Any, ...]], paths: dict[int, str], context: int
+) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """Rows with their facts; `context` columns come before the mapping's, the compile and the source first."""
+    names = ["compile", "source", *(name for name, _ in mapping.fields)]
+    converted = [(place, kind) for place, (_, kind) in enumerate(mapping.fields, 2) if kind not in AS_STORED]
+    for row in rows:
+        values = [row[0], row[1], *row[context:]]
+        for place, kind in converted:
+            values[place] = read_value(kind, values[place], paths)
+        yield row, mapping.struct(**dict(zip(names, values, strict=True)))
 
 
 def _list(numbers: Any) -> str:

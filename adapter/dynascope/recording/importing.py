@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from dynascope.facts import break_message
+from dynascope.facts import break_message, recompile_reason
 from dynascope.facts.model import (
     Compile,
     CompileFacts,
@@ -30,7 +30,6 @@ from dynascope.facts.writer import Writer
 from dynascope.recording.torch_trace import Entry, TraceLog
 
 _RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_(\d+)$")
-_COMPILE_ID = re.compile(r"^([!\d/]+): ", re.ASCII)
 _HIGHER_ORDER = re.compile(r"\n  Higher Order Operator: [^\n]*")
 _REASON = re.compile(
     r"^Graph Break Reason: (?P<reason>.*?)\n+(?:Stack variable source attribution:|User code traceback:)",
@@ -230,7 +229,7 @@ class _ImportedCompile:
             path=path,
             line=line,
             resumes_at=int(resumed.group(2)) if resumed is not None else None,
-            reason=_guard(self._reasons[0])[1] if self._reasons else None,
+            reason=recompile_reason.parse(self._reasons[0], path).guard if self._reasons else None,
             status=_STATUSES[_STATUSES.index(status)],  # type: ignore[arg-type]
             skip_reason=skip_reason,
             failure=failure,
@@ -242,14 +241,16 @@ class _ImportedCompile:
         )
 
     def _recompile(self, reason: str, compile: Compile) -> Recompile:
-        failed, guard = _guard(reason)
+        failed = recompile_reason.parse(reason, compile.path)
         limit = "recompile limit exceeded" in str(self._metrics.get("fail_reason") or "").lower()
         return Recompile(
             path=compile.path,
             line=compile.line,
             function=compile.function,
-            failed_compile_id=failed,
-            guard=guard,
+            failed_compile_id=failed.failed_compile_id,
+            guard=failed.guard,
+            guard_path=_real_path(failed.path) if failed.path is not None else None,
+            guard_line=failed.line,
             limit_reached=limit,
         )
 
@@ -279,12 +280,6 @@ def _functions(path: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     except (OSError, SyntaxError, ValueError):
         return []
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-
-
-def _guard(reason: str) -> tuple[str, str]:
-    found = _COMPILE_ID.match(reason)
-    failed, guard = (found.group(1), reason[found.end() :]) if found is not None else ("", reason)
-    return failed, guard.partition("\nUser stack trace:")[0].partition("  # ")[0].strip()
 
 
 def _real_frames(stack: list[StackFrame]) -> list[StackFrame]:

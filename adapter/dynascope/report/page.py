@@ -32,7 +32,8 @@ def page(summary: Summary, sources: Sources) -> str:
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(run.program)} – Dynascope</title>",
         f"<style>{_STYLE}</style><h1>{escape(run.program)}</h1>",
         f"<p>{began} · torch {escape(run.torch_version)} · {len(summary.runs)} process(es)"
-        f" · {len(summary.compiles)} compiles · {summary.graphs} graphs · {breaks} graph breaks · {summary.seconds:.2f} s,"
+        f" · {len(summary.compiles)} compiles · {summary.graphs} graphs · {breaks} graph breaks"
+        f" · {summary.seconds:.2f} s,"
         f" {summary.backend_seconds:.2f} s of it in backends</p>",
         _breaks(summary, sources),
         _recompiles(summary),

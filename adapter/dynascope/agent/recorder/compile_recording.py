@@ -11,9 +11,9 @@ from dynascope.agent.internals import convert_frame_events, graph_breaks, recomp
 from dynascope.agent.internals.convert_frame_events import Ending
 from dynascope.agent.internals.resume import original_code
 from dynascope.agent.recorder import ending as at_the_end
-from dynascope.agent.recorder.trace import LineTimes, Trace, line_times, path_of
+from dynascope.agent.recorder.trace import LineTimes, Trace, line_times, path_of, path_of_file
 from dynascope.agent.user_code import is_our_code, real_path
-from dynascope.facts import break_message
+from dynascope.facts import break_message, recompile_reason
 from dynascope.facts.model import (
     BackendFailure,
     BreakEffect,
@@ -112,17 +112,16 @@ class CompileRecording:
         self._recompiles = [self._recompile(reason, frame) for reason in reasons]
 
     def _recompile(self, reason: str, frame: Any) -> Recompile:
-        failed, guard = recompiling.split_reason(reason)
-        at = recompiling.user_line(reason, self._path)
+        failed = recompile_reason.parse(reason, self._path)
         return Recompile(
             path=self._path,
             line=self._line,
             function=self._function,
-            failed_compile_id=failed,
-            guard=guard,
-            value=recompiling.value_met(guard, frame),
-            guard_path=at[0] if at is not None else None,
-            guard_line=at[1] if at is not None else None,
+            failed_compile_id=failed.failed_compile_id,
+            guard=failed.guard,
+            value=recompiling.value_met(failed.guard, frame),
+            guard_path=path_of_file(failed.path) if failed.path is not None else None,
+            guard_line=failed.line,
         )
 
     def specialized(self, symbol: str, value: str, reason: str, origins: list[str], stack: list[StackFrame]) -> None:

@@ -1,0 +1,41 @@
+"""Reads the text Dynamo writes for a failed guard, the same from a live trace and from a log.
+
+`torch._dynamo.guards.get_guard_fail_reason` (2.1): `0/0: n == 2  # return x * n  # model.py:18 in f`, and from 2.13 the
+user's stack below it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+_COMPILE_ID = re.compile(r"^([!\d/]+): ", re.ASCII)
+_COMMENT = re.compile(r"# (?P<path>[^#\n]+?):(?P<line>\d+) in ")
+_FRAME = re.compile(r'^  File "(?P<path>.+)", line (?P<line>\d+), in ', re.MULTILINE)
+_STACK = "\nUser stack trace:"
+
+
+class FailedGuard(Struct, kw_only=True):
+    """`failed_compile_id` is that of the compile whose guard it was; `path` and `line` are the user's, if known."""
+
+    failed_compile_id: str
+    guard: str
+    path: str | None = None
+    line: int | None = None
+
+
+def parse(reason: str, function_path: str) -> FailedGuard:
+    """`function_path` is the file of the function that is compiled again: Dynamo may cut a guard's path short."""
+    found = _COMPILE_ID.match(reason)
+    compile_id, text = (found.group(1), reason[found.end() :]) if found is not None else ("", reason)
+    head, _, stack = text.partition(_STACK)
+    read = FailedGuard(failed_compile_id=compile_id, guard=head.partition("  # ")[0].strip())
+    frames = list(_FRAME.finditer(stack))
+    if frames:
+        read.path, read.line = frames[-1]["path"], int(frames[-1]["line"])
+    elif (comment := _COMMENT.search(head)) is not None:
+        path = comment["path"].rpartition("# ")[2].strip()
+        if function_path.endswith(path):
+            read.path, read.line = function_path, int(comment["line"])
+    return read
