@@ -11,6 +11,7 @@ from typing import Any
 
 from dynascope.agent.backward.breakpoints import BackwardTable
 from dynascope.agent.backward.debugger import BackwardDebugger
+from dynascope.agent.backward.forward_lines import ForwardLines
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.suspension.interface import Suspension
@@ -95,14 +96,17 @@ def debugging(
             written.append(message.output)
 
     debugger = BackwardDebugger(script, Suspension(), send)
+    forward_lines = ForwardLines()
     ids = itertools.count(1)
     table = BackwardTable()
     for path, at in (lines or {}).items():
         table = table.with_file(path, [Breakpoint(SourceBreakpoint(id=next(ids), line=line), line) for line in at])
     named = [(name, Breakpoint(FunctionBreakpoint(id=next(ids), name=name), None)) for name in names or []]
     debugger.table = table.with_names(named)
+    forward_lines.want(debugger.table.wants_lines)
     try:
         yield debugger
     finally:
+        forward_lines.want(False)
         debugger.remove()
     assert not [text for text in written if "dynascope failed" in text], written

@@ -82,7 +82,7 @@ def test_the_scalar_that_only_operators_see_is_moved(fake_cuda: None):
 
 def test_the_scope_says_why_each_scalar_stays(fake_cuda: None):
     script = Script()
-    with debugging(script, names=["run"]), compiled_autograd.enable(lambda graph: graph):
+    with debugging(script, names=["runtime_wrapper"]), compiled_autograd.enable(lambda graph: graph):
         divide()
     scalars = script.stops[0].scopes["Compile"]["CPU scalars"]
     assert scalars[0] == "2 moved to CUDA of 3"
@@ -111,7 +111,7 @@ def test_stops_with_cuda_inputs_change_nothing(fake_cuda: None):
 def test_without_cudagraphs_nothing_moves(fake_cuda: None):
     script = Script()
     off = inductor.patch({"triton.cudagraphs": False})
-    with off, debugging(script, names=["run"]), compiled_autograd.enable(lambda graph: graph) as runs:
+    with off, debugging(script, names=["runtime_wrapper"]), compiled_autograd.enable(lambda graph: graph) as runs:
         divide()
     assert runs[0].moved_to_cuda == ()
     assert "cudagraphs is off" in str(script.stops[0].scopes["Compile"]["CPU scalars"])

@@ -110,7 +110,7 @@ CHAIN = chain.__code__.co_firstlineno
         ("AccumulateGrad", ["torch::autograd::AccumulateGrad [!0 NodeCall 4]"]),
         ("CosBackward0", []),
         ("dce", ["dce [!0]"]),
-        ("run", ["run [!0]"]),
+        ("runtime_wrapper", ["runtime_wrapper [!0]"]),
     ],
 )
 def test_a_breakpoint_by_name_or_index(pattern: str, stops: list[str]):
@@ -198,7 +198,7 @@ def test_scopes_of_a_node():
 
 def test_nodes_of_the_graph_lead_to_their_node_call():
     script = Script()
-    with debugging(script, names=["run"], lines={__file__: [1]}):
+    with debugging(script, names=["runtime_wrapper"], lines={__file__: [1]}):
         run(chain)
     rows = {name: below for name, (_, below) in script.stops[0].scopes["Graph"].items()}
     sine = next(below for name, below in rows.items() if below.get("target", ("",))[0].endswith("SinBackward0"))
@@ -230,7 +230,7 @@ def test_every_kind_of_hook_is_shown_with_its_place_when_the_graph_runs():
     for name in ("tensor_hooks", "node_hooks", "post_accumulate_grad_hooks", "saved_tensor_hooks"):
         script = Script()
         compiled_autograd.reset()
-        with debugging(script, names=["run"]):
+        with debugging(script, names=["runtime_wrapper"]):
             run(lambda name=name: PROGRAMS[name]()[0].backward())
         for _, below in script.stops[0].scopes["Hooks"].values():
             kinds.add(below["kind"][0])
@@ -240,7 +240,7 @@ def test_every_kind_of_hook_is_shown_with_its_place_when_the_graph_runs():
 
 def test_passes_say_what_they_did():
     script = Script()
-    with debugging(script, names=["run"]):
+    with debugging(script, names=["runtime_wrapper"]):
         run(lambda: PROGRAMS["compiled_forward"]()[0].backward())
     passes = script.stops[0].scopes["Passes"]
     assert "removed" in passes["dce"][0]

@@ -5,7 +5,7 @@ A function breakpoint names, case and all, with `*` and `?` as in a shell:
 * a node: `AddmmBackward0`, `*Convolution*`, `AccumulateGrad`; or one by its place in the engine's order: `NodeCall 5`
 * the `backward` of a custom `torch.autograd.Function`: `Scale.backward`
 * a hook: its kind (`tensor_pre_hook`, `post_acc_grad_hook` …) or its function
-* a pass at the end of the capture: `dce`, `reorder_accumulate_grad_nodes` …; `run` is what follows the last one
+* a pass at the end of the capture: `dce`, `reorder_accumulate_grad_nodes` …; `runtime_wrapper` follows the last one
 
 A line breakpoint with mode `backward` stops at the nodes that its line made in the forward.
 """

@@ -16,7 +16,6 @@ from typing import Any, Concatenate, ParamSpec, Protocol
 
 from dynascope.agent.backward.breakpoints import BackwardTable
 from dynascope.agent.backward.captures import Captures
-from dynascope.agent.backward.forward_lines import ForwardLines
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
@@ -30,6 +29,8 @@ from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.messages import Message, Output, ResumeCommand, StopReason
 
 P = ParamSpec("P")
+RUN = "runtime_wrapper"
+"""What PyTorch calls the function that runs a captured graph, and we the moment before it does."""
 
 
 class Holder(Protocol):
@@ -79,32 +80,29 @@ def contained(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatena
 class BackwardDebugger:
     """An observer of compiled autograd that stops; `remove` leaves no trace of it."""
 
-    def __init__(self, hold: Holder, suspension: Suspension, send: Callable[[Message], None]) -> None:
+    def __init__(
+        self,
+        hold: Holder,
+        suspension: Suspension,
+        send: Callable[[Message], None],
+        step_into_compile: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`step_into_compile`: a step in leaves the capture; what Dynamo compiles next on this thread may end it."""
         self._hold = hold
+        self._step_into_compile = step_into_compile
         self._suspension = suspension
         self._send = send
         self._captures = Captures()
         self._threads: dict[int, _Thread] = {}
-        self._forward_lines = ForwardLines()
         self.sources = Sources()
-        self._table = BackwardTable()
+        self.table = BackwardTable()
+        """Replaced as a whole, from any thread."""
         self.enabled = True
         compiled_autograd.observe(self)
 
     def remove(self) -> None:
         self.enabled = False
-        self._forward_lines.want(False)
         compiled_autograd.unobserve(self)
-
-    @property
-    def table(self) -> BackwardTable:
-        return self._table
-
-    @table.setter
-    def table(self, table: BackwardTable) -> None:
-        """From any thread."""
-        self._table = table
-        self._forward_lines.want(table.wants_lines and self.enabled)
 
     def report(self, trace: str) -> None:
         text = f"dynascope failed while a backward was captured; the capture goes on.\n{trace}"
@@ -130,12 +128,12 @@ class BackwardDebugger:
         thread = self._threads.get(threading.get_ident())
         if thread is None or thread.live is None or not self.enabled:
             return
-        if thread.mode is Mode.RUN and self._table.is_empty and not self._suspension.pause_requested():
+        if thread.mode is Mode.RUN and self.table.is_empty and not self._suspension.pause_requested():
             return
-        found = self._table.at_node(index, name, autograd_graph.function_name(function))
-        if self._table.lines:
+        found = self.table.at_node(index, name, autograd_graph.function_name(function))
+        if self.table.lines:
             for frame in thread.live.made_at(index)[:1]:
-                found += self._table.at_line(frame)
+                found += self.table.at_line(frame)
         self._stop_if_wanted(thread, Moment("node", index), found)
 
     @contained
@@ -144,10 +142,10 @@ class BackwardDebugger:
         thread = self._threads.get(threading.get_ident())
         if thread is None or thread.live is None or not self.enabled:
             return
-        if thread.mode is Mode.RUN and not self._table.names:
+        if thread.mode is Mode.RUN and not self.table.names:
             return
         place = thread.live.place_of_hook(lifted)
-        found = self._table.at_hook(kind, place.name if place is not None else None)
+        found = self.table.at_hook(kind, place.name if place is not None else None)
         self._stop_if_wanted(thread, Moment("hook", lifted.node_call, hook=lifted), found)
 
     @contained
@@ -155,7 +153,7 @@ class BackwardDebugger:
         thread = self._threads.get(threading.get_ident())
         if thread is None or thread.live is None or not self.enabled:
             return
-        wanted = thread.mode is not Mode.RUN or bool(self._table.names)
+        wanted = thread.mode is not Mode.RUN or bool(self.table.names)
         if not thread.live.passes:
             thread.live.passes_begin(wanted)
         if wanted:
@@ -171,7 +169,7 @@ class BackwardDebugger:
         before, thread.before = thread.before, ()
         after = captured_graph.node_names(thread.live.graph)
         thread.live.passes.append(PassRun(name, before, after, result))
-        self._stop_if_wanted(thread, Moment("pass", pass_name=name), self._table.at_pass(name))
+        self._stop_if_wanted(thread, Moment("pass", pass_name=name), self.table.at_pass(name))
 
     @contained
     def graph_made(self, compiler: Compiler, module: Any) -> None:
@@ -194,12 +192,13 @@ class BackwardDebugger:
     @contained
     def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
         thread = self._threads.get(threading.get_ident())
-        if thread is None or thread.live is None or not self.enabled:
+        if thread is None or thread.live is None:
             return
         thread.live.hooks_given = given.hooks
-        token = self._suspension.compile_begins()
+        token = self._suspension.compile_begins() if self.enabled else None
         try:
-            self._stop_if_wanted(thread, Moment("run", pass_name="run"), self._table.at_pass("run"))
+            if self.enabled:
+                self._stop_if_wanted(thread, Moment("run", pass_name=RUN), self.table.at_pass(RUN))
         finally:
             self._suspension.compile_ends(token)
             self._finish(thread)
@@ -216,11 +215,13 @@ class BackwardDebugger:
         """The capture is over: keep nothing of it alive, and let a step end in the program."""
         live, thread.live = thread.live, None
         mode, thread.mode = thread.mode, Mode.RUN
-        if mode is not Mode.RUN and live is not None:
+        if mode is not Mode.RUN and live is not None and self.enabled:
             self._suspension.finish_step_at_runtime(live.caller)
+            if mode is Mode.INTO:
+                self._step_into_compile()
 
     def _stop_if_wanted(self, thread: _Thread, moment: Moment, found: Sequence[Breakpoint]) -> None:
-        hits = [each for each in found if self._is_hit(each, moment)]
+        hits = [each for each in found if self._is_hit(each)]
         if hits:
             by_name = all(isinstance(each.asked, FunctionBreakpoint) for each in hits)
             self._stop(thread, moment, "function breakpoint" if by_name else "breakpoint", [each.id for each in hits])
@@ -229,7 +230,10 @@ class BackwardDebugger:
         elif _ends_step(thread.mode, moment):
             self._stop(thread, moment, "step", [])
 
-    def _is_hit(self, breakpoint: Breakpoint, moment: Moment) -> bool:
+    def _is_hit(self, breakpoint: Breakpoint) -> bool:
+        if breakpoint.condition:
+            text = f"The condition {breakpoint.condition!r} has no answer in a backward, so the breakpoint stops.\n"
+            self._send(Output(category="important", output=text))
         if not breakpoint.counts():
             return False
         if breakpoint.log_message is None:

@@ -41,7 +41,8 @@ class BackwardInspection:
             if moment.kind == "hook":
                 self._add_hook(moment)
             self._add_node_calls()
-        self.captured_frames = len(self.frames)
+        self.symbolic_frames = len(self.frames)
+        """So many of `frames` are the capture's; the rest run."""
         for frame in runtime_frames:
             frame_id = next(ids)
             self._running[frame_id] = frame

@@ -1,0 +1,102 @@
+"""A whole session through the adapter: stops in a capture, with debugpy below and without it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dynascope.wire.dap import FIRST_AGENT_ID
+
+from tests.dap.client import DapClient, Stop
+from tests.dap.conftest import client, spawn
+from tests.dap.marks import line
+
+__all__ = ["client", "spawn"]
+TRAIN = Path(__file__).parent / "debuggees" / "train.py"
+
+
+def configuration(**more: Any) -> dict[str, Any]:
+    return {"program": str(TRAIN), "console": "internalConsole", "subProcess": False, "redirectOutput": True} | more
+
+
+def names(stop: Stop) -> list[str]:
+    return [frame.name for frame in stop.frames()]
+
+
+def ends_well(client: DapClient) -> bool:
+    assert client.wait_for_end() == 0
+    output = client.output("stdout").split()
+    return output[0] == "after" and math.isclose(float(output[1]), 24 * math.cos(4), rel_tol=1e-4)
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_a_node_stops_with_the_program_below_it(client: DapClient, runtime: bool):
+    client.launch(configuration(runtime=runtime), functions=["MmBackward0"])
+    stop = client.wait_for_stop()
+    assert stop.description == "Paused in a backward" and stop.reason == "function breakpoint"
+    shown = names(stop)
+    assert shown[:4] == [
+        "MmBackward0 [!0 NodeCall 3]",
+        "SinBackward0 [!0 NodeCall 2]",
+        "SumBackward0 [!0 NodeCall 1]",
+        "torch::autograd::GraphRoot [!0 NodeCall 0]",
+    ]
+    assert "main" in shown
+    caller = next(frame for frame in stop.frames() if frame.name == "main")
+    assert caller.line == line(TRAIN, "backward")
+    assert all(frame.id >= FIRST_AGENT_ID for frame in stop.frames()[:4])
+    assert {"Inputs", "Sizes", "Saved Tensors", "Graph", "Compile"} <= set(stop.scopes())
+    inputs = stop.variables(stop.scopes()["Inputs"].variables_reference)
+    assert inputs["gradients[0]"].value.startswith("f32[3, 2]")
+    # tensors of the program below are evaluated for real, in the middle of the capture
+    assert stop.evaluate("(weight * 2).sum().item()", caller.id).result == "16.0"
+    stop = stop.step("next")
+    assert names(stop)[0].startswith("torch::autograd::AccumulateGrad")
+    stop.resume()
+    assert ends_well(client)
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_a_line_breakpoint_with_mode_backward(client: DapClient, runtime: bool):
+    asked = {"line": line(TRAIN, "forward"), "mode": "backward"}
+    placed = client.launch(configuration(runtime=runtime), {TRAIN: [asked]})
+    assert "backwardModes" not in client.capabilities
+    assert [mode["mode"] for mode in client.capabilities["breakpointModes"]][-1] == "backward"
+    assert placed[TRAIN][0].verified and "in the backward" in (placed[TRAIN][0].message or "")
+    stop = client.wait_for_stop()
+    assert stop.hit_breakpoint_ids == [placed[TRAIN][0].id]
+    assert stop.where() == ("MmBackward0 [!0 NodeCall 3]", line(TRAIN, "forward"))
+    source = stop.frames(0, 1)[0].source
+    assert source is not None and source.path == str(TRAIN)
+    stop.resume()
+    stop = client.wait_for_stop()
+    assert stop.where() == ("torch::autograd::AccumulateGrad [!0 NodeCall 4]", line(TRAIN, "forward"))
+    stop.resume()
+    assert ends_well(client)
+
+
+def test_runtime_breakpoints_still_stop_after_a_stop_in_a_capture(client: DapClient):
+    client.launch(configuration(), {TRAIN: [line(TRAIN, "after")]}, functions=["SinBackward0"])
+    assert names(client.wait_for_stop())[0] == "SinBackward0 [!0 NodeCall 2]"
+    client.request("continue", {"threadId": client.threads()[0].id})
+    stop = client.wait_for_stop()
+    assert stop.where() == ("main", line(TRAIN, "after"))
+    stop.resume()
+    assert ends_well(client)
+
+
+def test_stepping_in_at_the_backward_reaches_the_nodes_and_then_the_trace_of_the_graph(client: DapClient):
+    client.launch(configuration(), {TRAIN: [line(TRAIN, "backward")]}, functions=["runtime_wrapper"])
+    stop = client.wait_for_stop()
+    assert stop.where() == ("main", line(TRAIN, "backward"))
+    stop = stop.step("stepIn")
+    assert names(stop)[0] == "torch::autograd::GraphRoot [!0 NodeCall 0]"
+    stop = stop.step("stepOut")
+    stop.resume()
+    stop = client.wait_for_stop()
+    assert names(stop)[0] == "runtime_wrapper [!0]"
+    assert "Passes" in stop.scopes()
+    stop.resume()
+    assert ends_well(client)
