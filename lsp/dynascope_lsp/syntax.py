@@ -43,6 +43,9 @@ class Index:
         """By line: names that are given a value there."""
         self.read: dict[int, list[ast.Name]] = {}
         self.calls: dict[int, list[ast.Call]] = {}
+        self.imports: list[ast.Import | ast.ImportFrom] = []
+        self.global_names: set[str] = set()
+        """That some function declares `global`."""
         self.parents: dict[ast.AST, ast.AST] = {}
         self._visit(tree, "", None)
         self.functions.sort(key=lambda each: (each.first_line, -each.last_line))
@@ -85,13 +88,23 @@ class Index:
         return node
 
     def _visit(self, node: ast.AST, prefix: str, function: Function | None) -> None:
-        for child in ast.iter_child_nodes(node):
-            self.parents[child] = node
-            if isinstance(child, ast.Name):
-                names = self.read if isinstance(child.ctx, ast.Load) else self.assigned
+        parents = self.parents
+        for child in _inner(node):
+            kind = type(child)
+            parents[child] = node
+            if kind is ast.Name:
+                assert isinstance(child, ast.Name)
+                names = self.read if type(child.ctx) is ast.Load else self.assigned
                 names.setdefault(child.lineno, []).append(child)
-            elif isinstance(child, ast.Call):
+                continue
+            if kind is ast.Constant:
+                continue
+            if isinstance(child, ast.Call):
                 self.calls.setdefault(child.lineno, []).append(child)
+            elif isinstance(child, ast.Import | ast.ImportFrom):
+                self.imports.append(child)
+            elif isinstance(child, ast.Global):
+                self.global_names.update(child.names)
             if isinstance(child, FunctionNode):
                 name = prefix + child.name
                 inner = Function(child, name, first_line(child), child.end_lineno or child.lineno, function)
@@ -101,6 +114,18 @@ class Index:
                 self._visit(child, f"{prefix}{child.name}.", function)
             else:
                 self._visit(child, prefix, function)
+
+
+def _inner(node: ast.AST) -> list[ast.AST]:
+    """The nodes directly below, but for contexts and operators: they say nothing."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if type(value) is list:
+            found += [each for each in value if isinstance(each, ast.AST)]
+        elif isinstance(value, ast.expr | ast.stmt | ast.arguments | ast.comprehension):
+            found.append(value)
+    return found
 
 
 def first_line(node: ast.stmt) -> int:

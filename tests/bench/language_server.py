@@ -4,8 +4,8 @@
 
 A bias to know of: the times are those between a client on this machine sending a request and having its answer decoded
 by pygls, which is slower than the server itself; on a busy machine they are the machine's. The store is 40 files of 600
-lines in ten functions, each traced by 25 compiles; a name's shape differs between three kinds of compile. First requests
-for a file, which read its facts, are among those measured.
+lines in ten functions, each traced by 25 compiles; a name's shape differs between three kinds of compile. First
+requests for a file, which read its facts, are among those measured.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def _compile(path: str, file: int, number: int, tensors: int, times: int, guards
             model.Tensor(
                 path=path,
                 line=line(i),
-                name=f"x{(line(i) - 1) % 4}",
-                value=f"f32[s{i % 50}, {number}]",
+                name=f"x{line(i) % 4}",
+                value=f"f32[s{i % 50}, {number % 3}]",
                 node=f"mul_{i}",
             )
             for i in range(tensors)

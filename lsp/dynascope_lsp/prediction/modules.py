@@ -58,11 +58,10 @@ class Module:
         """Values of module-level names; None for one assigned more than once."""
         for node in self.tree.body:
             self._add(node)
-        for each in ast.walk(self.tree):
-            if isinstance(each, ast.Import | ast.ImportFrom):
+        if text.index is not None:
+            for each in text.index.imports:
                 self._add_import(each)
-            elif isinstance(each, ast.Global):
-                self.assigned.update(dict.fromkeys(each.names))
+            self.assigned.update(dict.fromkeys(text.index.global_names))
 
     def sets(self, option: str) -> bool:
         """Whether the file sets an option of Dynamo's to True."""

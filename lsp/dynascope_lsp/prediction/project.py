@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator
 
 from msgspec import Struct
@@ -24,6 +25,7 @@ FILES = 4000
 """At most so many files of a workspace are searched for sites; those that are open always are."""
 
 AT_ONCE = 25
+SECONDS_AT_ONCE = 0.02
 LARGEST = 1_000_000
 
 _SKIPPED = {"node_modules", "site-packages", "__pycache__", "build", "dist", "venv", "env"}
@@ -52,14 +54,16 @@ class Project:
     def predictions(self, path: str) -> list[Finding]:
         """For one file: from its own sites and from those of files that lead to it."""
         found: dict[tuple[int, str], Finding] = {}
-        for site in {path, *self._sites}:
+        leading_here = [site for site in self._sites if site in self._analyses and path in self._analyses[site].texts]
+        for site in dict.fromkeys([path, *leading_here]):
             for finding in self._analysis(site).findings.get(path, ()):
                 found.setdefault((finding.line, finding.title), finding)
         return sorted(found.values(), key=lambda each: each.line)
 
     def paths(self) -> set[str]:
         """Files that something is predicted for, as far as the workspace has been searched."""
-        return {path for site in self._sites for path in self._analysis(site).findings}
+        known = [self._analyses[site] for site in self._sites if site in self._analyses]
+        return {path for analysis in known for path in analysis.findings}
 
     def file_changed(self, path: str) -> None:
         """On the disk."""
@@ -68,20 +72,23 @@ class Project:
             self.generation += 1
 
     def scan(self) -> bool:
-        """Search a few more files of the workspace; whether one with sites was found."""
+        """Search a few more files of the workspace and follow a few more sites; whether something came of it."""
         if self._unseen is None:
             self._unseen = _python_files(self._folders())
-        before = len(self._sites)
         for _ in range(AT_ONCE):
             path = next(self._unseen, None)
             if path is None or self._seen > FILES:
                 break
             self._seen += 1
             self._look(os.path.realpath(path))
-        if len(self._sites) == before:
-            return False
-        self.generation += 1
-        return True
+        until = time.monotonic() + SECONDS_AT_ONCE
+        news = False
+        for site in self._sites - self._analyses.keys():
+            news |= bool(self._analysis(site).findings)
+            if time.monotonic() > until:
+                break
+        self.generation += news
+        return news
 
     def _look(self, path: str) -> None:
         try:
@@ -93,6 +100,9 @@ class Project:
             has_sites = False
         if has_sites:
             self._sites.add(path)
+            kept = self._analyses.get(path)
+            if kept is not None and self._source(path) is not kept.texts.get(path):
+                del self._analyses[path]  # to be followed again
         else:
             self._sites.discard(path)
 

@@ -24,7 +24,7 @@ def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
     for owner, node in _functions(module):
         if any(_compiles(interpreter, module, decorator) for decorator in node.decorator_list):
             yield Function(module, node, owner)
-    for scopes, call in _calls(module.tree, []):
+    for scopes, call in _calls(module):
         name = interpreter.name_of(module, call.func)
         if name == COMPILE and not _disabled(call):
             target = call.args[0] if call.args else next((k.value for k in call.keywords if k.arg == "model"), None)
@@ -59,19 +59,25 @@ def _disabled(call: ast.Call) -> bool:
     )
 
 
-def _functions(module: Module) -> Iterator[tuple[ClassInfo | None, ast.FunctionDef | ast.AsyncFunctionDef]]:
+def _functions(module: Module) -> Iterator[tuple[ClassInfo | None, FunctionNode]]:
     owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
-    for node in ast.walk(module.tree):
-        if isinstance(node, FunctionNode):
-            yield owners.get(id(node)), node
+    for each in module.text.index.functions if module.text.index else ():
+        yield owners.get(id(each.node)), each.node
 
 
-def _calls(node: ast.AST, scopes: list[ast.AST]) -> Iterator[tuple[list[ast.AST], ast.Call]]:
-    """Every call, with the functions around it."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.Call):
-            yield scopes, child
-        yield from _calls(child, [*scopes, child] if isinstance(child, FunctionNode) else scopes)
+def _calls(module: Module) -> Iterator[tuple[list[ast.AST], ast.Call]]:
+    """Every call that may compile, with the functions around it, outermost first."""
+    index = module.text.index
+    for line, calls in sorted(index.calls.items()) if index else ():
+        for call in calls:
+            if index is not None and "compile" in module.text.line(line):
+                scopes: list[ast.AST] = []
+                function = index.function_at(line)
+                while function is not None:
+                    if function.node.lineno <= line:
+                        scopes.insert(0, function.node)
+                    function = function.parent
+                yield scopes, call
 
 
 def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], target: ast.expr) -> Value:
