@@ -105,6 +105,8 @@ class SourceBreakpoint(DapStruct):
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
+    mode: str | None = None
+    """`backward`: at the autograd nodes that the line makes, when the backward is captured. None: where it is traced."""
 
 
 class FunctionBreakpoint(DapStruct):
