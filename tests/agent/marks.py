@@ -1,7 +1,8 @@
 """What a program under test expects of the debugger, written in its comments.
 
-`#> stop NAME [ID] | x=f32[3] | …` at the end of a line: a breakpoint there stops in that frame, with those locals.
-`; ` separates stops in their order, `x3` behind a name says three times.
+`# stop: NAME [ID] | x=f32[3] | …` at the end of a line: a breakpoint there stops in that frame, with those locals.
+`; ` separates stops in their order, `x3` behind a name says three times; `# stop 3.11: …` and `# stop >=3.12: …`
+count on those Pythons alone.
 `#: label` names a line for tests of steps.
 """
 
@@ -20,11 +21,11 @@ class Expected:
 
 
 def expectations(path: Path) -> dict[int, list[Expected]]:
-    """Line → the stops there, in order. `#>3.11 stop …` counts on that Python alone."""
+    """Line → the stops there, in order."""
     found: dict[int, list[Expected]] = {}
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
     for number, line in enumerate(path.read_text().splitlines(), 1):
-        for only, text in re.findall(r"#>(\S*) stop ([^#]+)", line):
+        for only, text in re.findall(r"# stop ?(\S*): ([^#]+)", line):
             if only.startswith(">="):
                 if tuple(map(int, version.split("."))) < tuple(map(int, only[2:].split("."))):
                     continue
@@ -35,6 +36,7 @@ def expectations(path: Path) -> dict[int, list[Expected]]:
                 name, times = re.fullmatch(r"(.*?)(?: x(\d+))?", frame.strip()).groups()  # type: ignore[union-attr]
                 pairs = dict(value.strip().split("=", 1) for value in values)
                 found.setdefault(number, []).extend([Expected(name, pairs)] * int(times or 1))
+    assert found, f"{path} expects nothing"
     return found
 
 

@@ -23,7 +23,7 @@ def load(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in PROGRAMS.glob("*.py") if "#>" in path.read_text()))
+@pytest.mark.parametrize("name", sorted(path.stem for path in PROGRAMS.glob("*.py") if "# stop" in path.read_text()))
 def test_every_marked_line_stops_as_it_says(name: str) -> None:
     path = PROGRAMS / f"{name}.py"
     expected = expectations(path)
