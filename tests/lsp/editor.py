@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import os
 import sys
@@ -134,7 +135,7 @@ class Editor:
                 types.TextDocumentIdentifier(uri), place, types.CodeActionContext(diagnostics=[], only=only)
             )
         )
-        return {each.title: each for each in found or [] if isinstance(each, types.CodeAction)}
+        return {each.title: _action(each) for each in found or []}
 
     async def configured(self) -> None:
         """The server has the settings, and says so by asking to be asked again."""
@@ -164,6 +165,13 @@ class Editor:
             self._news.set()
 
         return handler
+
+
+def _action(found: types.CodeAction | types.Command) -> types.CodeAction:
+    """lsprotocol 2025.0 reads a code action that has a command as a command, whose name is the text of that command."""
+    if isinstance(found, types.CodeAction):
+        return found
+    return types.CodeAction(found.title, command=types.Command(**ast.literal_eval(found.command)))
 
 
 @asynccontextmanager
