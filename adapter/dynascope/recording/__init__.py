@@ -1,1 +1,1 @@
-"""Where facts come from, seen from outside the program: running one recorded, and importing a TORCH_TRACE. Never torch."""
+"""Where facts come from, seen from outside a program: running it recorded, importing a TORCH_TRACE. Never torch."""

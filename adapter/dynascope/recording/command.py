@@ -25,7 +25,7 @@ _ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, 
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Write facts there, not to .dynascope.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(module: str | None, code: str | None, python: str, facts: Path | None, arguments: tuple[str, ...]) -> None:
-    """Run a Python program and record what Dynamo decides: dynascope run [-m MODULE | FILE | pytest | torchrun] ARGS."""
+    """Run a Python program and record what Dynamo decides: a FILE, -m MODULE, pytest, torchrun, with its arguments."""
     if module is not None:
         target = ["-m", module, *arguments]
     elif code is not None:

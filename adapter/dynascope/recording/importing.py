@@ -264,7 +264,7 @@ def _begin_where_written(facts: list[CompileFacts]) -> None:
 
 
 def _first_line(path: str, function: str, line: int) -> int | None:
-    """The first line of the innermost function of that name around `line`; None when the file is not on this machine."""
+    """The first line of the innermost function of that name around `line`; None when the file is not here."""
     found = None
     for node in _functions(path):
         if node.name == function and node.lineno <= line <= (node.end_lineno or 0):

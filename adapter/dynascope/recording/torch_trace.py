@@ -1,4 +1,4 @@
-"""Reads the logs that `TORCH_TRACE=DIR` leaves (torch 2.1): glog headers, a JSON object each, payloads indented by a tab."""
+"""Reads the logs of `TORCH_TRACE=DIR` (torch 2.1): glog headers, a JSON object each, payloads indented by a tab."""
 
 from __future__ import annotations
 

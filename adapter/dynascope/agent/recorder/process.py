@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from dynascope.agent.imports import when_imported
+from dynascope.agent.internals.module_names import DYNAMO
 from dynascope.facts import pruning, store
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.writer import Writer
@@ -38,11 +39,18 @@ def begin() -> None:
         _recording = _Recording(store.facts_path().absolute())
         atexit.register(_recording.end)
         os.register_at_fork(after_in_child=_recording.forked)
-        when_imported("torch._dynamo", _recording.hook_dynamo)
+        when_imported(DYNAMO, _recording.hook_dynamo)
+
+
+def begin_beside_a_debugger() -> None:
+    """As `begin`, at the end of the import of torch._dynamo, before the debugger hooks it: it lets go of its hooks first."""
+    begin()
+    if _recording is not None:
+        _recording.hook_dynamo()
 
 
 def begin_if_asked() -> None:
-    """The entry point that `import torch` calls (group `torch.backends`, torch 2.5): records if `DYNASCOPE_RECORD` is set."""
+    """The entry point that `import torch` calls (group `torch.backends`, 2.5): records if `DYNASCOPE_RECORD` is set."""
     if os.environ.get(RECORD_VARIABLE, "0") not in ("", "0"):
         try:
             begin()
@@ -62,6 +70,8 @@ class _Recording:
         self._first_error = ""
 
     def hook_dynamo(self) -> None:
+        if self._recorder is not None:
+            return
         try:
             from dynascope.agent.internals import self_test
             from dynascope.agent.recorder.recorder import Recorder  # imports torch: not before the program has

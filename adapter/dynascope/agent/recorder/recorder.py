@@ -1,4 +1,4 @@
-"""Hears what Dynamo does and writes each compile when it has ended. Contained: an error of ours costs facts, nothing else."""
+"""Hears what Dynamo does and writes each compile when it has ended. An error of ours costs facts, nothing else."""
 
 from __future__ import annotations
 

@@ -1,0 +1,3 @@
+"""Names of Dynamo's modules, for those who wait for their import: this one imports nothing."""
+
+DYNAMO = "torch._dynamo"

@@ -1,0 +1,159 @@
+"""A recorded run holds what Dynamo decided: each break where it happened, and an imported TORCH_TRACE says the same."""
+
+from __future__ import annotations
+
+import collections
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from dynascope.facts import model
+from dynascope.facts.reader import Reader
+from dynascope.facts.store import FILE_NAME
+from dynascope.recording.importing import import_log
+from dynascope.recording.torch_trace import logs_in
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = Path(__file__).parent / "recorded"
+
+
+@dataclass
+class Recorded:
+    """What a run left behind, and what Dynamo counted in it."""
+
+    store: Path
+    imported: Path
+    counted: collections.Counter[str]
+
+    def facts(self, kind: str, of: Path | None = None) -> list:
+        with Reader.open(of or self.store) as reader:
+            return reader.facts(kind, str(reader.newest_launch()))
+
+    def compiles(self, of: Path | None = None) -> list[model.Compile]:
+        with Reader.open(of or self.store) as reader:
+            return reader.compiles(reader.newest_launch())
+
+
+def record(folder: Path, *program: str, **environment: str) -> Recorded:
+    """Run a program recorded and under TORCH_TRACE, and import that."""
+    trace, facts = folder / "trace", folder / "facts"
+    run = subprocess.run(
+        [sys.executable, "-m", "dynascope", "run", *program],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(ROOT / "adapter"),
+            "TORCH_TRACE": str(trace),
+            "DYNASCOPE_FACTS": str(facts),
+            **environment,
+        },
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    assert run.returncode == 0, run.stderr
+    assert "dynascope:" not in run.stderr, run.stderr
+    imported = folder / "imported" / FILE_NAME
+    for log in logs_in(trace):
+        import_log(log, imported, "import")
+    counted = run.stdout.rpartition("COUNTED ")[2]
+    return Recorded(facts / FILE_NAME, imported, collections.Counter(json.loads(counted) if counted.strip() else {}))
+
+
+def place(fact: model.GraphBreak) -> tuple[object, ...]:
+    return fact.path, fact.line, fact.type, fact.effect, fact.counted, fact.reason
+
+
+def assert_breaks_agree(recorded: Recorded) -> list[model.GraphBreak]:
+    breaks: list[model.GraphBreak] = recorded.facts("graph_breaks")
+    counted: collections.Counter[str] = collections.Counter()
+    for fact in breaks:
+        counted[fact.reason] += fact.counted
+        assert fact.stack and (fact.stack[-1].path, fact.stack[-1].line) == (fact.path, fact.line)
+    assert +counted == recorded.counted
+    taken = collections.Counter(place(fact) for fact in breaks if fact.effect != "raised")
+    assert taken == collections.Counter(place(fact) for fact in recorded.facts("graph_breaks", recorded.imported))
+    return breaks
+
+
+@pytest.fixture(scope="module")
+def breaking(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return record(tmp_path_factory.mktemp("breaks"), str(PROGRAMS / "breaks.py"))
+
+
+@pytest.fixture(scope="module")
+def deciding(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
+    return record(tmp_path_factory.mktemp("decisions"), str(PROGRAMS / "decisions.py"))
+
+
+def test_every_break_is_there_at_its_line_and_none_is_invented(breaking: Recorded):
+    breaks = assert_breaks_agree(breaking)
+    expected = collections.Counter()
+    for number, line in enumerate((PROGRAMS / "breaks.py").read_text().splitlines(), 1):
+        _, marked, text = line.partition("# break: ")
+        if marked:
+            effect, _, times = text.partition(", ")
+            expected[number, effect] = 2 if times == "twice" else 1
+    assert collections.Counter((fact.line, fact.effect) for fact in breaks) == expected
+
+
+def test_a_break_has_its_parts_and_its_whole_stack(breaking: Recorded):
+    fact = next(each for each in breaking.facts("graph_breaks") if each.function == "helper")
+    assert fact.registry_id is not None and fact.registry_id.startswith("GB")
+    assert fact.explanation and fact.hints and fact.context
+    assert [frame.function for frame in fact.stack][-3:] == ["<module>", "calls_helper", "helper"]
+    assert not [frame for frame in fact.stack if "dynascope" in frame.path and "tests" not in frame.path]
+
+
+def test_compiles_say_what_they_continue(breaking: Recorded):
+    resumed = [each for each in breaking.compiles() if each.resumes_at is not None]
+    assert {each.function for each in resumed} == {"calls_helper", "helper", "branches"}
+    first_lines = {each.function: each.line for each in breaking.compiles() if each.resumes_at is None}
+    assert all(each.line == first_lines[each.function] for each in resumed)
+    statuses = {each.function: each.status for each in breaking.compiles()}
+    assert statuses["in_a_loop"] == statuses["in_a_try"] == "skipped"
+    assert statuses["whole"] == "failed"
+
+
+def test_shapes_on_the_lines_that_assign_them(deciding: Recorded):
+    tensors = {(fact.name, fact.value, fact.role) for fact in deciding.facts("tensors")}
+    assert ("x", "f32[4, 2]", "parameter") in tensors
+    assert ("y", "f32[4, 2]", "assigned") in tensors
+    symbol = next(fact for fact in deciding.facts("symbols") if fact.origins == ["L['x'].size()[0]"])
+    assert ("y", f"f32[{symbol.name}, 2]", "assigned") in tensors
+    assert ("rows", symbol.name, "assigned") in tensors
+    assert symbol.hint is not None
+
+
+def test_recompiles_name_the_guard_and_the_value(deciding: Recorded):
+    recompiles = [fact for fact in deciding.facts("recompiles") if fact.function == "scaled"]
+    assert [(fact.failed_compile_id, fact.value) for fact in recompiles[:1]] == [("0/0", "x: f32[5, 2]")]
+    assert "size mismatch at index 0" in recompiles[0].guard
+    assert any(fact.value == "n: 3" and fact.guard_line == 7 for fact in recompiles), recompiles
+    assert any(fact.limit_reached for fact in deciding.facts("recompiles") if fact.function == "limited")
+
+
+def test_specialisations_guards_failures_and_times(deciding: Recorded):
+    special = next(fact for fact in deciding.facts("specializations") if fact.value == "6")
+    assert (special.line, special.origins) == (13, ["L['x'].size()[0]"])
+    failure = deciding.facts("backend_failures")[0]
+    assert (failure.backend, failure.message, failure.line) == ("no_backend", "no kernel", 27)
+    assert any(fact.expression == "L['x']" and fact.kind == "TENSOR_MATCH" for fact in deciding.facts("guards"))
+    times = [fact for fact in deciding.facts("line_times") if fact.line == 7]
+    assert len(times) == 3 and all(fact.visits == 1 and fact.seconds > 0 for fact in times)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", ["SwitchTransformers", "Reformer", "LED", "BigBird", "Flaubert"])
+def test_models_that_break(name: str, tmp_path: Path):
+    pytest.importorskip("transformers")
+    recorded = record(tmp_path, str(PROGRAMS / "model.py"), name)
+    assert assert_breaks_agree(recorded)

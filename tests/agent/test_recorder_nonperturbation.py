@@ -1,0 +1,53 @@
+"""Recording leaves the program exactly as a plain run leaves it: graphs, guards, bytecode, counters, outputs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from dynascope.facts.store import FILE_NAME
+from dynascope.facts.writer import Writer
+
+from tests.agent.nonperturbation.capture import run
+from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
+from tests.facts.sample import new_run
+
+
+@contextlib.contextmanager
+def recording(folder: Path, errors: list[str], written: list[int]) -> Iterator[None]:
+    from dynascope.agent.recorder.recorder import Recorder
+
+    writer = Writer(folder / FILE_NAME, new_run(folder))
+    recorder = Recorder(lambda facts: written.append(writer.write(facts)), errors.append)
+    try:
+        yield
+    finally:
+        recorder.remove()
+        writer.close()
+
+
+def assert_unperturbed(make: Callable[[], Program], folder: Path) -> None:
+    program = make()
+    run(program, contextlib.nullcontext())
+    plain = run(program, contextlib.nullcontext())
+    errors: list[str] = []
+    written: list[int] = []
+    recorded = run(program, recording(folder, errors, written))
+    assert not errors, errors[0]
+    assert written
+    assert plain.differences(recorded) == []
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_own_program(name: str, tmp_path: Path) -> None:
+    assert_unperturbed(OWN[name], tmp_path)
+
+
+@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+def test_export_example(name: str, tmp_path: Path) -> None:
+    assert_unperturbed(lambda: export_example(name), tmp_path)
