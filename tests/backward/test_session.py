@@ -27,6 +27,7 @@ def names(stop: Stop) -> list[str]:
 
 def ends_well(client: DapClient) -> bool:
     assert client.wait_for_end() == 0
+    assert "backward 0: captured !0" in client.output("console")
     output = client.output("stdout").split()
     return output[0] == "after" and math.isclose(float(output[1]), 24 * math.cos(4), rel_tol=1e-4)
 

@@ -14,6 +14,7 @@ import numpy
 import pytest
 import torch
 from dynascope import compiled_autograd
+from dynascope.agent.backward.sources import captured as captured_sources
 from dynascope.agent.inspection.errors import EvaluationError
 from torch._dynamo import compiled_autograd as dynamo
 from torch._dynamo.utils import counters
@@ -277,18 +278,18 @@ def test_a_backward_from_the_cache_does_not_stop():
 
 def test_lines_of_the_captured_graph_lead_to_the_node_and_the_forward_line_and_back():
     modules: list[Any] = []
-    with debugging(Script(), lines={__file__: [1]}) as debugger:
+    with debugging(Script(), lines={__file__: [1]}):
         with compiled_autograd.enable(lambda graph: modules.append(graph) or graph):
             chain()
         file = modules[0].forward.__func__.__code__.co_filename
         source = linecache.getlines(file)
         line = next(i for i, text in enumerate(source, 1) if "ops.SinBackward0" in text or "SinBackward0(" in text)
-        origin = debugger.sources.origin(file, line)
+        origin = captured_sources.origin(file, line)
         assert origin is not None
         assert (origin.compile_id, origin.index, origin.name) == ("!0", 2, "SinBackward0")
         assert origin.forward is not None and origin.forward.line == CHAIN + 3
-        assert (file, line, origin) in debugger.sources.lines_from(__file__, CHAIN + 3)
-        assert debugger.sources.origin(file, 1) is None
+        assert (file, line, origin) in captured_sources.lines_from(__file__, CHAIN + 3)
+        assert captured_sources.origin(file, 1) is None
 
 
 def test_a_capture_that_fails_lets_go_and_the_next_one_stops():

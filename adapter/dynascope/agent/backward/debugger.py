@@ -14,13 +14,15 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Concatenate, ParamSpec, Protocol
 
+from dynascope.agent.backward import sources
 from dynascope.agent.backward.breakpoints import BackwardTable
 from dynascope.agent.backward.captures import Captures
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
 from dynascope.agent.backward.passes import PassRun
-from dynascope.agent.backward.sources import Sources
+from dynascope.agent.backward.recorder import Recorder
+from dynascope.agent.backward.report import BackwardRun
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.internals import autograd_graph, captured_graph, compiled_autograd
 from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGiven
@@ -94,19 +96,27 @@ class BackwardDebugger:
         self._send = send
         self._captures = Captures()
         self._threads: dict[int, _Thread] = {}
-        self.sources = Sources()
         self.table = BackwardTable()
         """Replaced as a whole, from any thread."""
         self.enabled = True
+        self._recorder = Recorder()
+        self._recorder.add(self._report_run)
         compiled_autograd.observe(self)
+        compiled_autograd.observe(self._recorder)
 
     def remove(self) -> None:
         self.enabled = False
         compiled_autograd.unobserve(self)
+        compiled_autograd.unobserve(self._recorder)
 
     def report(self, trace: str) -> None:
         text = f"dynascope failed while a backward was captured; the capture goes on.\n{trace}"
         self._send(Output(category="important", output=text))
+
+    def _report_run(self, run: BackwardRun) -> None:
+        """What each backward did, in the debug console of somebody who debugs backwards."""
+        if not self.table.is_empty:
+            self._send(Output(category="console", output=f"{run}\n"))
 
     # ---- compiled_autograd.Observer
 
@@ -176,7 +186,7 @@ class BackwardDebugger:
         thread = self._threads.get(threading.get_ident())
         if thread is not None and thread.live is not None and self.enabled:
             thread.live.graph_is_done()
-            self.sources.add(module, thread.live.capture)
+            sources.captured.add(module, thread.live.capture)
 
     @contained
     def capture_ends(self, compiler: Compiler, failed: bool) -> None:

@@ -49,22 +49,22 @@ class _Run:
 
 
 class Recorder:
-    """An observer of compiled autograd; every list that was added gets every report, from any thread."""
+    """An observer of compiled autograd; whoever was added gets every report, on the thread that ran the backward."""
 
     def __init__(self) -> None:
         self.captures = Captures()
-        self._lists: tuple[list[BackwardRun], ...] = ()
+        self._receivers: tuple[Callable[[BackwardRun], None], ...] = ()
         self._numbers = itertools.count()
         self._lock = threading.Lock()
         self._running: dict[int, _Run] = {}
 
-    def add(self, runs: list[BackwardRun]) -> None:
+    def add(self, receive: Callable[[BackwardRun], None]) -> None:
         with self._lock:
-            self._lists = (*self._lists, runs)
+            self._receivers = (*self._receivers, receive)
 
-    def discard(self, runs: list[BackwardRun]) -> None:
+    def discard(self, receive: Callable[[BackwardRun], None]) -> None:
         with self._lock:
-            self._lists = tuple(each for each in self._lists if each is not runs)
+            self._receivers = tuple(each for each in self._receivers if each != receive)
 
     # ---- compiled_autograd.Observer
 
@@ -118,7 +118,7 @@ class Recorder:
         run = self._running.pop(threading.get_ident())
         capture = self.captures.of(compiler)
         capture.runs += 1
-        if not self._lists:
+        if not self._receivers:
             return
         report = BackwardRun(
             number=next(self._numbers),
@@ -136,8 +136,8 @@ class Recorder:
             error=None if error is None else f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
             events=run.events,
         )
-        for runs in self._lists:
-            runs.append(report)
+        for receive in self._receivers:
+            receive(report)
 
 
 def names_by_index(capture: Capture) -> tuple[str, ...]:

@@ -70,8 +70,8 @@ def reset() -> None:
 def record() -> Iterator[list[BackwardRun]]:
     runs: list[BackwardRun] = []
     recorder = _watching()
-    recorder.add(runs)
+    recorder.add(runs.append)
     try:
         yield runs
     finally:
-        recorder.discard(runs)
+        recorder.discard(runs.append)

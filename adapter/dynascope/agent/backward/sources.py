@@ -60,3 +60,7 @@ class Sources:
                 if origin and origin.forward and (origin.forward.path, origin.forward.line) == (path, line):
                     found.append((file, number, origin))
         return found
+
+
+captured = Sources()
+"""Those of this process."""
