@@ -86,7 +86,7 @@ class Observations:
         related = [
             Related(frame.path, now, f"{'called from' if frame is not first.stack[-1] else 'in'} {frame.function}")
             for frame in reversed(stack)
-            if (now := self._locate(frame.path, frame.line)) is not None
+            if not _is_torch(frame.path) and (now := self._locate(frame.path, frame.line)) is not None
         ]
         if chains > 1:
             related.append(Related(first.path, line, f"and {chains - 1} more chains of callers reach this line"))
@@ -151,7 +151,7 @@ class Observations:
                 related=[
                     Related(frame.path, now, f"called from {frame.function}")
                     for frame in reversed(first.stack[:-1])
-                    if (now := self._locate(frame.path, frame.line)) is not None
+                    if not _is_torch(frame.path) and (now := self._locate(frame.path, frame.line)) is not None
                 ],
                 stale=self._stale(line),
             )
@@ -188,18 +188,29 @@ class Observations:
                 )
 
     def _skipped_frames(self) -> Iterable[Finding]:
-        skipped = [each for each in self._facts.own_compiles if each.status == "skipped"]
-        for (line, reason), same in _grouped_compiles(
-            skipped, lambda each: (self._placement.now(each), each.skip_reason)
-        ).items():
-            if line is not None:
-                yield Finding(
-                    kind="skippedFrame",
-                    line=self._name_line(line),
-                    title=f"Not compiled: {same[0].function} runs as plain Python",
-                    explanation=reason or "",
-                    stale=self._stale(line),
-                )
+        """Not those that a graph break explains, nor those that had nothing to compile."""
+        broken = {number for each in self._facts.graph_breaks for number in each.compiles}
+        broken |= {each.compile for each in self._facts.graph_breaks_below}
+        skipped = [
+            each
+            for each in self._facts.own_compiles
+            if each.status == "skipped"
+            and each.id not in broken
+            and _NOTHING_TO_COMPILE not in (each.skip_reason or "")
+        ]
+        groups = _grouped_compiles(skipped, lambda each: (self._placement.now(each), each.resumes_at, each.skip_reason))
+        for (line, resumes_at, reason), same in groups.items():
+            if line is None:
+                continue
+            rest = self._placement.line(resumes_at) if isinstance(resumes_at, int) else None
+            what = same[0].function if rest is None else f"what follows line {rest} of {same[0].function}"
+            yield Finding(
+                kind="skippedFrame",
+                line=self._name_line(line),
+                title=f"Not compiled: {what} runs as plain Python",
+                explanation=str(reason or ""),
+                stale=self._stale(line),
+            )
 
     def _ids(self, numbers: Iterable[int]) -> list[str]:
         """Ids of distinct compiles; of runs that are alike (ranks) each counts."""
@@ -217,6 +228,11 @@ class Observations:
         if function is None or not self._placement.changed(function.first_line, function.last_line):
             return None
         return f"{function.node.name} has been edited since"
+
+
+def _is_torch(path: str) -> bool:
+    """Frames of torch's own between the user's: `_call_impl` of nn.Module and the like say nothing."""
+    return "/site-packages/torch/" in path or "/dist-packages/torch/" in path
 
 
 def _shape_of(guard: str) -> str:
@@ -257,6 +273,8 @@ def _distinct(facts: Iterable[T], key: Callable[[T], object]) -> list[T]:
     return list({key(each): each for each in facts}.values())
 
 
+_NOTHING_TO_COMPILE = "No ops traced"
+"""In Dynamo's reason for a skip: the function, or what is left of it, does nothing with tensors."""
 _EFFECTS = {
     "rest uncompiled": "The rest of the function runs uncompiled.",
     "function uncompiled": "The whole function runs uncompiled.",
