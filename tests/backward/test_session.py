@@ -63,7 +63,6 @@ def test_a_node_stops_with_the_program_below_it(client: DapClient, runtime: bool
 def test_a_line_breakpoint_with_mode_backward(client: DapClient, runtime: bool):
     asked = {"line": line(TRAIN, "forward"), "mode": "backward"}
     placed = client.launch(configuration(runtime=runtime), {TRAIN: [asked]})
-    assert "backwardModes" not in client.capabilities
     assert [mode["mode"] for mode in client.capabilities["breakpointModes"]][-1] == "backward"
     assert placed[TRAIN][0].verified and "in the backward" in (placed[TRAIN][0].message or "")
     stop = client.wait_for_stop()
@@ -99,5 +98,25 @@ def test_stepping_in_at_the_backward_reaches_the_nodes_and_then_the_trace_of_the
     stop = client.wait_for_stop()
     assert names(stop)[0] == "runtime_wrapper [!0]"
     assert "Passes" in stop.scopes()
+    stop.resume()
+    assert ends_well(client)
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_stepping_in_from_the_captured_graph_traces_it_with_its_forward_lines(client: DapClient, runtime: bool):
+    asked = {"line": line(TRAIN, "sin"), "mode": "backward"}
+    client.launch(configuration(runtime=runtime), {TRAIN: [asked]}, functions=["runtime_wrapper"])
+    client.wait_for_stop().resume()
+    client.wait_for_stop().resume()
+    stop = client.wait_for_stop()
+    assert names(stop)[0] == "runtime_wrapper [!0]"
+    found = []
+    for _ in range(40):
+        stop = stop.step("stepIn")
+        name, at = stop.where()
+        found.append((name, at))
+        if name.startswith("MmBackward0 [!0/0"):
+            break
+    assert ("MmBackward0 [!0/0/0 NodeCall 3]", line(TRAIN, "forward")) in found, found
     stop.resume()
     assert ends_well(client)

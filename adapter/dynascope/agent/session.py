@@ -9,6 +9,7 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from dynascope.agent.backward.half import BackwardHalf
 from dynascope.agent.breakpoints import Table
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
@@ -60,6 +61,7 @@ class Agent:
         self._send = send
         self.stops = Stops(send, suspension)
         self.hook: Hook | None = None
+        self._backward = BackwardHalf(self.stops.hold_inspection, suspension, send, self._step_into_next_compile)
         self._verification = Verification(suspension.kind == "pydevd", self._breakpoint_changed)
         self._table = Table()
         self._configuration = Configure(id=0)
@@ -97,6 +99,7 @@ class Agent:
                 hook.table = self._table
                 hook.stops_on_entry = self._wants_entry_stop()
                 self.hook = hook
+                self._backward.begin()
         except Exception as error:
             missing = [f"{type(error).__name__}: {error}"]
         self._send(DynamoReady(torch_version=_torch_version(), missing=missing))
@@ -118,6 +121,7 @@ class Agent:
         hook, self.hook = self.hook, None
         if hook is not None:
             hook.remove()
+        self._backward.end()
         self.stops.release()
 
     def uninstall(self) -> None:
@@ -126,6 +130,7 @@ class Agent:
         hook, self.hook = self.hook, None
         if hook is not None:
             hook.remove()
+        self._backward.end()
         self.stops.release()
         self.suspension.close()
         self.configured.set()
@@ -172,12 +177,15 @@ class Agent:
         self.stops.ids_begin_at(message.first_id)
 
     def _set_breakpoints(self, message: SetBreakpoints) -> BreakpointsBody:
-        path, states, made = self._verification.resolve_lines(message)
+        others, answers = self._backward.take_lines(message)
+        path, states, made = self._verification.resolve_lines(others)
         self._set_table(self._table.with_file(path, made))
-        return BreakpointsBody(breakpoints=states)
+        traced = iter(states)
+        return BreakpointsBody(breakpoints=[answer or next(traced) for answer in answers])
 
     def _set_function_breakpoints(self, message: SetFunctionBreakpoints) -> BreakpointsBody:
         states, made = self._verification.resolve_functions(message)
+        self._backward.take_names(made, states)
         self._set_table(self._table.with_functions(made))
         return BreakpointsBody(breakpoints=states)
 
@@ -203,6 +211,12 @@ class Agent:
         """`dynascope.breakpoint()` in compiled code, with Dynamo's `ComptimeContext`."""
         if self.hook is not None:
             self.hook.comptime_breakpoint(context)
+
+    def _step_into_next_compile(self) -> None:
+        if self.hook is not None:
+            stepping = self.hook.threads.current().stepping
+            stepping.step_into_compile()
+            stepping.compile_ends()
 
     def _runtime_stop(self) -> None:
         if self.hook is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 import types
@@ -54,16 +55,32 @@ class Stops:
         """Stop the current thread; returns how the user wants it to go on. `translators` are innermost first."""
         from dynascope.agent.inspection import Inspection
 
+        make = functools.partial(Inspection, translators)
+        return self.hold_inspection(make, below, reason, breakpoint_ids, _DESCRIPTION, text)
+
+    def hold_inspection(
+        self,
+        make_inspection: Callable[[Iterator[int], Sequence[types.FrameType]], Any],
+        below: types.FrameType | None,
+        reason: StopReason,
+        breakpoint_ids: list[int],
+        description: str,
+        text: str | None = None,
+    ) -> ResumeCommand:
+        """`hold` for whatever is inspected: it is given ids, and the frames that run where debugpy shows none.
+
+        Of its `frames`, `symbolic_frames` do not run.
+        """
         if self._over:
             return "continue"
         thread, suspension = threading.current_thread(), self._suspension
         ident = threading.get_ident()
         own_loop = suspension.kind == "own loop"
         runtime_frames = _frames_from(below, suspension.is_user_code) if own_loop else ()
-        inspection = Inspection(translators, self._ids, runtime_frames)
+        inspection = make_inspection(self._ids, runtime_frames)
         self._inspections[ident] = inspection
         known = self._acknowledged[ident] = threading.Event()
-        symbolic = inspection.frames[: len(translators)]
+        symbolic = inspection.frames[: inspection.symbolic_frames]
         suspension.prepare()
         try:
             self._send(
@@ -72,7 +89,7 @@ class Stops:
                     thread_id=suspension.thread_id(),
                     thread_name=thread.name,
                     reason=reason,
-                    description=_DESCRIPTION,
+                    description=description,
                     frames=inspection.frames,
                     symbolic_frames=len(symbolic),
                     own_loop=own_loop,

@@ -38,6 +38,11 @@ class Entry:
     agent: Breakpoint | None = None
     debugpy: DebugpyBreakpoint | None = None
 
+    @property
+    def is_agents_alone(self) -> bool:
+        """Whether it stops in the backward, where debugpy has nothing to stop at."""
+        return isinstance(self.asked, ClientBreakpoint) and self.asked.mode == "backward"
+
     def line(self) -> int | None:
         """Where it is, after the agent may have moved it off a line without code."""
         if self.agent is not None and self.agent.line is not None:
@@ -134,6 +139,7 @@ def for_agent(entry: Entry) -> SourceBreakpoint:
         condition=asked.condition,
         hit_condition=asked.hit_condition,
         log_message=asked.log_message,
+        mode=asked.mode,
     )
 
 
@@ -149,5 +155,5 @@ def function_for_agent(entry: Entry) -> FunctionBreakpoint:
 def for_debugpy(entry: Entry) -> Asked:
     """A breakpoint as debugpy gets it: on the line to which the agent moved it."""
     if isinstance(entry.asked, ClientBreakpoint):
-        return msgspec.structs.replace(entry.asked, line=entry.line() or entry.asked.line)
+        return msgspec.structs.replace(entry.asked, line=entry.line() or entry.asked.line, mode=None)
     return entry.asked

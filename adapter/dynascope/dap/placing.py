@@ -26,8 +26,9 @@ async def place_file(session: Session, program: Program, source: Source, entries
         request = SetBreakpoints(id=agent.next_id(), path=path, breakpoints=[for_agent(entry) for entry in entries])
         await _ask_agent(program, request, entries)
     if program.debugpy is not None:
-        arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in entries]}
-        await _ask_debugpy(session, program, "setBreakpoints", arguments, entries)
+        its = [entry for entry in entries if not entry.is_agents_alone]
+        arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in its]}
+        await _ask_debugpy(session, program, "setBreakpoints", arguments, its)
 
 
 async def place_functions(session: Session, program: Program, entries: list[Entry]) -> None:

@@ -8,7 +8,7 @@ from dynascope import compiled_autograd
 
 def loss_of(weight: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
     hidden = inputs @ weight  # forward
-    return hidden.sin().sum()
+    return hidden.sin().sum()  # sin
 
 
 def main() -> None:

@@ -35,6 +35,7 @@ class Inspection:
         self._consoles: dict[int, Console] = {}
         self._below: dict[int, tuple[Below, Any]] = {}
         self.frames: list[StackFrame] = []
+        self.symbolic_frames = len(translators)
         for translator in translators:
             self.frames.append(symbolic_frame(self._new_frame(translator), translator))
         for frame in runtime_frames:

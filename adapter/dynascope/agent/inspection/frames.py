@@ -6,6 +6,7 @@ import os.path
 import types
 from typing import Any
 
+from dynascope.agent.backward.sources import captured
 from dynascope.agent.internals.compile_context import trace_id
 from dynascope.agent.internals.resume import original_code
 from dynascope.agent.internals.tracing import code_of, line_of
@@ -19,8 +20,17 @@ def frame_name(translator: Any) -> str:
 
 def symbolic_frame(frame_id: int, translator: Any) -> StackFrame:
     """The DAP frame of a function Dynamo traces."""
-    source = source_of_code(code_of(translator))
-    return StackFrame(id=frame_id, name=frame_name(translator), line=line_of(translator), column=1, source=source)
+    code, line = code_of(translator), line_of(translator)
+    origin = captured.origin(code.co_filename, line)
+    if origin is None:
+        return StackFrame(id=frame_id, name=frame_name(translator), line=line, column=1, source=source_of_code(code))
+    # a line of a captured backward, whose file nobody can open: say which node it is, and show what made that node
+    name = f"{origin.name} [{trace_id()} NodeCall {origin.index}]"
+    if origin.forward is None:
+        return StackFrame(id=frame_id, name=name, line=line, column=1, source=source_of_code(code))
+    path = os.path.abspath(origin.forward.path)
+    source = Source(name=os.path.basename(path), path=path)
+    return StackFrame(id=frame_id, name=name, line=origin.forward.line, column=1, source=source)
 
 
 def runtime_frame(frame_id: int, frame: types.FrameType) -> StackFrame:

@@ -53,6 +53,8 @@ class ClientBreakpoint(DapStruct):
     condition: str | None = None
     hit_condition: str | None = None
     log_message: str | None = None
+    mode: str | None = None
+    """One of the `breakpointModes` of `initialize`."""
 
 
 class SetBreakpointsArguments(DapStruct):

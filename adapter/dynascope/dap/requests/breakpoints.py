@@ -42,7 +42,24 @@ DEBUGPY_FILTERS = [
 ]
 
 
+BREAKPOINT_MODES = [
+    {
+        "mode": "line",
+        "label": "Line",
+        "description": "Stop where the line runs, and where Dynamo traces it.",
+        "appliesTo": ["source"],
+    },
+    {
+        "mode": "backward",
+        "label": "Backward",
+        "description": "Stop in the backward, where compiled autograd captures the nodes that the line makes.",
+        "appliesTo": ["source"],
+    },
+]
+
+
 @request("setBreakpoints", SetBreakpointsArguments, ordered=True)
+@capability("breakpointModes", BREAKPOINT_MODES)
 @capability("supportsConditionalBreakpoints")
 @capability("supportsHitConditionalBreakpoints")
 @capability("supportsLogPoints")
