@@ -1,4 +1,4 @@
-"""Twenty programs record into one store and are killed at random: it opens, and holds every compile they had committed."""
+"""Twenty programs record into one store and are killed at random: it opens, and holds all that they had committed."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import sys
 from pathlib import Path
 
@@ -34,6 +35,8 @@ def report(
                 _report(reader, launch, as_json, html)
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
+    except sqlite3.DatabaseError as error:
+        raise click.ClickException(f"{path} is damaged ({error}). Move it away or delete it.") from None
 
 
 def _list_launches(reader: Reader) -> None:

@@ -43,7 +43,7 @@ def begin() -> None:
 
 
 def begin_beside_a_debugger() -> None:
-    """As `begin`, at the end of the import of torch._dynamo, before the debugger hooks it: it lets go of its hooks first."""
+    """As `begin`, when torch._dynamo is imported and before the debugger hooks it: it lets go of its hooks first."""
     begin()
     if _recording is not None:
         _recording.hook_dynamo()

@@ -1,0 +1,115 @@
+"""Programs that are recorded behave as they do plain: arguments, exit codes, tracebacks, forks, a store that is not ours."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from dynascope.facts.reader import Reader
+from dynascope.facts.store import FILE_NAME, FOLDER_NAME
+
+ROOT = Path(__file__).parents[2]
+COMPILES = """
+import os, sys, torch
+def f(x):
+    return x + 1
+def compiled():
+    return torch.compile(f, backend="eager")(torch.ones(3))
+"""
+
+
+def run(folder: Path, *arguments: str, source: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    (folder / "program.py").write_text(COMPILES + source)
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("DYNASCOPE")}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        env={**inherited, "PYTHONPATH": str(ROOT / "adapter"), **environment},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=250,
+    )
+
+
+def functions(folder: Path) -> list[str]:
+    with Reader.open(folder / FOLDER_NAME / FILE_NAME) as reader:
+        return [each.function for each in reader.compiles() if each.status == "compiled"]
+
+
+def test_arguments_exit_code_and_folder_are_the_programs_own(tmp_path: Path):
+    source = "compiled(); print(sys.argv, __name__); os.chdir('/'); sys.exit(3)"
+    ended = run(tmp_path, "-m", "dynascope", "run", "program.py", "--flag", "-m", "x", source=source)
+    assert (ended.returncode, ended.stderr) == (3, "")
+    assert ended.stdout == "['program.py', '--flag', '-m', 'x'] __main__\n"
+    assert functions(tmp_path) == ["f"]
+
+
+def test_a_traceback_begins_in_the_program(tmp_path: Path):
+    ended = run(tmp_path, "-m", "dynascope", "run", "program.py", source="raise ValueError('mine')")
+    assert ended.returncode == 1
+    assert "program.py" in ended.stderr and "ValueError: mine" in ended.stderr
+    assert "dynascope" not in ended.stderr
+    assert not (tmp_path / FOLDER_NAME).exists()
+
+
+def test_pytest_by_its_name(tmp_path: Path):
+    (tmp_path / "test_it.py").write_text("from program import compiled\ndef test_it():\n    compiled()\n")
+    ended = run(tmp_path, "-m", "dynascope", "run", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert functions(tmp_path) == ["f"]
+
+
+def test_forked_children_are_runs_of_the_same_launch(tmp_path: Path):
+    source = """
+compiled()
+torch._dynamo.reset()
+child = os.fork()
+compiled()
+if child == 0:
+    sys.exit(0)
+os.waitpid(child, 0)
+torch._dynamo.reset()
+compiled()
+"""
+    ended = run(tmp_path, "-m", "dynascope", "run", "program.py", source=source)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    with Reader.open(tmp_path / FOLDER_NAME / FILE_NAME) as reader:
+        runs = reader.runs()
+        assert len(runs) == 2 and len({each.launch for each in runs}) == 1
+        assert all(each.ended is not None for each in runs)
+        assert sorted(each.run for each in reader.compiles()) == [1, 1, 1, 2]
+
+
+def test_recording_on_request_of_the_environment(tmp_path: Path):
+    """What the wheel's `torch.backends` entry point calls; a checkout that is not installed has no entry points."""
+    source = "from dynascope.agent.recorder.process import begin_if_asked; begin_if_asked(); compiled()"
+    assert run(tmp_path, "program.py", source=source).returncode == 0
+    assert not (tmp_path / FOLDER_NAME).exists()
+    assert run(tmp_path, "program.py", source=source, DYNASCOPE_RECORD="1").returncode == 0
+    assert functions(tmp_path) == ["f"]
+
+
+def test_a_foreign_store_stops_the_recording_and_not_the_program(tmp_path: Path):
+    store = tmp_path / FOLDER_NAME / FILE_NAME
+    store.parent.mkdir()
+    connection = sqlite3.connect(store)
+    connection.execute("CREATE TABLE theirs (id)")
+    connection.close()
+    content = store.read_bytes()
+    ended = run(tmp_path, "-m", "dynascope", "run", "program.py", source="compiled(); print('ran on')")
+    assert (ended.returncode, ended.stdout) == (0, "ran on\n")
+    assert "recording has stopped" in ended.stderr and "not a store of Dynascope's" in ended.stderr
+    assert store.read_bytes() == content
+
+
+def test_what_cannot_be_run_is_said(tmp_path: Path):
+    ended = run(tmp_path, "-m", "dynascope", "run", "missing.py")
+    assert ended.returncode == 1 and "no file 'missing.py'" in ended.stderr
+    assert run(tmp_path, "-m", "dynascope", "run").returncode == 2
