@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import inspect
 import sys
 from typing import Any
 
@@ -27,7 +28,7 @@ def backend_name(output: Any) -> str:
     """The backend as the user named it (`OutputGraph.compiler_fn`, 2.0, under the wrappers of `torch.compile`)."""
     backend = output.compiler_fn
     for _ in range(8):
-        name = vars(backend).get("compiler_name") if hasattr(backend, "__dict__") else None
+        name = inspect.getattr_static(backend, "compiler_name", None)  # inductor's wrapper has it on its class
         if isinstance(name, str):
             return name
         inner = getattr(backend, "_torchdynamo_orig_backend", None) or getattr(backend, "__wrapped__", None)
