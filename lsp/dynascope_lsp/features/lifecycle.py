@@ -12,6 +12,15 @@ from dynascope_lsp.settings import SECTION, read_settings
 STORES_PATTERN = "**/.dynascope/facts.db*"
 
 
+@feature(types.INITIALIZE)
+def initialize(session: Session, params: types.InitializeParams) -> None:
+    """Settings of clients that have no other way to say them."""
+    settings, problem = read_settings(params.initialization_options)
+    if problem is not None:
+        session.warn(problem)
+    session.use(settings)
+
+
 @feature(types.INITIALIZED)
 async def initialized(session: Session, params: types.InitializedParams) -> None:
     """Settings first, so that the first diagnostics are right; stores and watching in the same breath."""

@@ -79,29 +79,30 @@ class Calls(ABC):
         function = self._super_method(node.func) or self.evaluate(node.func)
         arguments = [self.evaluate(each) for each in node.args]
         keywords = {each.arg: self.evaluate(each.value) for each in node.keywords if each.arg is not None}
-        starred = any(isinstance(each, ast.Starred) for each in node.args)
-        return self._apply(node, function, arguments, keywords, starred)
+        starred = [place for place, each in enumerate(node.args) if isinstance(each, ast.Starred)]
+        more = bool(starred) or any(each.arg is None for each in node.keywords)
+        return self._apply(node, function, arguments[: starred[0]] if starred else arguments, keywords, more)
 
     def _apply(
-        self, node: ast.Call, function: Value, arguments: list[Value], keywords: dict[str, Value], starred: bool
+        self, node: ast.Call, function: Value, arguments: list[Value], keywords: dict[str, Value], more: bool
     ) -> Value:
         match function:
             case Named(name):
                 return self._call_of_named(node, name, arguments)
             case Function():
-                given = None if starred else arguments
                 return self._interpreter.call(
                     function,
-                    given,
+                    arguments,
                     keywords,
-                    certain=self._certain and not self._uncompiled_here(),
+                    certain=self._certain,
                     depth=self._depth + 1,
+                    more=more,
                 )
             case Instance(info):
                 forward = self._interpreter.method(info, "forward") or self._interpreter.method(info, "__call__")
                 if forward is not None:
                     bound = self._interpreter.decorated(Function(forward.module, forward.node, forward.owner, function))
-                    return self._apply(node, bound, arguments, keywords, starred)
+                    return self._apply(node, bound, arguments, keywords, more)
                 return UNKNOWN
             case Class(info):
                 return Instance(info)
@@ -111,10 +112,6 @@ class Calls(ABC):
                     result = self._apply(node, each, [result], {}, False)
                 return result
         return UNKNOWN
-
-    def _uncompiled_here(self) -> bool:
-        """What an uncompiled function calls is compiled for itself: it breaks as well."""
-        return False
 
     def _super_method(self, func: ast.expr) -> Value | None:
         """`super().forward`, in a method."""
@@ -146,7 +143,7 @@ class Calls(ABC):
                 TENSOR if name.startswith("torch.") and rules.TENSOR_FUNCTIONS[name] is rules.DYNAMIC_SHAPE else UNKNOWN
             )
         if name == "torch.where":
-            if len(node.args) == 1 and not node.keywords and is_tensor(arguments[0]):
+            if len(node.args) == 1 and not node.keywords and arguments and is_tensor(arguments[0]):
                 self._report(node, rules.DYNAMIC_SHAPE)
                 return UNKNOWN
             return TENSOR if len(node.args) == 3 else UNKNOWN
@@ -173,7 +170,7 @@ class Calls(ABC):
             return arguments[0] if name == "torch.compile" else UNKNOWN
         if name in NOT_TRACED:
             return DISABLED if name in DISABLING else UNKNOWN
-        if name in ("builtins.isinstance",) and len(node.args) == 2 and is_tensor(arguments[0]):
+        if name in ("builtins.isinstance",) and len(node.args) == 2 and arguments and is_tensor(arguments[0]):
             return Constant(True) if interpreter.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
         if name in ("builtins.enumerate", "builtins.reversed", "builtins.list", "builtins.tuple", "builtins.zip"):
             return _iterated(name, arguments)

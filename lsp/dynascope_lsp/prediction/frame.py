@@ -47,7 +47,7 @@ class Frame(Expressions):
         """One that runs nothing: to look at expressions of a module."""
         return cls(interpreter, Function(module, _NOTHING), False, _NO_DEPTH)
 
-    def bind(self, arguments: list[Value] | None, keywords: dict[str, Value]) -> None:
+    def bind(self, arguments: list[Value] | None, keywords: dict[str, Value], *, more: bool = False) -> None:
         """Give parameters their values: the arguments', or what annotations and defaults say."""
         spec = self._function.node.args
         positional = [*spec.posonlyargs, *spec.args]
@@ -63,7 +63,7 @@ class Frame(Expressions):
                 value = given[place]
             elif each.arg in keywords:
                 value = keywords[each.arg]
-            elif arguments is not None and each.arg in defaults:
+            elif arguments is not None and not more and each.arg in defaults:
                 value = self.evaluate(defaults[each.arg])
             else:
                 value = self._parameter(each, each.arg in defaults)

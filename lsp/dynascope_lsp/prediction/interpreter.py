@@ -9,7 +9,7 @@ import ast
 import builtins
 from collections.abc import Callable
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.modules import ClassInfo, Module
@@ -30,6 +30,8 @@ from dynascope_lsp.prediction.values import (
 from dynascope_lsp.syntax import dotted
 
 DEPTH = 24
+_DECORATORS = 4
+"""Deep, at most."""
 BUDGET = 60_000
 """Expressions looked at from one site: some 100 ms."""
 
@@ -51,6 +53,8 @@ class Interpreter:
         self.modules: dict[str, Module] = {}
         self._import = import_module
         self._budget = BUDGET
+        self._decorating = 0
+        self._alive: list[Function] = []
         self._results: dict[object, Value] = {}
         self._globals: dict[tuple[str, str], Value] = {}
 
@@ -66,16 +70,26 @@ class Interpreter:
         *,
         certain: bool,
         depth: int,
+        more: bool = False,
     ) -> Value:
-        """What it returns; `arguments` None: not known (the call that compiles it)."""
+        """What it returns; `arguments` None: not known (the call that compiles it); `more`: `*args` follow them."""
         if depth > DEPTH or self._budget <= 0:
             return UNKNOWN
-        key = (id(function.node), certain, tuple(map(_kind, arguments or ())), arguments is None)
+        key = (
+            id(function.node),
+            id(function.closure),
+            _kind(function.bound),
+            certain,
+            tuple(map(_kind, arguments or ())),
+            arguments is None,
+            more,
+        )
         if key in self._results:
             return self._results[key]
         self._results[key] = UNKNOWN  # a recursion finds this
+        self._alive.append(function)  # its parts are known by their ids
         frame = Frame(self, function, certain, depth)
-        frame.bind(arguments, keywords)
+        frame.bind(arguments, keywords, more=more)
         self._results[key] = result = frame.run()
         return result
 
@@ -128,17 +142,27 @@ class Interpreter:
         return Named(usual_name(f"{origin}.{name}" if name else origin))
 
     def decorated(self, function: Function) -> Value:
-        """A function as its decorators leave it: unknown when one of them is."""
+        """A function as its decorators leave it; those of the workspace are called, of others some are known."""
         assert not isinstance(function.node, ast.Lambda)
-        for decorator in function.node.decorator_list:
+        value: Value = structs.replace(function, bound=None)
+        for decorator in reversed(function.node.decorator_list):
             name = self.name_of(function.module, decorator.func if isinstance(decorator, ast.Call) else decorator)
             if name in DISABLING:
                 return DISABLED
             if name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
                 name = self.name_of(function.module, decorator.args[0])
             if name not in TRANSPARENT:
-                return UNKNOWN
-        return function
+                value = self._called_decorator(function, decorator, value) if name is None else UNKNOWN
+        return structs.replace(value, bound=function.bound) if isinstance(value, Function) else UNKNOWN
+
+    def _called_decorator(self, function: Function, decorator: ast.expr, value: Value) -> Value:
+        maker = Frame.to_evaluate(self, function.module).evaluate(decorator)
+        if not isinstance(maker, Function) or self._decorating >= _DECORATORS:
+            return UNKNOWN
+        self._decorating += 1
+        result = self.call(maker, [value], {}, certain=False, depth=0)
+        self._decorating -= 1
+        return result
 
     def name_of(self, module: Module, node: ast.expr) -> str | None:
         """The full name of something from outside of the workspace."""
@@ -184,7 +208,7 @@ class Interpreter:
         return value if not rest else UNKNOWN
 
 
-def _kind(value: Value) -> object:
+def _kind(value: Value | None) -> object:
     """What of an argument decides how a call goes."""
     if isinstance(value, Function):
         return id(value.node)

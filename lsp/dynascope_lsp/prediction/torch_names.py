@@ -227,7 +227,13 @@ TRANSPARENT = frozenset(
             "typing.no_type_check",
             "typing.override",
         ),
-        *("abc.abstractmethod", "torch.compiler.nested_compile_region", "torch.jit.export", "torch.jit.unused"),
+        *(
+            "functools.wraps",
+            "abc.abstractmethod",
+            "torch.compiler.nested_compile_region",
+            "torch.jit.export",
+            "torch.jit.unused",
+        ),
     )
 )
 """Decorators that Dynamo traces through."""
