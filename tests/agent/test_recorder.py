@@ -150,6 +150,12 @@ def test_specialisations_guards_failures_and_times(deciding: Recorded):
     assert len(times) == 3 and all(fact.visits == 1 and fact.seconds > 0 for fact in times)
 
 
+def test_compiled_autograd_captures(deciding: Recorded):
+    (capture,) = [each for each in deciding.compiles() if each.status == "captured"]
+    assert capture.compile_id == "!0" and capture.nodes > 0
+    assert any(each.compile_id.startswith("!0/") for each in deciding.compiles())
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", ["SwitchTransformers", "Reformer", "LED", "BigBird", "Flaubert"])

@@ -1,4 +1,4 @@
-"""Runs a program as `python` would, recorded: `python -m dynascope.agent.record_launcher (FILE | -m MODULE | -c CODE) …`."""
+"""Runs a program as `python` would, recorded: `-m dynascope.agent.record_launcher (FILE | -m MODULE | -c CODE) …`."""
 
 from __future__ import annotations
 

@@ -122,6 +122,8 @@ class Configure(Request, tag="configure"):
     debug_dynamo: bool = False
     """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo itself work (slow)."""
     stop_on_entry: bool = False
+    record: bool = False
+    """Write what Dynamo decides to the facts of the workspace, as `dynascope run` does."""
     first_id: int = FIRST_AGENT_ID
 
 

@@ -46,3 +46,8 @@ if __name__ == "__main__":
         torch.compile(failing, backend=no_backend)(torch.ones(3))
     except torch._dynamo.exc.BackendCompilerFailed:
         pass
+
+    weight = torch.ones(3, requires_grad=True)
+    loss = torch.compile(lambda w: (w * 2).sum(), backend="aot_eager")(weight)
+    with torch._dynamo.compiled_autograd._enable(torch.compile(backend="eager")):
+        loss.backward()

@@ -43,8 +43,8 @@ def is_pending(variable: object) -> bool:
 def tensor_or_number(variable: object, texts: Texts) -> tuple[str, str | None, str | None] | None:
     """`(text, node, origin)` of a tensor or symbolic number; None for anything else.
 
-    `node` is the FX node's name, `origin` the source of a graph input (`VariableTracker.source`, 2.0). A lazy variable that
-    nobody realised is a real tensor that the graph has no use for: its own shape.
+    `node` is the FX node's name, `origin` the source of a graph input (`VariableTracker.source`, 2.0). A lazy variable
+    that nobody realised is a real tensor that the graph has no use for: its own shape.
     """
     kind = _kind(variable)
     if kind == "lazy":

@@ -142,7 +142,7 @@ def is_swallowed(error: BaseException, full_graph: bool) -> bool:
 
 
 def reached_recompile_limit(error: BaseException | None) -> bool:
-    """Whether Dynamo gave up on a function whose cache is full (`exc.FailOnRecompileLimitHit`, 2.6, or `Unsupported`)."""
+    """Whether Dynamo gave up on a function whose cache is full (`exc.FailOnRecompileLimitHit`, 2.6; `Unsupported`)."""
     return error is not None and (
         type(error).__name__ == "FailOnRecompileLimitHit" or "recompile limit exceeded" in str(error)[:200].lower()
     )

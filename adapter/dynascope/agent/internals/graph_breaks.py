@@ -14,7 +14,7 @@ Counted = Callable[[str], None]
 
 
 class GraphBreakEvents:
-    """Wraps `symbolic_convert.InstructionTranslatorBase.log_graph_break` (2.6) and `exc.Unsupported.add_to_stats` (2.0).
+    """Wraps `symbolic_convert.InstructionTranslatorBase.log_graph_break` (2.6), `exc.Unsupported.add_to_stats` (2.0).
 
     `log_graph_break` is called for each break, logged or not; an error that says it is logged already was seen before.
     """

@@ -11,10 +11,10 @@ from dynascope.agent.internals.tracing import Translator
 
 
 class LineEvents:
-    """Wraps `InstructionTranslatorBase.starts_line` (2.10) on the class: `begins(translator, line)` comes before each line.
+    """Wraps `InstructionTranslatorBase.starts_line` (2.10) on the class: `begins(translator, line)` before each line.
 
-    Dynamo calls it for each instruction; like its own, the wrapper returns at once while the line stays the same. A frame
-    that `tracing.watch` watches gets here too, through `tracing.note_line`.
+    Dynamo calls it for each instruction; like its own, the wrapper returns at once while the line stays the same. A
+    frame that `tracing.watch` watches gets here too, through `tracing.note_line`.
     """
 
     def __init__(self, begins: Callable[[Translator, int], None]) -> None:

@@ -9,10 +9,13 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import graph_breaks, trace_rules
+from dynascope.agent.internals.autograd_captures import CaptureEvents
 from dynascope.agent.internals.convert_frame_events import CompileEvents, Ending
 from dynascope.agent.internals.graph_breaks import GraphBreakEvents
 from dynascope.agent.internals.line_events import LineEvents
+from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 from dynascope.agent.internals.resume import original_code
 from dynascope.agent.internals.specializations import SpecializationEvents
 from dynascope.agent.internals.tracing import ActivationHooks
@@ -21,7 +24,7 @@ from dynascope.agent.recorder.trace import path_of
 from dynascope.agent.user_code import OUR_FOLDER, is_user_code
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 
-Hooks = CompileEvents | GraphBreakEvents | SpecializationEvents | LineEvents | ActivationHooks
+Hooks = CompileEvents | GraphBreakEvents | SpecializationEvents | LineEvents | ActivationHooks | CaptureEvents
 Write = Callable[[CompileFacts], object]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -63,7 +66,13 @@ class Recorder:
             ActivationHooks(self._entered, self._left),
         ]
 
+        self._forget_autograd = when_imported(COMPILED_AUTOGRAD, self._hook_autograd)
+
+    def _hook_autograd(self) -> None:
+        self._hooks.append(CaptureEvents(self._captured))
+
     def remove(self) -> None:
+        self._forget_autograd()
         for hook in reversed(self._hooks):
             hook.remove()
 
@@ -131,6 +140,21 @@ class Recorder:
             seconds=0.0,
         )
         self._write(CompileFacts(compile=skipped))
+
+    @_contained
+    def _captured(self, capture_id: str, nodes: int, seconds: float) -> None:
+        capture = Compile(
+            compile_id=capture_id,
+            function="compiled autograd",
+            path="",
+            line=0,
+            status="captured",
+            began=time.time() - seconds,
+            seconds=seconds,
+            graphs=1,
+            nodes=nodes,
+        )
+        self._write(CompileFacts(compile=capture))
 
     # ---- breaks, specialisations
 
