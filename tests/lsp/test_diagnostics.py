@@ -127,6 +127,19 @@ def test_severities_are_configurable(tmp_path: Path):
     run(scenario)
 
 
+def test_clients_without_settings_say_them_at_the_start(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    options = {"severity": {"graphBreak": "hint"}}
+
+    async def scenario() -> None:
+        async with editor(tmp_path, capabilities=PUSHED, options=options) as each:
+            uri = each.open(tmp_path / "layers.py")
+            await each.until(lambda: any(d.code == "GB0170" for d in each.published.get(uri, ())))
+            assert by_code(each.published[uri])["GB0170"].severity == types.DiagnosticSeverity.Hint
+
+    run(scenario)
+
+
 def test_a_setting_that_cannot_be_is_named_and_the_others_hold(tmp_path: Path):
     sample.write_sample(tmp_path)
     settings = {"severity": {"graphBreak": "loud"}, "predictions": False, "unknown": 1}

@@ -1,5 +1,7 @@
 """Branches on tensors, and branches that are none of Dynamo's trouble."""
 
+import functools
+
 import torch
 
 
@@ -131,6 +133,24 @@ class Tail(torch.nn.Module):
         return x + 1
 
 
+def doubled(function):
+    @functools.wraps(function)
+    def wrapper(self, *args, **kwargs):
+        return function(self, *args, **kwargs) * 2
+
+    return wrapper
+
+
+class Decorated(torch.nn.Module):
+    @doubled
+    def forward(self, x, scale=None):
+        if scale is not None:
+            x = x * scale
+        if x.min() > 5:  # breaks
+            x = x - 1
+        return x
+
+
 def main():
     x = torch.ones(4, 4)
     for function in (
@@ -149,6 +169,7 @@ def main():
         function(x)
     with torch.no_grad():
         torch.compile(Gate(), backend="eager")(x)
+        torch.compile(Decorated(), backend="eager")(x)
         stack = Stack()
         stack.compile(backend="eager")
         stack(x)
