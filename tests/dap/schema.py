@@ -14,6 +14,8 @@ import jsonschema
 SCHEMA_IN_DEBUGPY = "_vendored/pydevd/_pydevd_bundle/_debug_adapter/debugProtocol.json"
 NOT_IN_SCHEMA = {"debugpySystemInfo"}
 """Requests of debugpy's own that are passed on."""
+NEWER_CAPABILITIES = {"breakpointModes"}
+"""Of DAP 1.65, which the schema in debugpy is older than."""
 
 Message = dict[str, Any]
 
@@ -71,4 +73,4 @@ def _errors(name: str, message: Message) -> Iterator[jsonschema.ValidationError]
 
 def capabilities() -> set[str]:
     """The names the schema knows as capabilities."""
-    return set(_definitions()["Capabilities"]["properties"])
+    return set(_definitions()["Capabilities"]["properties"]) | NEWER_CAPABILITIES

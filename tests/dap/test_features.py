@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.backward import test_session as backward
 from tests.dap import schema, test_endings, test_lifecycle, test_session
 from tests.dap.client import DapClient
 from tests.dap.marks import line, program
@@ -142,6 +143,7 @@ USED = {
     "supportsExceptionInfoRequest": test_supports_exception_info_and_filters,
     "supportsExceptionOptions": test_supports_exception_info_and_filters,
     "exceptionBreakpointFilters": test_supports_exception_info_and_filters,
+    "breakpointModes": backward.test_a_line_breakpoint_with_mode_backward,
 }
 
 
