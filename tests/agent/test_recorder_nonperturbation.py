@@ -10,10 +10,12 @@ import pytest
 
 pytest.importorskip("torch")
 
+from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 from dynascope.facts.writer import Writer
 
 from tests.agent.nonperturbation.capture import run
+from tests.agent.nonperturbation.onlookers import Everywhere, read_everything
 from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 from tests.facts.sample import new_run
 
@@ -51,3 +53,24 @@ def test_own_program(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", EXPORT_EXAMPLES)
 def test_export_example(name: str, tmp_path: Path) -> None:
     assert_unperturbed(lambda: export_example(name), tmp_path)
+
+
+def test_beside_a_debugger_that_stops_everywhere(tmp_path: Path) -> None:
+    """The recorder first, then the debugger: each hears everything; when the debugger leaves, the recorder stays in."""
+
+    def recorded(beside: contextlib.AbstractContextManager[object], folder: Path) -> list[tuple[object, ...]]:
+        errors: list[str] = []
+        folder.mkdir()
+        with recording(folder, errors, []):
+            run(OWN["graph_breaks"](), beside)
+            run(OWN["graph_breaks"](), contextlib.nullcontext())
+        assert not errors, errors[0]
+        with Reader.open(folder / FILE_NAME) as reader:
+            launch = str(reader.newest_launch())
+            tensors = [(fact.line, fact.name, fact.value, fact.count) for fact in reader.facts("tensors", launch)]
+            return sorted([*tensors, *((fact.line, fact.type) for fact in reader.facts("graph_breaks", launch))])
+
+    session = Everywhere(read_everything)
+    alone = recorded(contextlib.nullcontext(), tmp_path / "alone")
+    assert recorded(session.looking(), tmp_path / "beside") == alone
+    assert session.stops > 0 and alone
