@@ -1,8 +1,7 @@
 """Waits for a debugger, then compiles."""
 
-import torch
-
 import dynascope
+import torch
 
 
 def double(x: torch.Tensor) -> torch.Tensor:
