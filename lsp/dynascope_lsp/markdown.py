@@ -30,6 +30,16 @@ def values(facts: FileFacts, name: str, rows: dict[str, list[Seen]]) -> str:
     return "\n".join([f"**`{name}`** while Dynamo traced", "", *table, *([""] if symbols else []), *symbols.values()])
 
 
+def nodes(facts: FileFacts, seen: list[Seen]) -> str:
+    """The graph's nodes that a line became, with what they give."""
+    rows = [
+        f"| `{_cell(each.fact.node or '')}` | `{_cell(each.fact.name)}: {_cell(each.fact.value)}` "
+        f"| {_short([facts.compile_id(number) for number in each.compiles])} |"
+        for each in seen[:ROWS]
+    ]
+    return "\n".join(["| graph node | gives | compile |", "| --- | --- | --- |", *rows])
+
+
 def compiles(function: CompiledFunction) -> str:
     """All compiles of a function, the newest last."""
     table = ["| compile | result | graphs | nodes | time | why |", "| --- | --- | --- | --- | --- | --- |"]

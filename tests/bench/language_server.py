@@ -199,17 +199,18 @@ async def from_a_client(folder: Path, paths: list[Path]) -> dict[str, Any]:
     return results
 
 
-async def first_diagnostics(folder: Path, path: Path) -> float:
-    """Milliseconds from starting the process until the diagnostics of an open document are there."""
+async def first_diagnostics(folder: Path, path: Path) -> tuple[float, float]:
+    """From starting the process until the diagnostics of an open document are there: milliseconds, and its CPU's."""
     editor = Editor()
     began = time.perf_counter()
     await editor.start([folder], PUSHED)
     uri = editor.open(path)
     await editor.until(lambda: editor.published.get(uri))
     took = 1000 * (time.perf_counter() - began)
+    spent = psutil.Process(editor.client._server.pid).cpu_times()  # type: ignore[union-attr]
     await editor.leave()
     await editor.client.stop()
-    return took
+    return took, 1000 * (spent.user + spent.system)
 
 
 def main() -> None:
@@ -220,7 +221,10 @@ def main() -> None:
         results: dict[str, Any] = {"in the server, CPU ms": in_server(folder, paths)}
         results["from a client, ms"] = asyncio.run(from_a_client(folder, paths))
         starts = [asyncio.run(first_diagnostics(folder, paths[n])) for n in range(5)]
-        results["first diagnostics ms"] = {"median": round(statistics.median(starts)), "best": round(min(starts))}
+        results["first diagnostics"] = {
+            "ms": round(min(took for took, _ in starts)),
+            "CPU ms": round(min(spent for _, spent in starts)),
+        }
         results["store MB"] = round((folder / ".dynascope" / "facts.db").stat().st_size / 1e6)
     print(json.dumps(results, indent=2))
 

@@ -51,6 +51,17 @@ def test_a_compiled_function_shows_its_compiles(tmp_path: Path):
     run(scenario)
 
 
+def test_a_call_shows_the_graphs_node(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            text = await each.hover(each.open(tmp_path / "model.py"), 7, 18)  # `norm`
+            assert "| `layer_norm` | `h: f32[8, 16]` | 0/0 |" in text
+
+    run(scenario)
+
+
 def test_a_broken_line_says_why_with_a_link(tmp_path: Path):
     sample.write_sample(tmp_path)
 

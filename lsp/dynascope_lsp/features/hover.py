@@ -19,7 +19,8 @@ def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
     if snapshot is None:
         return None
     position = params.position
-    parts = [*_functions(snapshot, position), *_values(snapshot, position), *_findings(snapshot, position)]
+    values = _values(snapshot, position) or _nodes(snapshot, position)
+    parts = [*_functions(snapshot, position), *values, *_findings(snapshot, position)]
     if not parts:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)))
@@ -34,6 +35,18 @@ def _values(snapshot: Snapshot, position: types.Position) -> list[str]:
     if not found:
         return []
     return [markdown.values(snapshot.facts, name, by_value(found))]
+
+
+def _nodes(snapshot: Snapshot, position: types.Position) -> list[str]:
+    """In a call: the nodes of the graph that came of its line."""
+    line, index = position.line + 1, snapshot.text.index
+    if index is None or snapshot.facts is None or snapshot.placement is None:
+        return []
+    column = snapshot.text.column(position)
+    if not any(each.col_offset <= column <= (each.end_col_offset or 0) for each in index.calls.get(line, ())):
+        return []
+    seen = [each for _, each in snapshot.placement.tensors(line, line) if each.fact.node]
+    return [markdown.nodes(snapshot.facts, seen)] if seen else []
 
 
 def _functions(snapshot: Snapshot, position: types.Position) -> list[str]:
