@@ -71,6 +71,7 @@ def dap(listen: str | None, log_file: Path | None, verbose: bool) -> None:
 
 
 @main.command()
+@click.option("--stdio", is_flag=True, expose_value=False, help="What it does anyway; editors say so by habit.")
 def lsp() -> None:
     """The language server, over stdin and stdout."""
     from dynascope_lsp.server import serve

@@ -17,7 +17,8 @@ from dynascope.agent.suspension.pydevd import hide_thread
 def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
     """Call `then` after `name` is fully imported: now if it is, else on the thread that imports it.
 
-    Returns what makes it not happen. Never imports `name` itself.
+    Returns what makes it not happen. Never imports `name` itself. What `then` raises is said on stderr: the program's
+    import must not fail for it.
     """
     module = sys.modules.get(name)
     if module is not None:
@@ -26,7 +27,7 @@ def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
             hide_thread(thread)
             thread.start()
         else:
-            then()
+            _contained(then)
         return lambda: None
     finder = _AfterImport(name, then)
     sys.meta_path.insert(0, finder)
@@ -36,7 +37,14 @@ def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
 def _wait_for_import(name: str, then: Callable[[], None]) -> None:
     """Another thread is amid the import: wait for it here, where waiting hurts nobody."""
     importlib.import_module(name)
-    then()
+    _contained(then)
+
+
+def _contained(then: Callable[[], None]) -> None:
+    try:
+        then()
+    except Exception as error:
+        print(f"dynascope: an error of ours: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
@@ -65,7 +73,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
         def exec_module(module: types.ModuleType) -> None:
             execute(module)
             del loader.exec_module  # type: ignore[method-assign]
-            then()
+            _contained(then)
 
         loader.exec_module = exec_module  # type: ignore[method-assign]
         return spec

@@ -89,9 +89,9 @@ class Agent:
         self._not_yet_imported = when_imported(_DYNAMO, self._hook_dynamo)
 
     def _hook_dynamo(self) -> None:
-        from dynascope.agent.hook import Hook  # imports torch: not before the program has
-
         try:
+            from dynascope.agent.hook import Hook  # imports torch: not before the program has
+
             missing = self_test.missing_hooks()
             if not missing:
                 trace_rules.never_trace(self.suspension.folders_to_skip())
