@@ -95,7 +95,7 @@ test('click the margin, press F5: stack, variables, hover, console, step, contin
   await workbench.screenshot('hover');
   await page.keyboard.press('Escape');
 
-  await evaluate(page, 'query.shape', /\[s?\d+, 4, s?\d+, 8\]/);
+  await evaluate(page, 'query.shape', /torch\.Size\(\[s?\d+, 4, s?\d+, 8\]\)/);
   await evaluate(page, 'ctx', /ComptimeContext/);
   await workbench.screenshot('console');
 
@@ -122,7 +122,7 @@ test('the picture of the README', { timeout: 120_000 }, async () => {
   await callStack(page);
   await evaluate(page, 'ctx.print_graph()', /layer_norm/);
   await evaluate(page, 'query', /f32\[s\d+/);
-  await evaluate(page, '(query @ key.transpose(-1, -2)).shape', /\[s?\d+, 4, s?\d+, s?\d+\]/);
+  await evaluate(page, '(query @ key.transpose(-1, -2)).shape', /torch\.Size\(\[s?\d+, 4, s?\d+, s?\d+\]\)/);
   await dragBorder(page, '.part.sidebar', { dx: 130 });
   await page.locator('.pane-header[aria-label^="Watch"]').click();
   await dragBorder(page, '.pane-header[aria-label^="Call Stack"]', { dy: 215 });

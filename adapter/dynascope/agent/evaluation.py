@@ -10,7 +10,6 @@ import torch
 from dynascope.agent.inspection.console import Console
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Look
 
 __all__ = ["EvaluationError", "condition_holds", "format_log_message"]
 
@@ -32,7 +31,7 @@ def condition_holds(expression: str, translator: Any) -> bool:
 def format_log_message(template: str, translator: Any) -> str:
     """A DAP logMessage with its `{expressions}` filled in; one without a value shows why. `{{` is a brace."""
     names = Names(translator)
-    console, look = Console(names), Look(names.effects)
+    console, look = Console(names), names.look()
 
     def fill(match: re.Match[str]) -> str:
         if match.group() in ("{{", "}}"):

@@ -22,9 +22,9 @@ from dynascope.wire.messages import SetBreakpoints, SetFunctionBreakpoints
 
 _CACHED = "Compiled already: it stops again when Dynamo traces it again."
 _NOT_YET = "Not compiled yet: it stops when Dynamo traces it."
-_AT_IMPORT = "This line runs when its file is imported or run; Dynamo never traces it."
+_AT_IMPORT = "Dynamo never traces module-level code"
 _NO_FUNCTION = "Dynamo has traced no function of this name yet."
-_RUNS = " It stops when it runs uncompiled."
+_CANNOT_STOP = "; without the runtime half this line cannot stop."
 
 
 class Verification:
@@ -121,15 +121,16 @@ class Verification:
             return self._at_runtime_only(reason)
         if outermost in self._skipped:
             reason = self._skipped[outermost] or "it gives no reason"
-            return self._at_runtime_only(f"Dynamo skipped {outermost.name}: {reason.rstrip('.')}.")
+            return self._at_runtime_only(f"Dynamo skipped {outermost.name}: {reason}")
         if any(key in self._traced for key in keys):
             return True, _CACHED
         if (reason := trace_rules.why_file_is_skipped(path)) is not None:
-            return self._at_runtime_only(f"Dynamo does not trace this file: {reason}.")
+            return self._at_runtime_only(f"Dynamo does not trace this file: {reason}")
         return True, _NOT_YET
 
     def _at_runtime_only(self, reason: str) -> tuple[bool, str]:
-        return self._runs_are_debugged, reason + (_RUNS if self._runs_are_debugged else "")
+        ending = ". It stops when it runs uncompiled." if self._runs_are_debugged else _CANNOT_STOP
+        return self._runs_are_debugged, reason.rstrip(".") + ending
 
     def _function_state(self, asked: FunctionBreakpoint) -> BreakpointState:
         state = BreakpointState(id=asked.id, verified=True)

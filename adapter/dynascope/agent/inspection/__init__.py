@@ -33,7 +33,7 @@ class Inspection:
         self._frames: dict[int, Any] = {}
         self._names: dict[int, Names] = {}
         self._consoles: dict[int, Console] = {}
-        self._below: dict[int, tuple[Below, Any]] = {}
+        self._below: dict[int, tuple[Below, Names | None]] = {}
         self.frames: list[StackFrame] = []
         self.symbolic_frames = len(translators)
         for translator in translators:
@@ -46,11 +46,11 @@ class Inspection:
         self._frames[frame_id] = frame
         return frame_id
 
-    def _reference(self, below: Below | None, effects: Any) -> int:
+    def _reference(self, below: Below | None, names: Names | None) -> int:
         if below is None:
             return 0
         reference = next(self._ids)
-        self._below[reference] = below, effects
+        self._below[reference] = below, names
         return reference
 
     def names(self, frame_id: int) -> Names:
@@ -66,17 +66,14 @@ class Inspection:
         if frame is None:
             raise EvaluationError(_FRAME_GONE)
         with torch._C.DisableTorchFunction():
-            if isinstance(frame, types.FrameType):
-                found, effects = running_headings(frame), None
-            else:
-                names = self.names(frame_id)
-                found, effects = list(headings(names)), names.effects
-            return ScopesBody(scopes=[self._scope(heading, effects) for heading in found])
+            names = None if isinstance(frame, types.FrameType) else self.names(frame_id)
+            found = running_headings(frame) if names is None else list(headings(names))
+            return ScopesBody(scopes=[self._scope(heading, names) for heading in found])
 
-    def _scope(self, heading: Heading, effects: Any) -> Scope:
+    def _scope(self, heading: Heading, names: Names | None) -> Scope:
         return Scope(
             name=heading.name,
-            variables_reference=self._reference(heading.below, effects),
+            variables_reference=self._reference(heading.below, names),
             expensive=heading.expensive,
             presentation_hint=heading.hint,
         )
@@ -85,24 +82,23 @@ class Inspection:
         """A page of children; raises EvaluationError when the reference is not of this stop."""
         if request.variables_reference not in self._below:
             raise EvaluationError("This variable is gone: the program went on since.")
-        below, effects = self._below[request.variables_reference]
-        look = Look(effects, request.hex)
+        below, names = self._below[request.variables_reference]
+        look = Look(None, request.hex) if names is None else names.look(request.hex)
         with torch._C.DisableTorchFunction():
             rows = below.page(look, request.filter, request.start, request.count)
-            return VariablesBody(variables=[to_variable(row, self._reference(row.below, effects)) for row in rows])
+            return VariablesBody(variables=[to_variable(row, self._reference(row.below, names)) for row in rows])
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
         """The value of an expression at a frame; raises EvaluationError with a sentence for the user."""
         frame = self._frames.get(request.frame_id)
         if frame is None:
             raise EvaluationError(_FRAME_GONE)
-        if isinstance(frame, types.FrameType):
-            row, effects = evaluate_running(frame, request.expression, request.context, request.hex), None
+        names = None if isinstance(frame, types.FrameType) else self.names(request.frame_id)
+        if names is None:
+            row = evaluate_running(frame, request.expression, request.context, request.hex)
         else:
-            names = self.names(request.frame_id)
-            effects = names.effects
-            row = self._console(request.frame_id).row(request.expression, request.context, Look(effects, request.hex))
-        variable = to_variable(row, self._reference(row.below, effects))
+            row = self._console(request.frame_id).row(request.expression, request.context, names.look(request.hex))
+        variable = to_variable(row, self._reference(row.below, names))
         return EvaluateResult(
             result=variable.value,
             variables_reference=variable.variables_reference,

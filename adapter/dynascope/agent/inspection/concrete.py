@@ -16,7 +16,6 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.inspection import symbolic
 from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed
 from dynascope.agent.inspection.stand_ins import StandIn, named_of
 from dynascope.agent.inspection.tensors import number_text, tensor_rows
@@ -48,9 +47,7 @@ def row(look: Look, name: str, value: Any, path: str | None) -> Row:
 
 
 def _row(look: Look, name: str, value: Any, path: str | None) -> Row:
-    if look.effects is not None and (tracked := look.effects.variable_for(value)) is not None:
-        return symbolic.row(look, name, tracked, path)
-    return untracked_row(look, name, value, path)
+    return look.in_place_of(look, name, value, path) or untracked_row(look, name, value, path)
 
 
 def untracked_row(look: Look, name: str, value: Any, path: str | None, kind: str | None = None) -> Row:

@@ -137,7 +137,7 @@ class Console:
         return value, output.text() if output is not None else ""
 
     def _comptime_context(self, shadow: Shadow) -> Any:
-        look = Look(self._names.effects)
+        look = self._names.look()
 
         def value(variable: object) -> Any:
             with isolated(self._mode):
@@ -179,7 +179,7 @@ class Console:
 
 
 def _module_of(variable: object, names: Names) -> Any:
-    held = contents(Look(names.effects), variable)
+    held = contents(names.look(), variable)
     return getattr(held, "value", None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Literal
+from typing import Any, Literal
 
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.wire.dap import Variable, VariablePresentationHint
@@ -14,12 +14,18 @@ PAGE_LIMIT = 10_000
 """Rows sent to a client that asks for all children at once."""
 
 
+def nothing_in_place(_look: Look, _name: str, _value: Any, _path: str | None) -> Row | None:
+    return None
+
+
 @dataclass(slots=True)
 class Look:
     """How this request wants to see things, and where pending changes are found (None for frames that run)."""
 
     effects: SideEffects | None
     hexadecimal: bool = False
+    in_place_of: Callable[[Look, str, Any, str | None], Row | None] = nothing_in_place
+    """The row of what Dynamo tracks in the place of a real value, None when it tracks nothing."""
 
 
 @dataclass(slots=True)

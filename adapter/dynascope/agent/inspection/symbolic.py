@@ -13,9 +13,7 @@ from dynascope.agent.inspection import concrete
 from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed, fixed
 from dynascope.agent.inspection.symbolic_text import contents, contents_text, variable_text
 from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
-from dynascope.agent.inspection.text import (
-    class_text,
-)
+from dynascope.agent.inspection.text import class_text
 from dynascope.agent.internals.contents import (
     Cell,
     Constant,
@@ -60,6 +58,12 @@ def row(look: Look, name: str, variable: object, path: str | None) -> Row:
         shown = concrete.row(look, name, held.value, path)
         return Row(name, shown.value, f"{shown.type} (not looked at by Dynamo yet)", path, shown.below, LAZY)
     return Row(name, contents_text(look, held, 0), type_text(variable, held), path, below(variable, held, path))
+
+
+def in_place_of(look: Look, name: str, value: object, path: str | None) -> Row | None:
+    """The row of what Dynamo tracks in the place of a real value, for `Look`."""
+    tracked = look.effects.variable_for(value) if look.effects is not None else None
+    return None if tracked is None else row(look, name, tracked, path)
 
 
 def type_text(variable: object, held: Contents) -> str:

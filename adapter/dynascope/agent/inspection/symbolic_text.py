@@ -87,7 +87,9 @@ def contents_text(look: Look, held: Contents, depth: int) -> str:
 
 
 def _items_text(look: Look, held: Items, depth: int, name: str | None = None) -> str:
-    brackets = "[]" if held.kind in ("list", "deque", "torch.Size") else "()"
+    if held.kind == "torch.Size":
+        return f"torch.Size([{', '.join([variable_text(look, item, PREVIEW_DEPTH) for item in held.items])}])"
+    brackets = "[]" if held.kind in ("list", "deque") else "()"
 
     def texts() -> Iterator[str]:
         for i, item in enumerate(held.items):
@@ -113,7 +115,7 @@ def _members_text(look: Look, held: Members, depth: int, name: str | None = None
 def _preview(kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
     if depth >= PREVIEW_DEPTH and count:
         return f"{kind} of {count}"
-    prefix = "" if kind in ("list", "tuple", "dict", "set", "torch.Size") else kind
+    prefix = "" if kind in ("list", "tuple", "dict", "set") else kind
     if not count and kind == "set":
         return "set()"
     return join_preview(prefix, brackets, list(islice(texts, PREVIEW_ITEMS)), count)

@@ -46,7 +46,7 @@ def tensor_rows(
         for i, size in enumerate(tensor.shape)
     ]
     rows = [
-        attribute("shape", shape_text(tensor), below=Below(indexed=fixed(sizes)) if sizes else None),
+        attribute("shape", f"torch.Size({shape_text(tensor)})", below=Below(indexed=fixed(sizes)) if sizes else None),
         attribute("stride", stride_text(tensor), "()"),
         attribute("dtype", str(tensor.dtype)),
         attribute("device", str(tensor.device)),

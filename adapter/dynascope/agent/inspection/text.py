@@ -156,7 +156,7 @@ def container_text(value: Any, builtin: type, look: Look, depth: int) -> str:
     count = length_of(value, builtin)
     kind = type(value)
     if kind is torch.Size:
-        return f"[{', '.join(map(str, value))}]"
+        return f"torch.Size([{', '.join(map(symbolic_text, value))}])"
     name = short_class_text(value)
     prefix = "" if name == builtin.__name__ and name in ("list", "tuple", "dict", "set") else name
     if depth >= PREVIEW_DEPTH and count:

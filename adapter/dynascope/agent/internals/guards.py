@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,13 +18,14 @@ class GuardFact:
     code: list[str]
 
 
-def guards_so_far(output: Any, start: int, stop: int) -> list[GuardFact]:
-    """Guards installed until now, sorted by what they guard, from `start` up to `stop`.
+def guards_so_far(output: Any) -> tuple[Iterator[GuardFact], Iterator[GuardFact]]:
+    """Guards on sources, those that a line of the user's wanted first, and guards on global state.
 
     `OutputGraph.guards.inner` (2.0); a guard's `code_list` is filled when the trace has ended.
     """
-    ordered = sorted(output.guards.inner, key=lambda guard: (guard.name, guard.create_fn_name()))
-    return [_fact(guard) for guard in ordered[start:stop]]
+    ordered = sorted(output.guards.inner, key=lambda guard: (not guard.user_stack, guard.name, guard.create_fn_name()))
+    on_sources = (_fact(guard) for guard in ordered if guard.name)
+    return on_sources, (_fact(guard) for guard in ordered if not guard.name)
 
 
 def _fact(guard: Any) -> GuardFact:
@@ -38,14 +40,12 @@ def _fact(guard: Any) -> GuardFact:
     )
 
 
-def shape_guards_so_far(output: Any) -> list[tuple[str, str | None]]:
+def shape_guards_so_far(output: Any) -> Iterator[tuple[str, str | None]]:
     """`(expression, "file:line in function" of the user)` of each guard on symbols (`ShapeEnv.guards`, 2.0)."""
-    environment = output.shape_env
-    return [
-        (str(guard.expr), getattr(getattr(guard, "sloc", None), "maybe_user_loc", None)) for guard in environment.guards
-    ]
+    for guard in output.shape_env.guards:
+        yield str(guard.expr), getattr(getattr(guard, "sloc", None), "maybe_user_loc", None)
 
 
-def number_of_guards(output: Any) -> tuple[int, int]:
-    """How many guards there are now, and how many of those on symbols."""
-    return len(output.guards.inner), len(output.shape_env.guards)
+def number_of_guards(output: Any) -> int:
+    """How many guards there are now, those on symbols included."""
+    return len(output.guards.inner) + len(output.shape_env.guards)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Iterator
+from itertools import chain, islice, starmap
 
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.rows import Below, Look, Row, Rows, computed, fixed
@@ -15,15 +16,13 @@ from dynascope.agent.internals.tracing import output_of
 
 def heading(names: Names) -> Heading:
     output = output_of(names.translator)
-    count, count_of_shapes = number_of_guards(output)
 
     def make(_look: Look, start: int, stop: int) -> Iterator[Row]:
-        yield from map(_guard_row, guards_so_far(output, start, min(stop, count)))
-        if stop > count:
-            of_shapes = shape_guards_so_far(output)[max(start - count, 0) : stop - count]
-            yield from (_shape_guard_row(*guard) for guard in of_shapes)
+        on_sources, on_state = guards_so_far(output)
+        on_symbols = starmap(_shape_guard_row, shape_guards_so_far(output))
+        return islice(chain(map(_guard_row, on_sources), on_symbols, map(_guard_row, on_state)), start, stop)
 
-    return Heading("Guards", Below(named=Rows(count + count_of_shapes, make)), expensive=True)
+    return Heading("Guards", Below(named=Rows(number_of_guards(output), make)), expensive=True)
 
 
 def _guard_row(fact: GuardFact) -> Row:

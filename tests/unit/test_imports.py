@@ -1,0 +1,41 @@
+"""What the agent does when the program imports a module."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+from dynascope.agent.imports import when_imported
+
+NAME = "imported_by_the_program"
+
+
+@pytest.fixture(autouse=True)
+def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"{NAME}.py").write_text("value = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, NAME, raising=False)
+
+
+def test_it_happens_once_the_module_is_complete() -> None:
+    seen = []
+    when_imported(NAME, lambda: seen.append(sys.modules[NAME].value))
+    importlib.import_module(NAME)
+    when_imported(NAME, lambda: seen.append("at once"))
+    assert seen == [1, "at once"]
+
+
+def test_it_does_not_happen_once_it_is_not_wanted() -> None:
+    when_imported(NAME, lambda: pytest.fail("it was not wanted"))()
+    importlib.import_module(NAME)
+
+
+def test_an_error_of_ours_does_not_fail_the_import(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail() -> None:
+        raise ImportError("there is no such module of ours")
+
+    when_imported(NAME, fail)
+    assert importlib.import_module(NAME).value == 1
+    assert "ImportError: there is no such module of ours" in capsys.readouterr().err
