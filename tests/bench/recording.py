@@ -1,11 +1,11 @@
 """What recording costs: compile time and bytes per compile, beside TORCH_TRACE and TORCH_LOGS=+dynamo, in one run.
 
-Usage: recording.py [BLOCKS [ROUNDS [BACKEND]]]. Each mode runs `transformer.py` in a process of its own, in turn, so that
-a busy machine slows all of them alike. A ratio is that of the fastest compile of each mode (CPU seconds), and the bytes
-are those on disk at the end over the number of compiles. Ratios of a few percent drown in the noise of a shared machine,
-so one more process adds up the time spent in the recorder's own functions: the limit is held against that number.
-The bias: a model of few distinct lines and one graph flatters us on bytes; the `eager` backend, whose compile is all
-tracing, does the opposite on time.
+Usage: recording.py [BLOCKS [ROUNDS [BACKEND]]]. Each mode runs `transformer.py` in a process of its own, in turn,
+so that a busy machine slows all of them alike. A ratio is that of the fastest compile of each mode (CPU seconds),
+and the bytes are those on disk at the end over the number of compiles. Ratios of a few percent drown in the noise
+of a shared machine, so one more process adds up the time spent in the recorder's own functions: the limit is held
+against that number. The bias: a model of few distinct lines and one graph flatters us on bytes; the `eager`
+backend, whose compile is all tracing, does the opposite on time.
 """
 
 from __future__ import annotations

@@ -1,0 +1,66 @@
+"""The report says what the store holds, in a terminal, as JSON, and on a page that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from dynascope.cli import main
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "facts"))
+import sample
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("DYNASCOPE_FACTS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    sample.write_sample(tmp_path)
+    return tmp_path
+
+
+def report(*arguments: str, fails: bool = False) -> str:
+    result = CliRunner().invoke(main, ["report", *arguments])
+    assert (result.exit_code != 0) == fails, result.output
+    return result.output
+
+
+def test_terminal_breaks_first_with_their_code(workspace: Path):
+    text = report()
+    wanted = ["GB0170", "layers.py:5", "if h.sum() > 0:", "torch.cond", "model.py:8", "Recompile", "x: f32[12, 16]"]
+    wanted += ["Backend failure", "Specialised", "Run uncompiled", "log_step", "Slowest lines", "200.0 ms"]
+    places = [text.index(each) for each in wanted]
+    assert places == sorted(places), text
+    assert "has changed since" not in text
+
+
+def test_an_edited_line_is_said_to_be(workspace: Path):
+    path = workspace / "layers.py"
+    path.write_text(path.read_text().replace("h.sum() > 0", "h.sum() > 1"))
+    assert "has changed since" in report()
+
+
+def test_json_holds_everything(workspace: Path):
+    summary = json.loads(report("--json"))
+    assert [each["fact"]["registry_id"] for each in summary["breaks"]] == ["GB0170"]
+    assert [each["fact"]["value"] for each in summary["recompiles"]] == ["x: f32[12, 16]"]
+    assert len(summary["compiles"]) == 3
+
+
+def test_a_page_that_needs_nothing_else(workspace: Path):
+    (workspace / "model.py").write_text(sample.MODEL.replace("print", "<script>"))
+    report("--html", "report.html")
+    page = (workspace / "report.html").read_text()
+    assert "Data-dependent branching" in page and "if h.sum() &gt; 0:" in page
+    assert "<script" not in page and "src=" not in page and "<link" not in page
+
+
+def test_launches_and_what_is_missing(workspace: Path, tmp_path_factory: pytest.TempPathFactory):
+    assert report("--launches").startswith("launch 1\t")
+    assert "no launch 'other'" in report("--launch", "other", fails=True)
+    assert "dynascope run" in report(str(tmp_path_factory.mktemp("empty")), fails=True)
+    (workspace / ".dynascope/facts.db").write_bytes(b"damaged" * 4000)
+    assert "cannot be read" in report(fails=True)
