@@ -318,3 +318,18 @@ def test_nothing_is_kept_alive_after_a_backward():
         script.stops.clear()
         gc.collect()
         assert gone() is None
+
+
+def test_a_capture_that_torch_gives_up_leaves_no_mode_behind():
+    def second_order() -> None:
+        leaf = torch.ones(3, requires_grad=True)
+        compiled = torch.compile(lambda x: x.sin() * 2, backend="aot_eager")
+        torch.autograd.grad(compiled(leaf).sum(), leaf, create_graph=True)
+
+    script = Script("stepIn", "stepIn", "continue")
+    with debugging(script, names=["GraphRoot"]):
+        with pytest.raises(RuntimeError, match="higher order gradients"):
+            run(second_order)
+        assert not torch.utils._python_dispatch._get_current_dispatch_mode_stack()
+        run(chain)
+    assert names(script)[-1] == "torch::autograd::GraphRoot [!1 NodeCall 0]"
