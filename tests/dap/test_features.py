@@ -41,7 +41,7 @@ def test_supports_log_points(client: DapClient, runtime: bool) -> None:
     helper = line(COMPILED, "helper")
     client.launch(launch(runtime=runtime), {COMPILED: [{"line": helper, "logMessage": "shape {q.shape}"}]})
     assert client.wait_for_end() == 0
-    assert "shape [2, 3]" in client.output("console", "stdout")
+    assert "shape torch.Size([2, 3])" in client.output("console", "stdout")
 
 
 @BOTH
@@ -71,7 +71,7 @@ def test_supports_evaluate_for_hovers(client: DapClient) -> None:
 
 def test_supports_clipboard_context(client: DapClient) -> None:
     client.launch(launch(), {COMPILED: [line(COMPILED, "helper")]})
-    assert client.wait_for_stop().evaluate("q.shape", context="clipboard").result == "[2, 3]"
+    assert client.wait_for_stop().evaluate("q.shape", context="clipboard").result == "torch.Size([2, 3])"
 
 
 def test_supports_value_formatting_options(client: DapClient) -> None:

@@ -30,7 +30,7 @@ def test_a_breakpoint_stops_where_dynamo_traces(client: DapClient, runtime: bool
     assert all(frame.id >= FIRST_AGENT_ID for frame in frames[:2])
     assert frames[0].source is not None and frames[0].source.path == str(COMPILED)
     assert stop.locals()["q"].value == "f32[2, 3]"
-    assert stop.evaluate("q.shape").result == "[2, 3]"
+    assert stop.evaluate("q.shape").result == "torch.Size([2, 3])"
     caller = next(frame for frame in frames if frame.name == "caller")
     assert stop.locals(caller.id)["label"].value == "'caller x'"
     assert stop.evaluate("len(label)", caller.id).result == "8"

@@ -7,13 +7,13 @@ from typing import Any
 
 from dynascope.dap import launch, listening
 from dynascope.dap.agent_link import AgentLink, AgentListener, connect_to_agent
+from dynascope.dap.call import ANSWERED, Body, Call
 from dynascope.dap.cleanup import end_process
 from dynascope.dap.errors import RequestError
 from dynascope.dap.log import logger
 from dynascope.dap.program import HELLO_TIMEOUT, Answer, Program, succeeded
 from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
-from dynascope.dap.requests.registry import ANSWERED, Body, Call
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE
 from dynascope.wire.messages import ConfigurationDone, Failure, Reply
 
@@ -108,7 +108,7 @@ class ProgramAlone(Program):
     async def _run_in_terminal(
         self, arguments: LaunchArguments, command: list[str], folder: str, changes: dict[str, str | None]
     ) -> None:
-        client = self.session.client_arguments
+        client = self.client.arguments
         if client is None or not client.supports_run_in_terminal_request:
             raise RequestError(f"The client has no terminal (runInTerminal); `console` cannot be {arguments.console}.")
         assert self._listener is not None
@@ -120,7 +120,7 @@ class ProgramAlone(Program):
             "args": await child.command(command),
             "env": changes,
         }
-        response = await self.session.client.request("runInTerminal", request)
+        response = await self.client.request("runInTerminal", request)
         if not response.success:
             raise RequestError(f"The client could not run the program in a terminal: {response.message}")
         self.in_background(self._wait_for(child))
@@ -132,7 +132,7 @@ class ProgramAlone(Program):
 
     async def _output_of_child(self, category: str, text: str) -> None:
         self.event("output", {"category": category, "output": text})
-        await self.session.client.transport.drain()
+        await self.client.transport.drain()
 
     async def _wait_for(self, child: launch.Child | launch.TerminalChild) -> None:
         code = await child.wait()
@@ -150,7 +150,7 @@ class ProgramAlone(Program):
         def released(result: Reply | Failure) -> None:
             # on the spot, so that the program's first stop comes after these responses
             if call is not None:
-                self.session.respond(call, succeeded())
+                self.client.succeed(call)
             if self._answer is not None:
                 self._answer(succeeded())
 

@@ -8,16 +8,14 @@ user has written, we attach for a moment and let go, or the program would wait a
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dynascope.dap.client import Client
 from dynascope.dap.errors import TransportError
 from dynascope.dap.link import Link
 from dynascope.dap.log import logger
 from dynascope.dap.protocol.envelope import UnreadableMessage
 from dynascope.dap.transport import Transport, connect
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
 HELPERS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C/_")
 """Parts of the command lines of processes that torch itself starts: compile workers, and probes of the CPU's
@@ -27,14 +25,15 @@ instructions.
 TIMEOUT = 20.0
 
 
-async def attend(session: Session, configuration: dict[str, Any], token: str | None) -> None:
-    """Serve debugpy's `debugpyAttach` event, whose body is the attach configuration for the child."""
-    if session.client_starts_sessions and not _is_helper(configuration["subProcessId"]):
-        child = configuration | {"type": "dynascope", "request": "attach", **session.child_settings()}
+async def attend(client: Client, configuration: dict[str, Any], inherited: dict[str, object]) -> None:
+    """Serve debugpy's `debugpyAttach` event, whose body is the attach configuration for the child.
+
+    `inherited` are arguments of the parent's that the child's configuration gets too.
+    """
+    if client.starts_sessions and not _is_helper(configuration["subProcessId"]):
+        child = configuration | {"type": "dynascope", "request": "attach", **inherited}
         child["name"] = _name(configuration)
-        if token is not None:
-            child["token"] = token
-        response = await session.client.request("startDebugging", {"request": "attach", "configuration": child})
+        response = await client.request("startDebugging", {"request": "attach", "configuration": child})
         if response.success:
             return
         logger.warning("the client did not start a session for a child process: %s", response.message)

@@ -8,15 +8,13 @@ readable by its owner only, that `dynascope.listen()` leaves in the user's runti
 from __future__ import annotations
 
 import os
-import warnings
-from pathlib import Path
 
 import msgspec
-import platformdirs
 
 from dynascope.dap.protocol.arguments import Address
 from dynascope.dap.protocol.start import AttachArguments
 from dynascope.wire.channel import TOKEN_VARIABLE
+from dynascope.wire.token_file import token_file
 
 
 class ListenFile(msgspec.Struct):
@@ -40,9 +38,7 @@ def token_for(port: int, given: str | None) -> str | None:
         return given
     if token := os.environ.get(TOKEN_VARIABLE):
         return token
-    with warnings.catch_warnings(action="ignore"):  # of no XDG_RUNTIME_DIR: both sides then take the same substitute
-        folder = Path(platformdirs.user_runtime_dir("dynascope", appauthor=False))
     try:
-        return msgspec.json.decode((folder / f"listen-{port}.json").read_bytes(), type=ListenFile).token
+        return msgspec.json.decode(token_file(port).read_bytes(), type=ListenFile).token
     except (OSError, msgspec.DecodeError):
         return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec import Raw
@@ -15,11 +14,8 @@ from dynascope.dap.program import Program, decode_body
 from dynascope.wire.dap import BreakpointsBody, Source
 from dynascope.wire.messages import SetBreakpoints, SetFunctionBreakpoints
 
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
-
-async def place_file(session: Session, program: Program, source: Source, entries: list[Entry]) -> None:
+async def place_file(program: Program, source: Source, entries: list[Entry]) -> None:
     """Make these the breakpoints of one file, in both halves. Raises RequestError when debugpy refuses them."""
     if (agent := program.agent) is not None:
         path = program.paths.to_program(source.path or "")
@@ -28,29 +24,30 @@ async def place_file(session: Session, program: Program, source: Source, entries
     if program.debugpy is not None:
         its = [entry for entry in entries if not entry.is_agents_alone]
         arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in its]}
-        await _ask_debugpy(session, program, "setBreakpoints", arguments, its)
+        await _ask_debugpy(program, "setBreakpoints", arguments, its)
 
 
-async def place_functions(session: Session, program: Program, entries: list[Entry]) -> None:
+async def place_functions(program: Program, entries: list[Entry]) -> None:
     """Make these the function breakpoints, in both halves. Raises RequestError when debugpy refuses them."""
     if (agent := program.agent) is not None:
         wanted = [function_for_agent(entry) for entry in entries]
         await _ask_agent(program, SetFunctionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
     if program.debugpy is not None:
         arguments = {"breakpoints": [for_debugpy(entry) for entry in entries]}
-        await _ask_debugpy(session, program, "setFunctionBreakpoints", arguments, entries)
+        await _ask_debugpy(program, "setFunctionBreakpoints", arguments, entries)
 
 
-async def place_everything(session: Session, program: Program) -> None:
+async def place_everything(program: Program) -> None:
     """Tell a new program all that the client has set before, and the client what became of it."""
-    table = session.breakpoints
+    table = program.client.breakpoints
     for entries in list(table.files.values()):
         assert entries[0].source is not None
-        await place_file(session, program, entries[0].source, entries)
+        await place_file(program, entries[0].source, entries)
     if table.functions:
-        await place_functions(session, program, table.functions)
-    if session.exception_filters is not None and program.debugpy is not None:
-        await program.debugpy.request("setExceptionBreakpoints", session.exception_filters)
+        await place_functions(program, table.functions)
+    filters = program.client.exception_filters
+    if filters is not None and program.debugpy is not None:
+        await program.debugpy.request("setExceptionBreakpoints", filters)
     for entry in [*(entry for entries in table.files.values() for entry in entries), *table.functions]:
         program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
@@ -66,13 +63,11 @@ async def _ask_agent(program: Program, request: SetBreakpoints | SetFunctionBrea
         entry.agent = breakpoint
 
 
-async def _ask_debugpy(
-    session: Session, program: Program, command: str, arguments: Mapping[str, object], entries: list[Entry]
-) -> None:
+async def _ask_debugpy(program: Program, command: str, arguments: Mapping[str, object], entries: list[Entry]) -> None:
     assert program.debugpy is not None
     response = await program.debugpy.request(command, arguments)
     if not response.success or not isinstance(response.body, Raw):
         raise RequestError(response.message or "debugpy refused the breakpoints.")
     answers = msgspec.convert(decode_body(response)["breakpoints"], list[DebugpyBreakpoint])
     for entry, answer in zip(entries, answers, strict=False):
-        session.breakpoints.told_by_debugpy(entry, answer)
+        program.client.breakpoints.told_by_debugpy(entry, answer)

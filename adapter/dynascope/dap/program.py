@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_link import AgentLink
+from dynascope.dap.call import ANSWERED, Answered, Body, Call
 from dynascope.dap.cleanup import Household
+from dynascope.dap.client import Client
 from dynascope.dap.errors import RequestError
 from dynascope.dap.link import Link
 from dynascope.dap.log import logger
@@ -23,7 +25,6 @@ from dynascope.dap.paths import PathMap
 from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
-from dynascope.dap.requests.registry import Body, Call
 from dynascope.wire.messages import (
     Acknowledge,
     BreakpointChanged,
@@ -36,9 +37,6 @@ from dynascope.wire.messages import (
     Resumed,
     Stopping,
 )
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
 Answer = Callable[[Envelope], None]
 """Takes the response to `launch` or `attach`."""
@@ -54,9 +52,15 @@ class Program(ABC):
     agent: AgentLink | None = None
 
     def __init__(
-        self, session: Session, configuration: dict[str, Raw], arguments: LaunchArguments | AttachArguments
+        self,
+        client: Client,
+        configuration: dict[str, Raw],
+        arguments: LaunchArguments | AttachArguments,
+        on_ready: Callable[[Program], None],
     ) -> None:
-        self.session = session
+        """`on_ready` is called once, when the program can take breakpoints."""
+        self.client = client
+        self._on_ready = on_ready
         self.configuration = configuration
         self.arguments = arguments
         self.launched = isinstance(arguments, LaunchArguments)
@@ -96,11 +100,18 @@ class Program(ABC):
 
     def event(self, name: str, body: object = None) -> None:
         if not self.quiet:
-            self.session.event(name, body)
+            self.client.event(name, body)
 
     def say(self, text: str, category: str = "important") -> None:
         """A line in the debug console."""
         self.event("output", {"category": category, "output": f"dynascope: {text}\n"})
+
+    def pass_to_debugpy(self, call: Call[Any]) -> Answered:
+        """Let debugpy answer a request, untouched and in its own order. Raises RequestError where there is none."""
+        if self.debugpy is None:
+            raise RequestError(f"{call.command} needs debugpy, and this session runs without it (`runtime` is false).")
+        self.debugpy.forward(call.command, call.raw, lambda response: self.client.respond(call, response))
+        return ANSWERED
 
     def report_end(self) -> None:
         """Tell the client, once, that the program is gone."""
@@ -122,7 +133,7 @@ class Program(ABC):
     def become_ready(self) -> None:
         """The program can take breakpoints now."""
         self.ready = True
-        self.session.program_is_ready(self)
+        self._on_ready(self)
 
     # the agent
 
@@ -192,7 +203,7 @@ class Program(ABC):
                 logger.info("hooked torch %s", notice.torch_version)
 
     def _breakpoint_changed(self, notice: BreakpointChanged) -> None:
-        entry = self.session.breakpoints.get(notice.breakpoint.id)
+        entry = self.client.breakpoints.get(notice.breakpoint.id)
         if entry is not None:
             entry.agent = notice.breakpoint
             self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})

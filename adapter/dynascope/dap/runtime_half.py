@@ -19,6 +19,7 @@ from msgspec import Raw
 from dynascope.dap import borrow, children, listening
 from dynascope.dap.agent_link import AgentListener, connect_to_agent, open_listener
 from dynascope.dap.breakpoints import DebugpyBreakpoint
+from dynascope.dap.call import Body, Call
 from dynascope.dap.errors import RequestError, TransportError, cause
 from dynascope.dap.link import Link
 from dynascope.dap.log import logger
@@ -27,7 +28,6 @@ from dynascope.dap.program import HELLO_TIMEOUT, Answer, Program, decode_body
 from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, raw
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments, for_debugpy
-from dynascope.dap.requests.registry import Body, Call
 from dynascope.dap.transport import Transport, connect
 
 INITIALIZE_TIMEOUT = 10.0
@@ -120,7 +120,7 @@ class ProgramWithDebugpy(Program):
 
     def _initialize_arguments(self) -> dict[str, Any]:
         """The client's, except that debugpy shall tell us of child processes by an event."""
-        return self.session.initialize_arguments | {"adapterID": "debugpy", "supportsStartDebuggingRequest": False}
+        return self.client.initialize_arguments | {"adapterID": "debugpy", "supportsStartDebuggingRequest": False}
 
     def _configuration(self) -> Raw:
         configuration = for_debugpy(self.configuration)
@@ -176,7 +176,7 @@ class ProgramWithDebugpy(Program):
                     self._on_event(message)
                 else:
                     self.in_background(self._pass_to_client(message))
-                await self.session.client.transport.drain()
+                await self.client.transport.drain()
         except (TransportError, UnreadableMessage) as error:
             logger.error("debugpy: %s", error)
         finally:
@@ -197,18 +197,18 @@ class ProgramWithDebugpy(Program):
                 if decode_body(message).get("category") == "telemetry":
                     return
             case "debugpyAttach":
-                self.in_background(children.attend(self.session, decode_body(message), self._token))
+                self.in_background(children.attend(self.client, decode_body(message), self._inherited()))
                 return
             case "stopped":
                 body = decode_body(message)
                 stop = self.stops.of_thread(body.get("threadId", 0))
-                message.body = raw(merged_stopped(body, stop, self.session.breakpoints))
+                message.body = raw(merged_stopped(body, stop, self.client.breakpoints))
             case "breakpoint":
                 body = decode_body(message)
-                entry = self.session.breakpoints.of_debugpy(body["breakpoint"].get("id", -1))
+                entry = self.client.breakpoints.of_debugpy(body["breakpoint"].get("id", -1))
                 if entry is None:
                     return
-                self.session.breakpoints.told_by_debugpy(entry, msgspec.convert(body["breakpoint"], DebugpyBreakpoint))
+                self.client.breakpoints.told_by_debugpy(entry, msgspec.convert(body["breakpoint"], DebugpyBreakpoint))
                 message.body = raw({"reason": body["reason"], "breakpoint": entry.shown()})
             case "process":
                 if self.household is not None:
@@ -217,12 +217,19 @@ class ProgramWithDebugpy(Program):
                 self.report_end()
                 return
         if not self.quiet:
-            self.session.client.send(message)
+            self.client.send(message)
+
+    def _inherited(self) -> dict[str, object]:
+        """Those of our own arguments that a child process's session takes over."""
+        ours: dict[str, object] = {
+            name: self.configuration[name] for name in ("record", "debugDynamo") if name in self.configuration
+        }
+        return ours if self._token is None else ours | {"token": self._token}
 
     async def _pass_to_client(self, message: Envelope) -> None:
         """A reverse request (`runInTerminal`): the client's answer is debugpy's."""
         assert self.debugpy is not None
-        response = await self.session.client.request(message.command or "", message.arguments)
+        response = await self.client.request(message.command or "", message.arguments)
         response.request_seq = message.seq
         self.debugpy.send(response)
 
@@ -235,7 +242,7 @@ class ProgramWithDebugpy(Program):
         assert self.debugpy is not None
         await self.release_agent()
         if call is not None:
-            return self.session.pass_to_debugpy(call)
+            return self.pass_to_debugpy(call)
         response = await self.debugpy.request("configurationDone")
         if not response.success:
             raise RequestError(response.message or "debugpy refused configurationDone.")

@@ -11,9 +11,10 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from dynascope.dap import cleanup, log
-from dynascope.dap.link import Link
+from dynascope.dap.client import Client
 from dynascope.dap.log import logger
 from dynascope.dap.peer import is_another_user
+from dynascope.dap.serving import Serving
 from dynascope.dap.session import Session
 from dynascope.dap.transport import Output, Transport, new_reader, no_delay
 
@@ -75,12 +76,12 @@ async def _writer(descriptor: int) -> Output:
 
 async def _serve(transport: Transport) -> int:
     cleanup.adopt_orphans()
-    session = Session(Link(transport, "the client"))
+    session = Session(Client(transport))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         with contextlib.suppress(NotImplementedError):
-            loop.add_signal_handler(number, session.finish)
-    return ORDERLY if await session.serve() else UNREADABLE
+            loop.add_signal_handler(number, session.over.set)
+    return ORDERLY if await Serving(session).serve() else UNREADABLE
 
 
 def serve_address(host: str, port: int, log_file: Path | None, verbose: bool) -> int:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Raw
 
+from dynascope.dap.call import Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.placing import place_file, place_functions
 from dynascope.dap.protocol.arguments import (
@@ -14,11 +13,9 @@ from dynascope.dap.protocol.arguments import (
     SetExceptionBreakpointsArguments,
     SetFunctionBreakpointsArguments,
 )
-from dynascope.dap.requests.registry import Body, Call, capability, request
+from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.session import Session
 from dynascope.wire.dap import BreakpointsBody
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
 DEBUGPY_FILTERS = [
     {
@@ -70,16 +67,16 @@ async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments])
     asked = call.arguments.breakpoints
     if asked is None:
         asked = [ClientBreakpoint(line=line) for line in call.arguments.lines or ()]
-    entries = session.breakpoints.replace_file(source, asked)
-    await place_file(session, session.running(), source, entries)
+    entries = session.client.breakpoints.replace_file(source, asked)
+    await place_file(session.running(), source, entries)
     return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
 
 
 @request("setFunctionBreakpoints", SetFunctionBreakpointsArguments, ordered=True)
 @capability("supportsFunctionBreakpoints")
 async def set_function_breakpoints(session: Session, call: Call[SetFunctionBreakpointsArguments]) -> Body:
-    entries = session.breakpoints.replace_functions(call.arguments.breakpoints)
-    await place_functions(session, session.running(), entries)
+    entries = session.client.breakpoints.replace_functions(call.arguments.breakpoints)
+    await place_functions(session.running(), entries)
     return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
 
 
@@ -88,7 +85,7 @@ async def set_function_breakpoints(session: Session, call: Call[SetFunctionBreak
 @capability("exceptionBreakpointFilters", DEBUGPY_FILTERS)
 async def set_exception_breakpoints(session: Session, call: Call[SetExceptionBreakpointsArguments]) -> Body:
     """debugpy's: exceptions are raised when the program runs."""
-    session.exception_filters = call.raw if isinstance(call.raw, Raw) else None
+    session.client.exception_filters = call.raw if isinstance(call.raw, Raw) else None
     if session.running().debugpy is not None:
         return session.pass_to_debugpy(call)
     return None

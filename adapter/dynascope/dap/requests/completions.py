@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from dynascope.dap.agent_link import AgentLink
+from dynascope.dap.call import Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.merge import Stop
 from dynascope.dap.protocol.arguments import CompletionsArguments
 from dynascope.dap.requests.inspection import stop_of
-from dynascope.dap.requests.registry import Body, Call, capability, request
+from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.session import Session
 from dynascope.wire.dap import EvaluateResult, ScopesBody, Variable, VariablesBody
 from dynascope.wire.messages import Evaluate, Scopes, Variables
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
 NAMED_BY_CODE = ("Locals", "Closure", "Globals")
 """The scopes whose variables an expression can name."""

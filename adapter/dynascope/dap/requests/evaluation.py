@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from dynascope.dap.call import Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.protocol.arguments import EvaluateArguments
 from dynascope.dap.requests.inspection import stop_of
-from dynascope.dap.requests.registry import Body, Call, capability, request
+from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.session import Session
 from dynascope.wire.messages import Evaluate
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
 
 @request("evaluate", EvaluateArguments)

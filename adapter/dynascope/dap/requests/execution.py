@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
-from msgspec import UNSET
-
+from dynascope.dap.call import ANSWERED, Body, Call
 from dynascope.dap.protocol.arguments import NoArguments, ThreadArguments
-from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.requests.registry import ANSWERED, Body, Call, request
+from dynascope.dap.protocol.envelope import Envelope
+from dynascope.dap.requests.registry import request
+from dynascope.dap.session import Session
 from dynascope.wire.messages import Failure, Pause, Reply, Resume, ResumeCommand, Threads
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
 
 @request("continue", ThreadArguments, ordered=True)
@@ -47,10 +44,9 @@ def _resume(session: Session, call: Call[ThreadArguments]) -> Body:
 
     def answer(result: Reply | Failure) -> None:
         if isinstance(result, Failure):
-            session.respond(call, Envelope("response", 0, success=False, message=result.message))
+            session.client.respond(call, Envelope("response", 0, success=False, message=result.message))
             return
-        body = raw({"allThreadsContinued": False}) if call.command == "continue" else UNSET
-        session.respond(call, Envelope("response", 0, success=True, body=body))
+        session.client.succeed(call, {"allThreadsContinued": False} if call.command == "continue" else None)
 
     request = Resume(
         id=agent.next_id(), thread_ident=stop.notice.thread_ident, command=cast("ResumeCommand", call.command)
@@ -70,7 +66,7 @@ async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
         # after debugpy: a compiling thread, which pydevd does not trace, then finds itself suspended when it looks
         if agent is not None:
             agent.send(Pause(id=agent.next_id(), thread_id=call.arguments.thread_id), lambda result: None)
-        session.respond(call, response)
+        session.client.respond(call, response)
 
     if program.debugpy is None:
         ask_agent(Envelope("response", 0, success=True))

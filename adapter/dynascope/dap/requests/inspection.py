@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Raw
 
 from dynascope.dap.agent_link import AgentLink
+from dynascope.dap.call import ANSWERED, Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.merge import Stop, agents_stack, merged_stack
 from dynascope.dap.protocol.arguments import FrameArguments, StackTraceArguments, VariablesArguments
 from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.requests.registry import ANSWERED, Body, Call, capability, request
+from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID
 from dynascope.wire.messages import Scopes, Variables
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
 
 def stop_of(session: Session, id: int) -> tuple[AgentLink, Stop] | None:
@@ -46,7 +43,7 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
         stop = program.stops.of_thread(call.arguments.thread_id)
         if stop is not None and response.success and isinstance(response.body, Raw):
             response.body = raw(merged_stack(stop, response.body, start))
-        session.respond(call, response)
+        session.client.respond(call, response)
 
     program.debugpy.forward("stackTrace", call.raw, merge)
     return ANSWERED

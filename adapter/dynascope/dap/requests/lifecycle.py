@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec import UNSET, Raw
+from msgspec import Raw
 
+from dynascope.dap.call import ANSWERED, Answered, Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.program import Program
 from dynascope.dap.protocol import start
@@ -22,22 +22,20 @@ from dynascope.dap.protocol.arguments import (
 )
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
-from dynascope.dap.requests.registry import ANSWERED, CAPABILITIES, Answered, Body, Call, capability, request
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
+from dynascope.dap.requests.registry import CAPABILITIES, capability, request
+from dynascope.dap.session import Session
 
 
 @request("initialize", InitializeArguments, phase="connected")
 async def initialize(session: Session, call: Call[InitializeArguments]) -> Body:
-    if session.client_arguments is not None:
+    if session.client.arguments is not None:
         raise RequestError("initialize has been sent before.")
     if not (call.arguments.lines_start_at1 and call.arguments.columns_start_at1):
         raise RequestError("Lines and columns have to start at 1 (linesStartAt1, columnsStartAt1).")
     if call.arguments.path_format != "path":
         raise RequestError(f"The pathFormat has to be 'path', not {call.arguments.path_format!r}.")
-    session.client_arguments = call.arguments
-    session.initialize_arguments = msgspec.json.decode(call.raw) if isinstance(call.raw, Raw) else {}
+    session.client.arguments = call.arguments
+    session.client.initialize_arguments = msgspec.json.decode(call.raw) if isinstance(call.raw, Raw) else {}
     return dict(CAPABILITIES)
 
 
@@ -69,7 +67,7 @@ async def _start(session: Session, call: Call[LaunchArguments] | Call[AttachArgu
     program = session.program = _new_program(session, configuration, call.arguments)
 
     def answer(response: Envelope) -> None:
-        session.respond(call, response)
+        session.client.respond(call, response)
         if not response.success and session.program is program:
             session.program = None
             program.in_background(program.end(program.launched))
@@ -84,16 +82,17 @@ def _new_program(
     from dynascope.dap.alone import ProgramAlone
     from dynascope.dap.runtime_half import ProgramWithDebugpy
 
+    made_of = session.client, configuration, arguments, session.program_is_ready
     if not arguments.runtime:
-        return ProgramAlone(session, configuration, arguments)
+        return ProgramAlone(*made_of)
     if find_spec("debugpy") is None:
-        program = ProgramAlone(session, configuration, arguments)
+        program = ProgramAlone(*made_of)
         program.say(
             f"debugpy is not installed for {sys.executable}: only compiles can be debugged. "
             f"For both, run: {sys.executable} -m pip install debugpy"
         )
         return program
-    return ProgramWithDebugpy(session, configuration, arguments)
+    return ProgramWithDebugpy(*made_of)
 
 
 @request("configurationDone", NoArguments, ordered=True)
@@ -102,7 +101,7 @@ async def configuration_done(session: Session, call: Call[NoArguments]) -> Body:
     program = session.running()
     if program.configured:
         raise RequestError("configurationDone has been sent before.")
-    program.configured = session.settled = True
+    program.configured = session.client.settled = True
     return await program.configuration_done(call)
 
 
@@ -123,7 +122,7 @@ async def restart(session: Session, call: Call[RestartArguments]) -> Body:
     if not response.success:
         session.program = None
         await program.end(program.launched)
-        session.event("terminated")
+        session.client.event("terminated")
         raise RequestError(f"The program could not be started again: {response.message}")
     return None
 
@@ -147,6 +146,6 @@ async def disconnect(session: Session, call: Call[DisconnectArguments]) -> Body:
     if call.arguments.suspend_debuggee:
         raise RequestError("suspendDebuggee is not supported: the program can only run on, or end.")
     await session.end_program(call.arguments.terminate_debuggee)
-    session.respond(call, Envelope("response", 0, success=True, body=UNSET))
-    session.finish()
+    session.client.succeed(call)
+    session.over.set()
     return ANSWERED

@@ -2,50 +2,25 @@
 `@capability("supports…")`.
 
 `initialize` answers with the capabilities collected here, so what is advertised is what is served. A handler returns
-the response's body (a struct, a dict, raw JSON) or None for none; ANSWERED says that the response has been or will be
-sent otherwise. It raises RequestError for the user's eyes.
+the response's body, or ANSWERED. It raises RequestError for the user's eyes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from dynascope.dap.call import Arguments, Body, Call
+from dynascope.dap.session import Session
 from dynascope.wire.dap import DapStruct
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
 Phase = Literal["connected", "initialized", "running"]
 """The earliest a request makes sense: always; after `initialize`; once there is a program to debug."""
 
-Arguments = TypeVar("Arguments", bound=DapStruct)
-
-
-class Answered:
-    """Type of ANSWERED."""
-
-
-ANSWERED: Final = Answered()
-
-
-class Call(Generic[Arguments]):
-    """One request: its typed arguments, and the raw ones to pass on."""
-
-    __slots__ = ("arguments", "command", "raw", "seq")
-
-    def __init__(self, seq: int, command: str, arguments: Arguments, raw: Raw | UnsetType) -> None:
-        self.seq = seq
-        self.command = command
-        self.arguments = arguments
-        self.raw = raw
-
-
-Body = DapStruct | dict[str, Any] | Raw | None | Answered
-Function = Callable[["Session", Call[Arguments]], Awaitable[Body]]
+Function = Callable[[Session, Call[Arguments]], Awaitable[Body]]
 
 
 class Handler(Struct, frozen=True):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from dynascope.dap.call import Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.protocol.arguments import (
     FrameArguments,
@@ -16,11 +15,9 @@ from dynascope.dap.protocol.arguments import (
     SourceArguments,
     ThreadArguments,
 )
-from dynascope.dap.requests.registry import Body, Call, capability, request
+from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID
-
-if TYPE_CHECKING:
-    from dynascope.dap.session import Session
 
 
 def _refuse_symbolic(id: int | None, what: str) -> None:

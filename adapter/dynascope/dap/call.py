@@ -1,0 +1,35 @@
+"""One DAP request that is being served: its arguments going in, and what comes back."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Generic, TypeVar
+
+from msgspec import Raw, UnsetType
+
+from dynascope.wire.dap import DapStruct
+
+Arguments = TypeVar("Arguments", bound=DapStruct)
+
+
+class Answered:
+    """Type of ANSWERED."""
+
+
+ANSWERED: Final = Answered()
+"""Instead of a body: the response has been or will be sent otherwise."""
+
+
+class Call(Generic[Arguments]):
+    """One request: its typed arguments, and the raw ones to pass on."""
+
+    __slots__ = ("arguments", "command", "raw", "seq")
+
+    def __init__(self, seq: int, command: str, arguments: Arguments, raw: Raw | UnsetType) -> None:
+        self.seq = seq
+        self.command = command
+        self.arguments = arguments
+        self.raw = raw
+
+
+Body = DapStruct | dict[str, Any] | Raw | None | Answered
+"""A response's body: a struct, a dict, raw JSON, or None for none."""
