@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import io
 import os
 import re
@@ -112,6 +113,16 @@ def test_wings_import_only_what_they_stand_on():
             if below(name, ("dynascope", "dynascope_lsp")) and not below(name, MAY_IMPORT[here] | {own}):
                 wrong.append(where(path, line, f"{here} imports {name}"))
     assert not wrong, "\n".join(wrong)
+
+
+def test_the_imports_of_the_adapter_form_no_circle():
+    """Those for type checkers and inside functions count too."""
+    modules = {module_name(path): path for path in SOURCES if wing(path) != "dynascope_lsp"}
+    graph = {
+        module: {name if name in modules else name.rpartition(".")[0] for _, name in imports(path)}
+        for module, path in modules.items()
+    }
+    graphlib.TopologicalSorter({module: found & graph.keys() for module, found in graph.items()}).prepare()
 
 
 def test_only_the_agent_imports_torch():
