@@ -96,9 +96,12 @@ def _contained_async(session: Session, served: Feature) -> Callable[[Any], Await
 
 
 def _command(session: Session, served: Feature) -> Callable[..., Any]:
-    contained = _contained(session, served)
+    """pygls gives a command its arguments one by one."""
+    if iscoroutinefunction(served.function):
+        contained = _contained_async(session, served)
 
-    def handler(*arguments: Any) -> Any:
-        return contained(list(arguments))
+        async def serve_async(*arguments: Any) -> Any:
+            return await contained(list(arguments))
 
-    return handler
+        return serve_async
+    return lambda *arguments: _contained(session, served)(list(arguments))

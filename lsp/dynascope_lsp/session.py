@@ -121,7 +121,7 @@ class Session:
         """Of the open document if there is one, so that the client knows it again (links resolved, cells of
         notebooks)."""
         for uri in self.server.workspace.text_documents:
-            if path_of(uri) == path:
+            if path in (uri, path_of(uri)):  # a document without a file is known by its address
                 return str(uri)
         address: str | None = uris.from_fs_path(path)
         return path if address is None else address

@@ -167,11 +167,11 @@ class Stores:
         return found[0] if found else None
 
     def folder_of(self, path: str | None) -> Path | None:
-        """The folder of the program whose store has the newest facts about a file; without any, of the first store."""
+        """The `.dynascope` with the newest facts about a file; without any, the first there is."""
         best = self.view(path) if path is not None else None
         for store, reader in self._open():
             if best is None or best[0] is reader:
-                return store.path.parent.parent
+                return store.path.parent
         return None
 
     def readers(self) -> Iterable[Reader]:

@@ -107,3 +107,26 @@ def test_inline_values_name_the_locals_of_the_stopped_function(tmp_path: Path):
             assert not {name for line, name in names if line > 9 or name in ("gate", "torch")}
 
     run(scenario)
+
+
+def test_the_lens_opens_the_report(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            shown: list[types.ShowDocumentParams] = []
+
+            def show(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
+                shown.append(params)
+                return types.ShowDocumentResult(success=True)
+
+            each.client.feature(types.WINDOW_SHOW_DOCUMENT)(show)
+            uri = each.open(tmp_path / "model.py")
+            await each.client.workspace_execute_command_async(
+                types.ExecuteCommandParams("dynascope.openReport", arguments=[{"uri": uri}])
+            )
+            assert not each.messages, each.messages
+            page = Path(shown[0].uri.removeprefix("file://"))
+            assert "Data-dependent branching" in page.read_text()
+
+    run(scenario)

@@ -40,3 +40,17 @@ def test_a_cell_is_found_by_its_content(tmp_path: Path):
             assert [(d.code, d.range.start.line + 1) for d in found] == [("GB0170", 5)]
 
     run(scenario)
+
+
+def test_a_cell_and_an_unsaved_document_have_predictions(tmp_path: Path):
+    text = "import torch\n\n\n@torch.compile\ndef f(x):\n    print(x)\n    return x\n"
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            for uri in (CELL, "untitled:Untitled-1"):
+                each.client.text_document_did_open(
+                    types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "python", 1, text))
+                )
+                assert [d.range.start.line for d in await each.diagnostics(uri)] == [5], uri
+
+    run(scenario)

@@ -28,8 +28,7 @@ async def open_report(session: Session, arguments: list[object]) -> None:
         return
     page = Path(tempfile.mkdtemp(prefix="dynascope-")) / "report.html"
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "dynascope", "report", "--html", str(page)),
-        cwd=folder,
+        *(sys.executable, "-m", "dynascope", "report", "--facts", str(folder), "--html", str(page)),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
