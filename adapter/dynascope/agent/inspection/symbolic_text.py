@@ -27,7 +27,7 @@ from dynascope.agent.internals.contents import (
     Unrealised,
     Unset,
 )
-from dynascope.agent.internals.fake_tensors import tensor_text
+from dynascope.agent.internals.fake_tensors import symbolic_text, tensor_text
 from dynascope.agent.internals.variables import class_names, key_variable
 
 
@@ -88,7 +88,7 @@ def contents_text(look: Look, held: Contents, depth: int) -> str:
 
 def _items_text(look: Look, held: Items, depth: int, name: str | None = None) -> str:
     if held.kind == "torch.Size":
-        return f"torch.Size([{', '.join([variable_text(look, item, PREVIEW_DEPTH) for item in held.items])}])"
+        return f"torch.Size([{', '.join([_size_text(look, item) for item in held.items])}])"
     brackets = "[]" if held.kind in ("list", "deque") else "()"
 
     def texts() -> Iterator[str]:
@@ -97,6 +97,11 @@ def _items_text(look: Look, held: Items, depth: int, name: str | None = None) ->
             yield f"{held.names[i]}={text}" if i < len(held.names) else text
 
     return _preview(name or held.kind, brackets, len(held.items), depth, texts())
+
+
+def _size_text(look: Look, variable: object) -> str:
+    held = contents(look, variable)
+    return symbolic_text(held.symbolic) if isinstance(held, Number) else contents_text(look, held, PREVIEW_DEPTH)
 
 
 def _entries_text(look: Look, held: Entries, depth: int, name: str | None = None) -> str:
