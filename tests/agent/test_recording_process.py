@@ -1,4 +1,4 @@
-"""Programs that are recorded behave as they do plain: arguments, exit codes, tracebacks, forks, a store that is not ours."""
+"""Programs that are recorded behave as they do plain: arguments, exit codes, tracebacks, forks, a foreign store."""
 
 from __future__ import annotations
 

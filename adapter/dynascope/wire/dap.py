@@ -106,7 +106,7 @@ class SourceBreakpoint(DapStruct):
     hit_condition: str | None = None
     log_message: str | None = None
     mode: str | None = None
-    """`backward`: at the autograd nodes that the line makes, when the backward is captured. None: where it is traced."""
+    """`backward`: at the autograd nodes that the line makes, as the backward is captured. None: where it is traced."""
 
 
 class FunctionBreakpoint(DapStruct):

@@ -11,8 +11,8 @@ from dynascope.facts.model import Guard
 def built_guards(output: Any, real_path: Callable[[str], str]) -> list[Guard]:
     """Guards of the graph that `guards.CheckFunctionManager` (2.0) was made from: they have their code now.
 
-    Reads `torch._guards.GuardsSet.inner` and `Guard.code_list`, `.user_stack`, `.create_fn_name` (2.0). `real_path` makes
-    paths of Dynamo's file names; "" and 0 stand where the guard comes from no line of the user.
+    Reads `torch._guards.GuardsSet.inner` and `Guard.code_list`, `.user_stack`, `.create_fn_name` (2.0). `real_path`
+    makes paths of Dynamo's file names; "" and 0 stand where the guard comes from no line of the user.
     """
     found = []
     for guard in output.guards.inner:
