@@ -13,6 +13,7 @@ from dynascope_lsp.prediction.torch_names import (
     LAYERS,
     MASKS,
     NOT_TRACED,
+    RETURN_THEMSELVES,
     TELLING_METHODS,
     TENSOR_METHODS,
     result_of,
@@ -74,6 +75,8 @@ class Calls(ABC):
             receiver = self.evaluate(node.func.value)
             if may_be_tensor(receiver) or receiver == LOGGER:
                 return self._method_call(node, node.func.attr, receiver)
+            if isinstance(receiver, Instance) and self._returns_itself(receiver, node.func.attr):
+                return receiver
         if isinstance(node.func, ast.Call) and dotted(node.func.func) == "super":
             return UNKNOWN
         function = self._super_method(node.func) or self.evaluate(node.func)
@@ -82,6 +85,10 @@ class Calls(ABC):
         starred = [place for place, each in enumerate(node.args) if isinstance(each, ast.Starred)]
         more = bool(starred) or any(each.arg is None for each in node.keywords)
         return self._apply(node, function, arguments[: starred[0]] if starred else arguments, keywords, more)
+
+    def _returns_itself(self, receiver: Instance, method: str) -> bool:
+        """`Model().cuda()` is that model, unless its class says otherwise."""
+        return method in RETURN_THEMSELVES and self._interpreter.method(receiver.info, method) is None
 
     def _apply(
         self, node: ast.Call, function: Value, arguments: list[Value], keywords: dict[str, Value], more: bool

@@ -255,7 +255,8 @@ class Frame(Expressions):
                 self.evaluate(target.value)
 
 
-_NO_DEPTH = 100
+_NO_DEPTH = 12
+"""So that what an expression calls is followed, but not for ever."""
 _NOTHING = ast.Lambda(
     args=ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]), body=ast.Constant(None)
 )

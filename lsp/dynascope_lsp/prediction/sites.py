@@ -83,7 +83,10 @@ def _calls(module: Module) -> Iterator[tuple[list[ast.AST], ast.Call]]:
 def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], target: ast.expr) -> Value:
     """What is compiled, from the assignments of the functions around the call."""
     frame = Frame.to_evaluate(interpreter, module)
+    owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
     for scope in scopes:
+        if id(scope) in owners:
+            frame.names["self"] = Instance(owners[id(scope)])
         for node in ast.walk(scope):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 if node.lineno < target.lineno:

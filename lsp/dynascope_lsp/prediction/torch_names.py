@@ -27,6 +27,8 @@ NOT_TENSORS = frozenset(
             "is_complex",
             "is_grad_enabled",
             "numel",
+            "typename",
+            "vmap",
             "get_num_threads",
         ),
         *(
@@ -170,6 +172,11 @@ TELLING_METHODS = REDUCTIONS | {"abs", "relu", "softmax", "masked_fill", "matmul
 """Methods that hardly anything else has in compiled code: their receiver is a tensor even when nothing says so."""
 
 TENSOR_ATTRIBUTES = frozenset(("T", "mT", "H", "data", "real", "imag"))
+
+RETURN_THEMSELVES = frozenset(
+    ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "to_empty", "apply")
+)
+"""Methods of nn.Module that give the module."""
 
 LAYERS = frozenset(
     f"torch.nn.{name}"
