@@ -1,4 +1,4 @@
-"""As training scripts are written: models made in functions, moved, compiled in main or in `__init__`; most of it fine."""
+"""As training scripts are written: models made in functions, moved, compiled in main or in `__init__`."""
 
 import math
 from dataclasses import dataclass
