@@ -89,7 +89,7 @@ compiled()
 
 def test_recording_on_request_of_the_environment(tmp_path: Path):
     """What the wheel's `torch.backends` entry point calls; a checkout that is not installed has no entry points."""
-    source = "from dynascope.agent.recorder.process import begin_if_asked; begin_if_asked(); compiled()"
+    source = "from dynascope.autoload import record_if_asked; record_if_asked(); compiled()"
     assert run(tmp_path, "program.py", source=source).returncode == 0
     assert not (tmp_path / FOLDER_NAME).exists()
     assert run(tmp_path, "program.py", source=source, DYNASCOPE_RECORD="1").returncode == 0

@@ -40,13 +40,13 @@ def main() -> None:
     agent = bootstrap.serve(connection, on_lost=end_with_children, runtime=False)
     agent.configured.wait()
     try:
-        _run(arguments)
+        run_program(arguments)
     except BaseException:
-        _hide_our_frames()
+        hide_our_frames()
         raise
 
 
-def _run(arguments: list[str]) -> None:
+def run_program(arguments: list[str]) -> None:
     program = types.ModuleType("__main__")
     program.__dict__.update(__builtins__=__builtins__, __annotations__={})
     sys.modules["__main__"] = program
@@ -107,7 +107,7 @@ def _set_import_folder(folder: str) -> None:
         sys.path[0] = folder
 
 
-def _hide_our_frames() -> None:
+def hide_our_frames() -> None:
     """Let Python print an error's traceback from the program's first frame on."""
     shown = sys.excepthook
 

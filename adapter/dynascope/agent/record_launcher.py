@@ -19,9 +19,9 @@ def main() -> None:
     os.environ[process.RECORD_VARIABLE] = "1"
     process.begin()
     try:
-        launcher._run(arguments)
+        launcher.run_program(arguments)
     except BaseException:
-        launcher._hide_our_frames()
+        launcher.hide_our_frames()
         raise
 
 

@@ -1,6 +1,6 @@
 """Recording in this process: when it begins, where it writes, and how it ends, forks and fails.
 
-DYNASCOPE_RECORD=1       record, from the moment torch is imported (see `begin_if_asked`)
+DYNASCOPE_RECORD=1       record, from the moment torch is imported (see `dynascope.autoload`)
 DYNASCOPE_FACTS=FOLDER   write there, and not to `.dynascope` in the current folder
 DYNASCOPE_LAUNCH=TEXT    the same in all processes of one launch; made by the first, inherited by the rest
 """
@@ -47,15 +47,6 @@ def begin_beside_a_debugger() -> None:
     begin()
     if _recording is not None:
         _recording.hook_dynamo()
-
-
-def begin_if_asked() -> None:
-    """The entry point that `import torch` calls (group `torch.backends`, 2.5): records if `DYNASCOPE_RECORD` is set."""
-    if os.environ.get(RECORD_VARIABLE, "0") not in ("", "0"):
-        try:
-            begin()
-        except Exception as error:  # torch would end the program
-            _say(f"cannot record: {type(error).__name__}: {error}")
 
 
 class _Recording:
