@@ -10,8 +10,9 @@ VENV := .venvs/$(TAG)
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
 find_python = $(shell command -v python$(1) || ls -d $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$(1).*/bin/python 2>/dev/null | tail -n 1)
-TESTS ?= tests/unit tests/agent tests/dap tests/terminal tests/lsp
-PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest
+TESTS ?= tests/agent tests/backward tests/dap tests/facts tests/lsp tests/terminal tests/unit
+WORKERS ?= 2
+PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test test-e2e test-second test-cuda matrix bench lint vsix setup clean help
 
@@ -35,14 +36,17 @@ demo: $(READY) ## a compiled model, stopped while Dynamo traces it
 test: $(READY) ## every test that needs neither root nor a browser
 	$(PYTEST) -m 'not cuda' $(TESTS)
 	@echo
-	@echo "Left out: the VS Code workbench in a browser (make test-e2e: installs the workbench and Chromium, needs root for apt),"
+	@echo "Left out: VS Code in a browser, Neovim and Emacs (make test-e2e: installs them and Chromium, needs root for apt),"
 	@echo "          tests on a GPU (make test-cuda), the other torch versions (make matrix)."
 
 test-second: ## the same tests on the second leg: Python 3.12, torch 2.15
 	$(MAKE) test PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
 
-test-e2e: $(READY) ## the extension in the real workbench, driven in a browser
+test-e2e: $(READY) ## real editors: VS Code's workbench in a browser, Neovim and Emacs
 	tests/e2e/run.sh $(abspath $(PY))
+	command -v nvim >/dev/null && command -v emacs >/dev/null || { apt-get update -qq && \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends neovim emacs-nox elpa-eglot >/dev/null; }
+	$(PY) -m pytest tests/editors
 
 test-cuda: $(READY) ## the tests that need a GPU
 	$(PYTEST) -m cuda tests
