@@ -42,8 +42,6 @@ class CompiledFunction(Struct, frozen=True):
     @property
     def summary(self) -> str:
         """`2 graphs, 1 break, 1 recompile, 1.8 s`; what there is none of is left out."""
-        from dynascope_lsp.markdown import seconds
-
         parts = [_count(self.graphs, "graph")]
         parts += [_count(n, what) for n, what in ((self.breaks, "break"), (self.recompiles, "recompile")) if n]
         failed = sum(each.status == "failed" for each in self.compiles)
@@ -76,6 +74,11 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
         name_line, last_line = (function.name_line, function.last_line) if function else (line, line)
         found.append(CompiledFunction(name, line, name_line, last_line, compiles, len(breaks)))
     return found
+
+
+def seconds(value: float) -> str:
+    """`1.3 s`, `12 ms`."""
+    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
 
 
 def _count(number: int, what: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dynascope.facts import model
 
-from dynascope_lsp.compiles import CompiledFunction
+from dynascope_lsp.compiles import CompiledFunction, seconds
 from dynascope_lsp.file_facts import FileFacts
 from dynascope_lsp.findings import Finding, registry_page
 from dynascope_lsp.shapes import Seen, symbols_in
@@ -80,11 +80,6 @@ def finding(found: Finding) -> str:
     if found.registry_id:
         parts.append(f"[{found.registry_id}]({registry_page(found.registry_id)})")
     return "\n\n".join(parts)
-
-
-def seconds(value: float) -> str:
-    """`1.3 s`, `12 ms`."""
-    return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
 
 
 def _symbol(symbol: model.Symbol) -> str:

@@ -13,15 +13,13 @@ from collections.abc import Awaitable, Callable
 from importlib import import_module
 from inspect import iscoroutinefunction
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from msgspec import Struct
+from pygls.lsp.server import LanguageServer
 
 from dynascope_lsp import features
-
-if TYPE_CHECKING:
-    from dynascope_lsp.serving import Server
-    from dynascope_lsp.session import Session
+from dynascope_lsp.session import Session
 
 log = logging.getLogger(__name__)
 
@@ -60,15 +58,15 @@ def command(name: str) -> Callable[[Function], Function]:
     return declare
 
 
-def install(server: Server) -> None:
+def install(server: LanguageServer, session: Session) -> None:
     """Register everything that is declared in `features/` with the server."""
     for module in iter_modules(features.__path__):
         import_module(f"{features.__name__}.{module.name}")
     for each in FEATURES.values():
         serve = _contained_async if iscoroutinefunction(each.function) else _contained
-        server.feature(each.name, each.options)(serve(server.session, each))
+        server.feature(each.name, each.options)(serve(session, each))
     for each in COMMANDS.values():
-        server.command(each.name)(_command(server.session, each))
+        server.command(each.name)(_command(session, each))
 
 
 def _contained(session: Session, served: Feature) -> Callable[[Any], Any]:

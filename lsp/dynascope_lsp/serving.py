@@ -1,14 +1,7 @@
-"""The server: its name, its session, and how it hears of new facts.
-
-One thread does everything, in pygls' event loop: requests, and a look at the stores several times a second. A query
-takes microseconds to milliseconds, and a store's writers never hold its readers up, so nothing is worth a second
-thread.
-"""
+"""The server: pygls', with a session and every feature."""
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from importlib.metadata import PackageNotFoundError, version
 
 from lsprotocol import types
@@ -17,11 +10,6 @@ from pygls.lsp.server import LanguageServer
 from dynascope_lsp import registry
 from dynascope_lsp.session import Session
 
-LOOK_SECONDS = 0.25
-"""How often the stores are looked at: microseconds each."""
-
-log = logging.getLogger(__name__)
-
 NOTEBOOKS = types.NotebookDocumentSyncOptions(
     notebook_selector=[
         types.NotebookDocumentFilterWithNotebook(notebook="*", cells=[types.NotebookCellLanguage(language="python")])
@@ -29,41 +17,15 @@ NOTEBOOKS = types.NotebookDocumentSyncOptions(
 )
 
 
-class Server(LanguageServer):
-    """pygls' server, with a session."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            "dynascope",
-            _version(),
-            text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
-            notebook_document_sync=NOTEBOOKS,
-        )
-        self.session = Session(self)
-        self._watching: asyncio.Task[None] | None = None
-
-    def watch(self) -> None:
-        """Begin to look at the stores, and to tell the client when facts have changed."""
-        if self._watching is None:
-            self._watching = asyncio.get_running_loop().create_task(self._watch())
-
-    async def _watch(self) -> None:
-        from dynascope_lsp.features.refreshing import refresh
-
-        while True:
-            await asyncio.sleep(LOOK_SECONDS)
-            try:
-                changed = self.session.stores.refresh()
-                if self.session.project.scan() or changed:
-                    refresh(self.session)
-            except Exception:
-                log.exception("looking at the stores failed")
-
-
-def create_server() -> Server:
+def create_server() -> LanguageServer:
     """A server with every feature registered."""
-    server = Server()
-    registry.install(server)
+    server = LanguageServer(
+        "dynascope",
+        _version(),
+        text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
+        notebook_document_sync=NOTEBOOKS,
+    )
+    registry.install(server, Session(server))
     return server
 
 

@@ -6,6 +6,7 @@ change.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sqlite3
@@ -14,12 +15,13 @@ import sysconfig
 from collections import OrderedDict
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME
 from lsprotocol import types
 from msgspec import structs
 from pygls import uris
+from pygls.lsp.server import LanguageServer
 
 from dynascope_lsp import notebooks
 from dynascope_lsp.file_facts import FileFacts
@@ -31,9 +33,6 @@ from dynascope_lsp.snapshot import Snapshot
 from dynascope_lsp.stores import Stores
 from dynascope_lsp.text import Text
 
-if TYPE_CHECKING:
-    from dynascope_lsp.serving import Server
-
 log = logging.getLogger(__name__)
 
 FILES_KEPT = 48
@@ -41,7 +40,7 @@ FILES_KEPT = 48
 
 
 class Session:
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: LanguageServer) -> None:
         self.server = server
         self.settings = Settings()
         self.stores = Stores(self.warn)
@@ -52,6 +51,8 @@ class Session:
         self._placements: OrderedDict[str, tuple[object, Placement | None]] = OrderedDict()
         self._facts: dict[str, FileFacts | None] = {}
         self._facts_generation = -1
+        self.watching: asyncio.Task[None] | None = None
+        """The look at the stores, several times a second."""
 
     @property
     def version(self) -> str:
@@ -136,8 +137,8 @@ class Session:
         folders = self._folders()
         return not folders or any(path.startswith(folder + os.sep) for folder in folders)
 
-    def predictions(self, snapshot: Snapshot) -> list[Finding]:
-        return self.project.predictions(snapshot.path)
+    def predictions(self, path: str) -> list[Finding]:
+        return self.project.predictions(path)
 
     def facts_failed(self, error: sqlite3.Error) -> None:
         self._facts.clear()

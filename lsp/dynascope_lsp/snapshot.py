@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from dynascope_lsp.file_facts import FileFacts
 from dynascope_lsp.findings import Finding
@@ -12,15 +12,25 @@ from dynascope_lsp.placement import Placement
 from dynascope_lsp.settings import Settings
 from dynascope_lsp.text import Text
 
-if TYPE_CHECKING:
-    from dynascope_lsp.session import Session
+
+class Surroundings(Protocol):
+    """What a document cannot say by itself."""
+
+    def locate(self, path: str, line: int) -> int | None:
+        """Where a recorded line of a file is now; the same line for a file nothing is known about."""
+
+    def is_ours(self, path: str) -> bool:
+        """Whether a file is one the user works on."""
+
+    def predictions(self, path: str) -> list[Finding]:
+        """Of one file."""
 
 
 class Snapshot:
     """Of one document. `facts` and `placement` are None for a file that no run has traced."""
 
     def __init__(
-        self, session: Session, uri: str, path: str, text: Text, settings: Settings, facts: FileFacts | None
+        self, surroundings: Surroundings, uri: str, path: str, text: Text, settings: Settings, facts: FileFacts | None
     ) -> None:
         self.uri = uri
         self.path = path
@@ -28,7 +38,7 @@ class Snapshot:
         self.settings = settings
         self.facts = facts
         self.placement = Placement(facts, text, trusted=facts.path != path) if facts else None
-        self._session = session
+        self._surroundings = surroundings
 
     @cached_property
     def findings(self) -> list[Finding]:
@@ -43,12 +53,12 @@ class Snapshot:
     def observed(self) -> list[Finding]:
         if self.facts is None or self.placement is None:
             return []
-        session = self._session
-        return Observations(self.facts, self.placement, self.text, session.locate, session.is_ours).findings()
+        around = self._surroundings
+        return Observations(self.facts, self.placement, self.text, around.locate, around.is_ours).findings()
 
     @property
     def _predicted(self) -> list[Finding]:
-        return self._session.predictions(self) if self.settings.predictions else []
+        return self._surroundings.predictions(self.path) if self.settings.predictions else []
 
     def _traced_without(self, prediction: Finding) -> bool:
         """Dynamo traced this very line, and no break came of it: what was observed counts."""

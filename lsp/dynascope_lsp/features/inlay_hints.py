@@ -11,6 +11,7 @@ from typing import Any
 from lsprotocol import types
 
 from dynascope_lsp import markdown
+from dynascope_lsp.features.refreshing import refresh
 from dynascope_lsp.registry import command, feature
 from dynascope_lsp.session import Session
 from dynascope_lsp.shapes import Seen, by_value, values_of
@@ -43,8 +44,6 @@ def resolve(session: Session, hint: types.InlayHint) -> types.InlayHint:
 @command("dynascope.showShapesOfCompile")
 def show_shapes_of_compile(session: Session, arguments: list[object]) -> None:
     """`[compile]`: whose shapes to show from now on; see `InlayHints.compile`."""
-    from dynascope_lsp.features.refreshing import refresh
-
     if arguments and isinstance(arguments[0], str):
         session.choose_compile(arguments[0])
         refresh(session)

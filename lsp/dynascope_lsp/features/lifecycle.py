@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from dynascope_lsp.features.refreshing import refresh
+from dynascope_lsp.features.refreshing import refresh, watch
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 from dynascope_lsp.settings import SECTION, read_settings
@@ -24,10 +24,9 @@ def initialize(session: Session, params: types.InitializeParams) -> None:
 @feature(types.INITIALIZED)
 async def initialized(session: Session, params: types.InitializedParams) -> None:
     """Settings first, so that the first diagnostics are right; stores and watching in the same breath."""
-    server = session.server
-    for uri in server.workspace.folders:
+    for uri in session.server.workspace.folders:
         session.add_folder(uri)
-    server.watch()
+    watch(session)
     await read_configuration(session)
     _watch_files(session)
 

@@ -1,17 +1,43 @@
-"""Tell the client that what it shows is out of date: it asks again, or, where it cannot, gets diagnostics pushed."""
+"""Tell the client that what it shows is out of date: it asks again, or, where it cannot, gets diagnostics pushed.
+
+One thread does everything, in pygls' event loop: requests, and a look at the stores several times a second. A query
+takes microseconds to milliseconds, and a store's writers never hold its readers up, so nothing is worth a second
+thread.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import logging
 
-if TYPE_CHECKING:
-    from dynascope_lsp.session import Session
+from dynascope_lsp.features.diagnostics import publish, pulls
+from dynascope_lsp.session import Session
+
+LOOK_SECONDS = 0.25
+"""How often the stores are looked at: microseconds each."""
+
+log = logging.getLogger(__name__)
+
+
+def watch(session: Session) -> None:
+    """Begin to look at the stores, and to tell the client when facts have changed."""
+    if session.watching is None:
+        session.watching = asyncio.get_running_loop().create_task(_watch(session))
+
+
+async def _watch(session: Session) -> None:
+    while True:
+        await asyncio.sleep(LOOK_SECONDS)
+        try:
+            changed = session.stores.refresh()
+            if session.project.scan() or changed:
+                refresh(session)
+        except Exception:
+            log.exception("looking at the stores failed")
 
 
 def refresh(session: Session) -> None:
     """For every open document, each feature in the way this client has for it."""
-    from dynascope_lsp.features.diagnostics import publish, pulls
-
     server = session.server
     workspace = server.client_capabilities.workspace
     if workspace is not None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
 
 from dynascope_lsp.prediction import rules
+from dynascope_lsp.prediction.program import Program
 from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import (
     DISABLING,
@@ -37,15 +37,12 @@ from dynascope_lsp.prediction.values import (
 )
 from dynascope_lsp.syntax import dotted
 
-if TYPE_CHECKING:
-    from dynascope_lsp.prediction.interpreter import Interpreter
-
 
 class Calls(ABC):
     """The half of a frame that calls; it holds the frame's state."""
 
-    def __init__(self, interpreter: Interpreter, function: Function, certain: bool, depth: int) -> None:
-        self._interpreter = interpreter
+    def __init__(self, program: Program, function: Function, certain: bool, depth: int) -> None:
+        self._program = program
         self._function = function
         self._module = function.module
         self._certain = certain
@@ -63,9 +60,9 @@ class Calls(ABC):
     def _report(self, node: ast.expr | ast.stmt, rule: Rule) -> None:
         if not self._certain or self._uncompiled:
             return
-        if rule.unless and any(module.sets(rule.unless) for module in self._interpreter.modules.values()):
+        if rule.unless and any(module.sets(rule.unless) for module in self._program.modules.values()):
             return
-        self._interpreter.report(self._module, node, rule, self._name)
+        self._program.report(self._module, node, rule, self._name)
         if self._unresumable:
             self._uncompiled = True
 
@@ -88,7 +85,7 @@ class Calls(ABC):
 
     def _returns_itself(self, receiver: Instance, method: str) -> bool:
         """`Model().cuda()` is that model, unless its class says otherwise."""
-        return method in RETURN_THEMSELVES and self._interpreter.method(receiver.info, method) is None
+        return method in RETURN_THEMSELVES and self._program.method(receiver.info, method) is None
 
     def _apply(
         self, node: ast.Call, function: Value, arguments: list[Value], keywords: dict[str, Value], more: bool
@@ -97,7 +94,7 @@ class Calls(ABC):
             case Named(name):
                 return self._call_of_named(node, name, arguments)
             case Function():
-                return self._interpreter.call(
+                return self._program.call(
                     function,
                     arguments,
                     keywords,
@@ -106,9 +103,9 @@ class Calls(ABC):
                     more=more,
                 )
             case Instance(info):
-                forward = self._interpreter.method(info, "forward") or self._interpreter.method(info, "__call__")
+                forward = self._program.method(info, "forward") or self._program.method(info, "__call__")
                 if forward is not None:
-                    bound = self._interpreter.decorated(Function(forward.module, forward.node, forward.owner, function))
+                    bound = self._program.decorated(Function(forward.module, forward.node, forward.owner, function))
                     return self._apply(node, bound, arguments, keywords, more)
                 return UNKNOWN
             case Class(info):
@@ -130,14 +127,13 @@ class Calls(ABC):
             or dotted(func.value.func) != "super"
         ):
             return None
-        for each in self._interpreter.bases(owner)[1:]:
+        for each in self._program.bases(owner)[1:]:
             if func.attr in each.methods:
                 return Function(each.module, each.methods[func.attr], each, self._function.bound)
         return None
 
     def _call_of_named(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
         """Something from outside of the workspace is called."""
-        interpreter = self._interpreter
         if name == DISABLED.name:
             self._report(node, rules.DISABLED)
             return UNKNOWN
@@ -178,7 +174,7 @@ class Calls(ABC):
         if name in NOT_TRACED:
             return DISABLED if name in DISABLING else UNKNOWN
         if name in ("builtins.isinstance",) and len(node.args) == 2 and arguments and is_tensor(arguments[0]):
-            return Constant(True) if interpreter.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
+            return Constant(True) if self._program.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
         if name in ("builtins.enumerate", "builtins.reversed", "builtins.list", "builtins.tuple", "builtins.zip"):
             return _iterated(name, arguments)
         if name.startswith("torch.") and name.split(".")[1] in ("no_grad", "autocast", "inference_mode", "enable_grad"):

@@ -93,13 +93,13 @@ class Expressions(Calls):
 
     def evaluate(self, node: ast.expr) -> Value:
         """What is known of an expression's value; reports what breaks in it."""
-        if not self._interpreter.spend():
+        if not self._program.spend():
             return UNKNOWN
         match node:
             case ast.Constant(value):
                 return Constant(value)
             case ast.Name(name):
-                return self.names[name] if name in self.names else self._interpreter.global_value(self._module, name)
+                return self.names[name] if name in self.names else self._program.global_value(self._module, name)
             case ast.Attribute():
                 return self._attribute(node)
             case ast.Call():
@@ -215,11 +215,11 @@ class Expressions(Calls):
             case Named(name):
                 return Named(usual_name(f"{name}.{node.attr}"))
             case ModuleValue(module):
-                return self._interpreter.global_value(module, node.attr)
+                return self._program.global_value(module, node.attr)
             case Instance(info):
                 return self._attribute_of(owner, info, node.attr)
             case Class(info):
-                return self._interpreter.method(info, node.attr) or UNKNOWN
+                return self._program.method(info, node.attr) or UNKNOWN
             case Tensor() if node.attr in TENSOR_ATTRIBUTES:
                 return owner
             case Tensor():
@@ -227,15 +227,15 @@ class Expressions(Calls):
         return MAYBE_TENSOR if owner == MAYBE_TENSOR and node.attr in TENSOR_ATTRIBUTES else UNKNOWN
 
     def _attribute_of(self, owner: Instance, info: ClassInfo, name: str) -> Value:
-        found = self._interpreter.method(info, name)
+        found = self._program.method(info, name)
         if found is not None:
             assert not isinstance(found.node, ast.Lambda)
             if any(dotted(each) in ("property", "functools.cached_property") for each in found.node.decorator_list):
                 method = Function(found.module, found.node, found.owner, owner)
-                return self._interpreter.call(method, [], {}, certain=self._certain, depth=self._depth + 1)
+                return self._program.call(method, [], {}, certain=self._certain, depth=self._depth + 1)
             bound = None if any(dotted(each) == "staticmethod" for each in found.node.decorator_list) else owner
-            return self._interpreter.decorated(Function(found.module, found.node, found.owner, bound))
-        for each in self._interpreter.bases(info):
+            return self._program.decorated(Function(found.module, found.node, found.owner, bound))
+        for each in self._program.bases(info):
             if name in each.attributes:
                 value, _ = each.attributes[name]
                 result = self._value_of_attribute(owner, each.module, value)

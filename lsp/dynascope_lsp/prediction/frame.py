@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.expressions import Expressions
 from dynascope_lsp.prediction.modules import Module
+from dynascope_lsp.prediction.program import Program
 from dynascope_lsp.prediction.values import (
     MAYBE_TENSOR,
     OTHER,
@@ -31,9 +31,6 @@ from dynascope_lsp.prediction.values import (
 )
 from dynascope_lsp.syntax import dotted
 
-if TYPE_CHECKING:
-    from dynascope_lsp.prediction.interpreter import Interpreter
-
 _NOT_TENSORS = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "None"))
 _ITEMS = 4
 """Of a container that a loop goes over, so many are looked at."""
@@ -43,9 +40,9 @@ class Frame(Expressions):
     """Knows what names hold while it runs."""
 
     @classmethod
-    def to_evaluate(cls, interpreter: Interpreter, module: Module) -> Frame:
+    def to_evaluate(cls, program: Program, module: Module) -> Frame:
         """One that runs nothing: to look at expressions of a module."""
-        return cls(interpreter, Function(module, _NOTHING), False, _NO_DEPTH)
+        return cls(program, Function(module, _NOTHING), False, _NO_DEPTH)
 
     def bind(self, arguments: list[Value] | None, keywords: dict[str, Value], *, more: bool = False) -> None:
         """Give parameters their values: the arguments', or what annotations and defaults say."""
@@ -87,7 +84,7 @@ class Frame(Expressions):
 
     def run(self) -> Value:
         node = self._function.node
-        self._interpreter.modules[self._module.path] = self._module
+        self._program.modules[self._module.path] = self._module
         if isinstance(node, ast.Lambda):
             return self.evaluate(node.body)
         self._block(node.body)
@@ -99,14 +96,14 @@ class Frame(Expressions):
         return result if result is not None else UNKNOWN
 
     def _value_of_attribute(self, owner: Instance, module: Module, value: ast.expr) -> Value:
-        frame = Frame.to_evaluate(self._interpreter, module)
+        frame = Frame.to_evaluate(self._program, module)
         frame.names["self"] = owner
         return frame.evaluate(value)
 
     def _block(self, body: Iterable[ast.stmt]) -> bool:
         """Whether the end of it is never reached."""
         for each in body:
-            if not self._interpreter.spend():
+            if not self._program.spend():
                 return False
             if self._statement(each):
                 return True
@@ -145,14 +142,14 @@ class Frame(Expressions):
                 return self._try(node)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 function = Function(self._module, node, self._function.owner, closure=self.names)
-                self.names[node.name] = self._interpreter.decorated(function)
+                self.names[node.name] = self._program.decorated(function)
             case ast.ClassDef():
                 self._report(node, rules.CLASS_MADE)
                 self.names[node.name] = UNKNOWN
             case ast.Import() | ast.ImportFrom():
                 for alias in node.names:
                     name = alias.asname or alias.name.partition(".")[0]
-                    self.names[name] = self._interpreter.global_value(self._module, name)
+                    self.names[name] = self._program.global_value(self._module, name)
             case ast.Assert():
                 self._assertion(node)
             case ast.Delete(targets):

@@ -1,4 +1,4 @@
-"""Follows the code from one site: calls, imports, classes; what runs inside of a function is `frame`'s.
+"""Follows the code from one site, call by call; what runs inside of a function is `frame`'s.
 
 Reports are kept by place and rule, results of calls by function and kinds of arguments, so that each is looked at once.
 """
@@ -6,32 +6,26 @@ Reports are kept by place and rule, results of calls by function and kinds of ar
 from __future__ import annotations
 
 import ast
-import builtins
 from collections.abc import Callable
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from dynascope_lsp.prediction.frame import Frame
-from dynascope_lsp.prediction.modules import ClassInfo, Module
+from dynascope_lsp.prediction.modules import Module
+from dynascope_lsp.prediction.program import Program
 from dynascope_lsp.prediction.rules import Rule
-from dynascope_lsp.prediction.torch_names import DISABLING, TRANSPARENT, usual_name
 from dynascope_lsp.prediction.values import (
-    DISABLED,
     UNKNOWN,
     Class,
     Constant,
     Function,
     Instance,
     ModuleValue,
-    Named,
     Several,
     Value,
 )
-from dynascope_lsp.syntax import dotted
 
 DEPTH = 24
-_DECORATORS = 4
-"""Deep, at most."""
 BUDGET = 60_000
 """Expressions looked at from one site: some 100 ms."""
 
@@ -45,18 +39,15 @@ class Report(Struct, frozen=True):
     function: str
 
 
-class Interpreter:
-    """From one site; `import_module` finds modules of the workspace."""
+class Interpreter(Program):
+    """From one site."""
 
     def __init__(self, import_module: Callable[[Module, str, int], Module | None]) -> None:
+        super().__init__(import_module)
         self.reports: dict[tuple[str, int, int, str], Report] = {}
-        self.modules: dict[str, Module] = {}
-        self._import = import_module
         self._budget = BUDGET
-        self._decorating = 0
         self._alive: list[Function] = []
         self._results: dict[object, Value] = {}
-        self._globals: dict[tuple[str, str], Value] = {}
 
     def trace(self, function: Function) -> None:
         """Look at a function as a compile would that begins with it."""
@@ -72,7 +63,6 @@ class Interpreter:
         depth: int,
         more: bool = False,
     ) -> Value:
-        """What it returns; `arguments` None: not known (the call that compiles it); `more`: `*args` follow them."""
         if depth > DEPTH or self._budget <= 0:
             return UNKNOWN
         key = (
@@ -93,6 +83,9 @@ class Interpreter:
         self._results[key] = result = frame.run()
         return result
 
+    def evaluate(self, module: Module, node: ast.expr) -> Value:
+        return Frame.to_evaluate(self, module).evaluate(node)
+
     def report(self, module: Module, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
         self.reports.setdefault(
             (module.path, node.lineno, node.col_offset, rule.name), Report(module, node, rule, function)
@@ -101,111 +94,6 @@ class Interpreter:
     def spend(self) -> bool:
         self._budget -= 1
         return self._budget > 0
-
-    def global_value(self, module: Module, name: str) -> Value:
-        """What a name of a module stands for."""
-        self.modules[module.path] = module
-        key = (module.path, name)
-        if key not in self._globals:
-            self._globals[key] = UNKNOWN  # a cycle finds this
-            self._globals[key] = self._global_value(module, name)
-        return self._globals[key]
-
-    def _global_value(self, module: Module, name: str) -> Value:
-        if name in module.functions:
-            return self.decorated(Function(module, module.functions[name]))
-        if name in module.classes:
-            return Class(module.classes[name])
-        if name in module.assigned:
-            value = module.assigned[name]
-            return UNKNOWN if value is None else Frame.to_evaluate(self, module).evaluate(value)
-        if name in module.imports:
-            return self.imported(module, *module.imports[name])
-        return Named(f"builtins.{name}") if hasattr(builtins, name) else UNKNOWN
-
-    def imported(self, module: Module, origin: str, name: str | None, level: int) -> Value:
-        found = self._import(module, origin, level)
-        if found is not None:
-            self.modules[found.path] = found
-            if name is None:
-                return ModuleValue(found)
-            value = self.global_value(found, name)
-            if value != UNKNOWN:
-                return value
-        if name is not None:
-            inner = self._import(module, f"{origin}.{name}" if origin else name, level)
-            if inner is not None:
-                self.modules[inner.path] = inner
-                return ModuleValue(inner)
-        if found is not None or level:
-            return UNKNOWN
-        return Named(usual_name(f"{origin}.{name}" if name else origin))
-
-    def decorated(self, function: Function) -> Value:
-        """A function as its decorators leave it; those of the workspace are called, of others some are known."""
-        assert not isinstance(function.node, ast.Lambda)
-        value: Value = structs.replace(function, bound=None)
-        for decorator in reversed(function.node.decorator_list):
-            name = self.name_of(function.module, decorator.func if isinstance(decorator, ast.Call) else decorator)
-            if name in DISABLING:
-                return DISABLED
-            if name == "functools.partial" and isinstance(decorator, ast.Call) and decorator.args:
-                name = self.name_of(function.module, decorator.args[0])
-            if name not in TRANSPARENT:
-                value = self._called_decorator(function, decorator, value) if name is None else UNKNOWN
-        return structs.replace(value, bound=function.bound) if isinstance(value, Function) else UNKNOWN
-
-    def _called_decorator(self, function: Function, decorator: ast.expr, value: Value) -> Value:
-        maker = Frame.to_evaluate(self, function.module).evaluate(decorator)
-        if not isinstance(maker, Function) or self._decorating >= _DECORATORS:
-            return UNKNOWN
-        self._decorating += 1
-        result = self.call(maker, [value], {}, certain=False, depth=0)
-        self._decorating -= 1
-        return result
-
-    def name_of(self, module: Module, node: ast.expr) -> str | None:
-        """The full name of something from outside of the workspace."""
-        name = dotted(node)
-        if name is None:
-            return None
-        head, _, rest = name.partition(".")
-        value = self.global_value(module, head)
-        if not isinstance(value, Named):
-            return None
-        return usual_name(f"{value.name}.{rest}" if rest else value.name)
-
-    def method(self, info: ClassInfo, name: str) -> Function | None:
-        """A method of a class or of its bases in the workspace."""
-        for each in self.bases(info):
-            if name in each.methods:
-                return Function(each.module, each.methods[name], each)
-        return None
-
-    def bases(self, info: ClassInfo) -> list[ClassInfo]:
-        """The class and those it inherits from, as far as they are in the workspace."""
-        found: list[ClassInfo] = []
-        todo = [info]
-        while todo and len(found) < 16:
-            each = todo.pop(0)
-            if each in found:
-                continue
-            found.append(each)
-            for base in each.node.bases:
-                value = self._value_of_base(each.module, base)
-                if isinstance(value, Class):
-                    todo.append(value.info)
-        return found
-
-    def _value_of_base(self, module: Module, base: ast.expr) -> Value:
-        name = dotted(base)
-        if name is None:
-            return UNKNOWN
-        head, _, rest = name.partition(".")
-        value = self.global_value(module, head)
-        if rest and isinstance(value, ModuleValue):
-            return self.global_value(value.module, rest)
-        return value if not rest else UNKNOWN
 
 
 def _kind(value: Value | None) -> object:
