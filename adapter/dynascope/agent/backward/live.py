@@ -43,6 +43,8 @@ class LiveCapture:
         self.functions: dict[int, Any] = {}
         """By NodeCall: the `torch.autograd.Function` context, of nodes that are written in Python."""
         self._calls_by_name: dict[str, int] = {}
+        self._nodes_ordered = 0
+        self._passes_have_begun = False
         self._order: list[AutogradNode | None] | None = None
         self._tensors: list[Any] | None = None
 
@@ -101,9 +103,11 @@ class LiveCapture:
 
     def _by_order(self) -> dict[str, int]:
         """Nodes in the order they were made, before any pass: those of one NodeCall stand together."""
-        if not self.passes and self.graph is not None:
+        graph = self.graph
+        if not self._passes_have_begun and graph is not None and len(graph.nodes) != self._nodes_ordered:
+            self._nodes_ordered = len(graph.nodes)
             firsts = [call.first for call in self.capture.node_calls]
-            for position, node in enumerate(self.graph.nodes):
+            for position, node in enumerate(graph.nodes):
                 at = bisect.bisect_right(firsts, position)
                 if at and node.op == "call_function" and node.name not in self._calls_by_name:
                     self._calls_by_name[node.name] = self.capture.node_calls[at - 1].index
@@ -123,6 +127,7 @@ class LiveCapture:
     def passes_begin(self, with_texts: bool) -> None:
         """Note what the passes will change or remove; `with_texts`, for a stop that will show it."""
         self._by_order()
+        self._passes_have_begun = True
         if with_texts and self.graph is not None:
             self.node_texts = {node.name: captured_graph.node_text(node) for node in self.graph.nodes}
 
