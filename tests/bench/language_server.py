@@ -23,6 +23,7 @@ from dynascope.facts import model
 from dynascope.facts.writer import Writer
 from dynascope_lsp.registry import FEATURES
 from dynascope_lsp.serving import create_server
+from dynascope_lsp.session import Session
 from lsprotocol import types
 from pygls.workspace import Workspace
 
@@ -138,18 +139,19 @@ METHODS = {
 
 def in_server(folder: Path, paths: list[Path]) -> dict[str, Any]:
     """CPU milliseconds of each request, within a server in this process; first ones for a file are among them."""
-    server = create_server()
+    server = create_server()  # declares the features
+    session = Session(server)
     workspace_folder = types.WorkspaceFolder(folder.as_uri(), folder.name)
     server.protocol._workspace = Workspace(folder.as_uri(), workspace_folders=[workspace_folder])
     server.protocol.client_capabilities = types.ClientCapabilities()
-    server.session.add_folder(folder.as_uri())
+    session.add_folder(folder.as_uri())
     results = {}
     for name, method in METHODS.items():
         times = []
         for turn in range(REPEATS):
             params = parameters(name, paths[turn % OPEN].as_uri(), turn)
             began = time.thread_time()
-            FEATURES[method].function(server.session, params)
+            FEATURES[method].function(session, params)
             times.append(1000 * (time.thread_time() - began))
         results[name] = summary(times)
     return results
