@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import { AdapterProcess } from './adapterProcess';
 import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './configuration';
+import { DEBUG_COMMANDS } from './debugCommands';
 import { chooseInterpreter } from './interpreter';
 import { LanguageServer } from './languageServer';
 import { pickProcess } from './pickProcess';
@@ -33,13 +34,16 @@ export function activate(context: vscode.ExtensionContext): void {
       },
     }),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
+    ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),
     vscode.commands.registerCommand('dynascope.restartLanguageServer', () => server.restart()),
     vscode.workspace.onDidChangeConfiguration((change) => {
-      if (change.affectsConfiguration('dynascope.python') || change.affectsConfiguration('dynascope.languageServer')) {
+      if (change.affectsConfiguration('dynascope.python') || change.affectsConfiguration('dynascope.languageServer.enabled')) {
         void server.restart();
+      } else if (change.affectsConfiguration('dynascope.languageServer')) {
+        void server.settingsChanged();
       }
     }),
     vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),

@@ -1,10 +1,14 @@
 // The language client for `python -m dynascope lsp`, and a status item that says when the server is not running, and why.
 import * as vscode from 'vscode';
-import { CloseAction, ErrorAction, LanguageClient, State } from 'vscode-languageclient/node';
+import { CloseAction, DidChangeConfigurationNotification, ErrorAction, LanguageClient, State } from 'vscode-languageclient/node';
+import { debugCommands } from './debugCommands';
 import { findInterpreter } from './interpreter';
 import { isProblem, preflight } from './preflight';
 
 const SELECTOR: vscode.DocumentSelector = { language: 'python' };
+
+/** What the server is asked about: Python on the disk (libraries too), not saved yet, and in cells of notebooks. */
+const SERVED = [{ language: 'python', scheme: 'file' }, { language: 'python', scheme: 'untitled' }, { language: 'python', notebook: '*' }];
 
 /** How often a server that ended by itself is started again before we give up, until the next `restart`. */
 const RESTARTS = 2;
@@ -35,6 +39,11 @@ export class LanguageServer implements vscode.Disposable {
       .then(() => this.start())
       .catch((error: unknown) => this.crashed(error instanceof Error ? error.message : String(error)));
     return this.turn;
+  }
+
+  /** Settings have changed: a running server reads them anew. */
+  async settingsChanged(): Promise<void> {
+    if (this.client?.state === State.Running) await this.client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
   }
 
   async stop(): Promise<void> {
@@ -70,7 +79,7 @@ export class LanguageServer implements vscode.Disposable {
     // Without `transport` the client speaks over stdio and adds no `--stdio` to the arguments.
     const run = { command, args: [...args, '-P', '-m', 'dynascope', 'lsp'] };
     this.client = new QuietClient('dynascope', 'Dynascope', run, {
-      documentSelector: [{ language: 'python', scheme: 'file' }],
+      documentSelector: SERVED,
       outputChannel: this.log,
       initializationFailedHandler: () => false,
       errorHandler: {
@@ -83,6 +92,7 @@ export class LanguageServer implements vscode.Disposable {
         },
       },
     });
+    this.client.registerFeature(debugCommands);
     this.ended = 0;
     await this.client.start();
     // `start` also resolves when the server ended before it answered; `closed` has told of that.

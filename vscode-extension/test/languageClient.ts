@@ -1,9 +1,14 @@
 // Stands in for vscode-languageclient/node, which needs the editor's own module: a client that starts or fails as told.
 export const CloseAction = { DoNotRestart: 1, Restart: 2 };
 export const ErrorAction = { Continue: 1, Shutdown: 2 };
+export const DidChangeConfigurationNotification = { type: 'workspace/didChangeConfiguration' };
 export const State = { Stopped: 1, Running: 2, Starting: 3 };
 
+interface Feature {
+  readonly fillClientCapabilities: (capabilities: Record<string, unknown>) => void;
+}
 interface Options {
+  readonly documentSelector: Record<string, string>[];
   readonly errorHandler: { closed: () => { action: number; handled?: boolean } };
 }
 interface Run {
@@ -18,6 +23,8 @@ export const next = { failure: undefined as string | undefined, endsAtOnce: fals
 
 export class LanguageClient {
   state = State.Stopped;
+  readonly capabilities: Record<string, unknown> = {};
+  readonly notified: string[] = [];
   constructor(
     readonly id: string,
     readonly name: string,
@@ -25,6 +32,13 @@ export class LanguageClient {
     readonly options: Options,
   ) {
     clients.push(this);
+  }
+  registerFeature(feature: Feature): void {
+    feature.fillClientCapabilities(this.capabilities);
+  }
+  sendNotification(type: string): Promise<void> {
+    this.notified.push(type);
+    return Promise.resolve();
   }
   start(): Promise<void> {
     if (next.failure !== undefined) return Promise.reject(new Error(next.failure));

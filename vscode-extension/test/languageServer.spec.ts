@@ -24,6 +24,20 @@ test('runs `dynascope lsp` with the chosen interpreter', async () => {
   expect(status.text).toBe('Dynascope: running');
 });
 
+test('names its debug commands, and serves files, unsaved documents and cells', async () => {
+  await server().restart();
+  expect(clients[0]?.capabilities).toEqual({ experimental: { commands: { commands: ['dynascope.debugFunction', 'dynascope.debugFinding'] } } });
+  expect(clients[0]?.options.documentSelector.map(({ scheme, notebook }) => scheme ?? notebook)).toEqual(['file', 'untitled', '*']);
+});
+
+test('settings that changed are told to a server that runs', async () => {
+  const running = server();
+  await running.settingsChanged();
+  await running.restart();
+  await running.settingsChanged();
+  expect(clients.map((client) => client.notified)).toEqual([['workspace/didChangeConfiguration']]);
+});
+
 test('a restart ends the client before', async () => {
   const running = server();
   await Promise.all([running.restart(), running.restart()]);

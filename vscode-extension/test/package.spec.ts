@@ -3,6 +3,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { expect, test } from 'vitest';
 import type { ExtensionContext } from 'vscode';
+import { DEBUG_COMMANDS } from '../src/debugCommands';
 import { activate } from '../src/extension';
 import { pythonProcesses } from '../src/pickProcess';
 import './support';
@@ -16,6 +17,7 @@ interface Manifest {
   readonly contributes: {
     readonly commands: { readonly command: string }[];
     readonly breakpoints: { readonly language: string }[];
+    readonly configuration: { readonly properties: Record<string, { readonly default: unknown }> };
     readonly debuggers: {
       readonly configurationAttributes: Record<string, { readonly properties: Record<string, { readonly description?: string }> }>;
       readonly configurationSnippets: Snippet[];
@@ -27,11 +29,19 @@ interface Manifest {
 const { contributes } = JSON.parse(fs.readFileSync(path.join(__dirname, '../package.json'), 'utf8')) as Manifest;
 const [contributed] = contributes.debuggers;
 
-test('every command that package.json names is registered', () => {
+test('every command that package.json names is registered, and those of the language server', () => {
   workspace.isTrusted = false; // no language server
   activate({ subscriptions: [] } as unknown as ExtensionContext);
-  const named = [...contributes.commands.map((entry) => entry.command), ...Object.values(contributed?.variables ?? {})];
+  const named = [...contributes.commands.map((entry) => entry.command), ...Object.keys(DEBUG_COMMANDS), ...Object.values(contributed?.variables ?? {})];
   expect([...state.registered].sort()).toEqual([...named].sort());
+});
+
+test("the language server's settings are those that its documentation lists, with the same defaults", () => {
+  const text = fs.readFileSync(path.join(__dirname, '../../docs/language-server.md'), 'utf8');
+  const documented = [...text.matchAll(/^\| `([\w.]+)` \| `(\w+)` \|/gm)].map(([, name, value]) => [name, value]);
+  const prefix = 'dynascope.languageServer.';
+  const settings = Object.entries(contributes.configuration.properties).filter(([name]) => name.startsWith(prefix) && name !== `${prefix}enabled`);
+  expect(settings.map(([name, setting]) => [name.slice(prefix.length), String(setting.default)])).toEqual(documented);
 });
 
 test('every argument has a description', () => {

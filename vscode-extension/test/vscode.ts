@@ -16,9 +16,45 @@ export class EventEmitter<T> {
 export interface FakeUri {
   readonly scheme: string;
   readonly fsPath: string;
+  toString?(): string;
 }
 
-export const Uri = { file: (fsPath: string): FakeUri => ({ scheme: 'file', fsPath }) };
+export const Uri = {
+  file: (fsPath: string): FakeUri => ({ scheme: 'file', fsPath }),
+  parse: (text: string): FakeUri => {
+    const { protocol, pathname } = new URL(text);
+    return { scheme: protocol.slice(0, -1), fsPath: pathname, toString: () => text };
+  },
+};
+
+export class Position {
+  constructor(
+    readonly line: number,
+    readonly character: number,
+  ) {}
+}
+export class Location {
+  readonly range: { readonly start: Position };
+  constructor(
+    readonly uri: FakeUri,
+    start: Position,
+  ) {
+    this.range = { start };
+  }
+}
+export class SourceBreakpoint {
+  constructor(
+    readonly location: Location,
+    readonly enabled = true,
+  ) {}
+}
+export class FunctionBreakpoint {
+  constructor(
+    readonly functionName: string,
+    readonly enabled = true,
+  ) {}
+}
+export type FakeBreakpoint = SourceBreakpoint | FunctionBreakpoint;
 
 /** What a test sets and reads. */
 export const state = {
@@ -27,6 +63,7 @@ export const state = {
   executed: [] as string[],
   registered: [] as string[],
   shown: [] as string[],
+  started: [] as Record<string, unknown>[],
   pick: undefined as string | undefined,
   answer: undefined as string | undefined,
 };
@@ -37,6 +74,8 @@ export function resetState(): void {
   state.executed.length = 0;
   state.registered.length = 0;
   state.shown.length = 0;
+  state.started.length = 0;
+  debug.breakpoints = [];
   state.pick = undefined;
   state.answer = undefined;
   workspace.workspaceFolders = undefined;
@@ -94,6 +133,15 @@ export const commands = {
 };
 
 export const debug = {
+  breakpoints: [] as FakeBreakpoint[],
+  addBreakpoints: (added: FakeBreakpoint[]): void => void debug.breakpoints.push(...added),
+  removeBreakpoints: (removed: FakeBreakpoint[]): void => {
+    debug.breakpoints = debug.breakpoints.filter((each) => !removed.includes(each));
+  },
+  startDebugging: (_folder: unknown, configuration: Record<string, unknown>): Promise<boolean> => {
+    state.started.push(configuration);
+    return Promise.resolve(true);
+  },
   registerDebugConfigurationProvider: () => nothing,
   registerDebugAdapterDescriptorFactory: () => nothing,
 };

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { DEBUG_COMMANDS, type Target } from '../src/debugCommands';
+import './support';
+import { debug, FunctionBreakpoint, Location, Position, SourceBreakpoint, state, Uri } from './vscode';
+
+const TARGET: Target = { uri: 'file:///work/model.py', line: 12, function: 'Model.forward' };
+
+async function run(command: string, target = TARGET): Promise<void> {
+  await DEBUG_COMMANDS[command]?.(target);
+}
+
+test('debugs the file with a breakpoint on the function', async () => {
+  await run('dynascope.debugFunction');
+  expect(debug.breakpoints).toEqual([new FunctionBreakpoint('Model.forward')]);
+  expect(state.started).toMatchObject([{ type: 'dynascope', request: 'launch', program: '/work/model.py' }]);
+});
+
+test('debugs the file with a breakpoint on the line', async () => {
+  await run('dynascope.debugFinding');
+  expect(debug.breakpoints).toMatchObject([{ location: { uri: { fsPath: '/work/model.py' }, range: { start: { line: 11 } } } }]);
+  expect(state.started).toHaveLength(1);
+});
+
+test('one breakpoint, however often', async () => {
+  await run('dynascope.debugFinding');
+  await run('dynascope.debugFinding');
+  expect(debug.breakpoints).toHaveLength(1);
+  expect(state.started).toHaveLength(2);
+});
+
+test('a breakpoint that is switched off is switched on, others stay', async () => {
+  const other = new SourceBreakpoint(new Location(Uri.parse(TARGET.uri), new Position(3, 0)), false);
+  debug.breakpoints = [other, new SourceBreakpoint(new Location(Uri.parse(TARGET.uri), new Position(11, 0)), false)];
+  await run('dynascope.debugFinding');
+  expect(debug.breakpoints.map((each) => each.enabled)).toEqual([false, true]);
+  expect(debug.breakpoints[0]).toBe(other);
+});
+
+test('what is no file is not debugged, and the user is told', async () => {
+  await run('dynascope.debugFunction', { ...TARGET, uri: 'untitled:Untitled-1' });
+  expect([debug.breakpoints, state.started]).toEqual([[], []]);
+  expect(state.shown).toEqual(['Only a file can be debugged: save this code as a Python file first.']);
+});
