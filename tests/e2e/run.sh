@@ -14,4 +14,4 @@ npm run --silent check
 npm run --silent test
 npm run --silent package
 cd "$HERE"
-exec node --test-reporter=spec ${2:+--test-name-pattern="$2"} workbench.test.mjs
+exec node --test --test-concurrency=1 --test-reporter=spec ${2:+--test-name-pattern="$2"} ./*.test.mjs

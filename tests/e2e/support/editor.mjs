@@ -73,6 +73,22 @@ function linesWithBreakpoint() {
   return numbers.filter((number) => rows.includes(Math.round(number.getBoundingClientRect().y))).map((number) => Number(number.textContent));
 }
 
+/** The lines that a squiggle of this severity is under, by its place. */
+export function squiggledLines(page, severity) {
+  return page.evaluate((severity) => {
+    const numbers = [...document.querySelectorAll('.editor-instance .margin-view-overlays .line-numbers')];
+    const rows = [...document.querySelectorAll(`.editor-instance .view-overlays .squiggly-${severity}`)].map((each) => each.getBoundingClientRect());
+    const at = (number) => number.getBoundingClientRect().y + number.getBoundingClientRect().height / 2;
+    return numbers.filter((number) => rows.some((row) => row.top <= at(number) && at(number) <= row.bottom)).map((number) => Number(number.textContent));
+  }, severity);
+}
+
+/** The text of the visible line that begins with `start`, inlay hints included. */
+export async function visibleLine(page, start) {
+  const lines = (await page.locator('.editor-instance .view-line').allTextContents()).map((line) => line.replace(/[\u00a0\u200b-\u200d\u2060]/g, (c) => (c === '\u00a0' ? ' ' : '')).trim());
+  return lines.find((line) => line.startsWith(start)) ?? '';
+}
+
 /** Screen position of the first `text` in the visible line that contains `within`. */
 async function positionOf(page, within, text) {
   const place = await page.evaluate(
@@ -100,9 +116,12 @@ async function positionOf(page, within, text) {
   return place;
 }
 
-/** Point at a word until the debugger's hover shows; the editor swallows a mouse move now and then. */
-export async function hover(page, within, text) {
-  const widget = page.locator('.debug-hover-widget:visible');
+export const DEBUG_HOVER = '.debug-hover-widget:visible';
+export const EDITOR_HOVER = '.monaco-editor .monaco-hover:visible';
+
+/** Point at a word until the hover shows; the editor swallows a mouse move now and then. */
+export async function hover(page, within, text, kind = DEBUG_HOVER) {
+  const widget = page.locator(kind).first();
   for (let attempt = 1; ; attempt++) {
     const { x, y } = await positionOf(page, within, text);
     await page.mouse.move(x + 120, y + 160);

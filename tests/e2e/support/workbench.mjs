@@ -56,13 +56,14 @@ function freePort() {
   });
 }
 
-/** Start everything, on a copy of workspace/. `settings` come on top of SETTINGS. */
-export async function startWorkbench({ settings = {}, viewport = { width: 1400, height: 900 } } = {}) {
+/** Start everything, on a copy of workspace/. `settings` come on top of SETTINGS; `prepare` gets the copy before it is opened. */
+export async function startWorkbench({ settings = {}, prepare = () => {}, viewport = { width: 1400, height: 900 } } = {}) {
   for (const needed of [CODE_SERVER, VSIX]) if (!fs.existsSync(needed)) throw new Error(`${needed} is missing: run tests/e2e/run.sh`);
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'dynascope-e2e-'));
   const data = path.join(root, 'data');
   const workspace = path.join(root, 'workspace');
   fs.cpSync(path.join(HERE, 'workspace'), workspace, { recursive: true });
+  prepare(workspace);
   fs.mkdirSync(ARTEFACTS, { recursive: true });
   const all = { ...SETTINGS, 'dynascope.python': PYTHON, ...settings };
   // A workbench in a browser is a remote window: machine-scoped settings count only from Machine/settings.json.

@@ -1,0 +1,98 @@
+// What Dynamo decided, on the source lines of the real VS Code workbench, after one recorded run.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { EDITOR_HOVER, hover, lineOf, openFile, squiggledLines, visibleLine } from './support/editor.mjs';
+import { reset, sessionOver, stoppedAt } from './support/debugging.mjs';
+import { PATIENCE, PYTHON, startWorkbench } from './support/workbench.mjs';
+
+const NAME = 'gate.py';
+let workbench, page, file, breaking;
+
+before(async () => {
+  const prepare = (cwd) => execFileSync(PYTHON, ['-m', 'dynascope', 'run', NAME], { cwd, stdio: ['ignore', 'ignore', 'inherit'], timeout: PATIENCE });
+  workbench = await startWorkbench({ prepare });
+  ({ page } = workbench);
+  file = path.join(workbench.workspace, NAME);
+  breaking = lineOf(file, 'if strength.mean()');
+}, { timeout: 180_000 });
+
+after(async () => {
+  await workbench?.stop();
+});
+
+/** Try until it holds; the last failure is the test's. */
+async function eventually(check) {
+  for (const deadline = Date.now() + 30_000; ; ) {
+    try {
+      return await check();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+test('facts on the lines: squiggle, Problems row, hover, inlay hints, lens, quick fix', { timeout: 240_000 }, async (t) => {
+  await openFile(page, file, breaking);
+  await page.mouse.move(900, 700); // off whatever has a tooltip
+
+  await t.test('a squiggle under the line that breaks the graph', () => eventually(async () => {
+    assert.deepEqual(await squiggledLines(page, 'warning'), [breaking]);
+  }));
+
+  await t.test('the shape behind each assignment and parameter', () => eventually(async () => {
+    assert.match(await visibleLine(page, 'mixed'), /^mixed: f32\[\w+, 8\], gate: f32\[\w+, 8\] = /);
+    assert.match(await visibleLine(page, 'def forward'), /x: f32\[\w+, 8\]/);
+  }));
+
+  await t.test('a lens above the compiled function', () => eventually(async () => {
+    const lenses = await page.locator('.codelens-decoration a').allInnerTexts();
+    assert.ok(lenses.some((text) => /\d graphs, 1 break, 1 recompile, [\d.]+ m?s/.test(text)), lenses.join(' | '));
+    assert.ok(lenses.includes('Debug its compile'), lenses.join(' | '));
+  }));
+  await workbench.screenshot('facts');
+
+  await t.test('a hover with every shape of a local', async () => {
+    const widget = await hover(page, 'gate.sigmoid()', 'strength', EDITOR_HOVER);
+    assert.match(await widget.innerText(), /f32\[2, 8\]/);
+    await widget.evaluate((each) => Promise.all(each.getAnimations().map((animation) => animation.finished)));
+    await workbench.screenshot('facts-hover');
+    await page.keyboard.press('Escape');
+  });
+
+  await t.test('a row in Problems, its code a link to the page about this break', async () => {
+    await page.keyboard.press('Control+Shift+M');
+    const row = page.locator('.markers-panel .monaco-list-row', { hasText: /GB\d{4}/ }).first();
+    await row.waitFor();
+    assert.match(await row.innerText(), new RegExp(`Ln ${breaking},`));
+    assert.match(await row.locator('a', { hasText: /^GB\d{4}$/ }).getAttribute('href'), /gb\d{4}\.html$/);
+    await workbench.screenshot('facts-problems');
+    await page.keyboard.press('Control+j'); // close the panel
+  });
+
+  await t.test('a quick fix that rewrites the branch', async () => {
+    await openFile(page, file, breaking);
+    await page.keyboard.press('Control+.');
+    const first = page.locator('.action-widget:visible .monaco-list-row.action.focused', { hasText: 'torch.cond' });
+    await first.waitFor();
+    const offered = await page.locator('.action-widget:visible .monaco-list-row.action').allInnerTexts();
+    assert.ok(offered.some((text) => text.includes('Debug this graph break')), offered.join(' | '));
+    await workbench.screenshot('facts-quick-fix');
+    await page.keyboard.press('Enter');
+    await eventually(async () => assert.match(await visibleLine(page, 'strength = torch'), /torch\.cond\(strength\.mean\(\) > 0\.5, /));
+    await workbench.screenshot('facts-fixed');
+    await page.keyboard.press('Control+z');
+    await eventually(async () => assert.match(await visibleLine(page, 'if strength'), /mean\(\) > 0\.5/));
+  });
+
+  await t.test('the lens debugs the compile of its function', async () => {
+    await page.locator('.codelens-decoration a', { hasText: 'Debug its compile' }).first().click();
+    await stoppedAt(page, NAME, lineOf(file, 'self.project(x)'));
+    await workbench.screenshot('facts-debug');
+    await page.keyboard.press('Shift+F5');
+    await sessionOver(page);
+    await reset(page);
+  });
+});
