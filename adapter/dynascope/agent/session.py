@@ -30,6 +30,7 @@ from dynascope.wire.messages import (
     Evaluate,
     Hello,
     Message,
+    Output,
     Pause,
     Resume,
     Scopes,
@@ -69,6 +70,7 @@ class Agent:
         self._hooks_checked = False
         suspension.on_suspend_requested = self._look_at_compiles
         suspension.on_runtime_stop = self._runtime_stop
+        suspension.on_notice = lambda text: send(Output(category="important", output=text))
 
     # ---- life
 
@@ -95,7 +97,12 @@ class Agent:
             missing = self_test.missing_hooks()
             if not missing:
                 trace_rules.never_trace(self.suspension.folders_to_skip())
-                hook = Hook(self.suspension, self.stops, self._send, self._compiled, self._first_compile)
+                if self._configuration.record:
+                    from dynascope.agent.recorder import process
+
+                    process.begin_beside_a_debugger()
+                told = self._compiled, self._first_compile, self._verification.stops
+                hook = Hook(self.suspension, self.stops, self._send, *told)
                 hook.table = self._table
                 hook.stops_on_entry = self._wants_entry_stop()
                 self.hook = hook
@@ -171,6 +178,7 @@ class Agent:
 
     def _configure(self, message: Configure) -> None:
         self._configuration = message
+        self._verification.compiler_is_debugged = message.debug_dynamo
         if self.hook is not None:
             self.hook.stops_on_entry = self._wants_entry_stop()
         self.suspension.configure(message)

@@ -32,6 +32,9 @@ class Suspension:
     on_runtime_stop: Callable[[], None] = staticmethod(lambda: None)
     """Called on a thread that stops at run time: a step that was to end there has ended."""
 
+    on_notice: Callable[[str], None] = staticmethod(lambda text: None)
+    """Called with a sentence for the user; any thread."""
+
     just_my_code = True
 
     def configure(self, settings: Configure) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from dynascope.agent.internals.eval_frame import unseen
+from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.symbolic_frame import chain
 from dynascope.agent.user_code import OUR_FOLDER
@@ -66,7 +67,11 @@ class PydevdSuspension(Suspension):
         }
         self._self_test()
         self._originals: list[tuple[Any, str, Any]] = []
+        self._generated_code = GeneratedCode()
+        self._untraced: set[int] = set()
+        """Idents of the threads on which pydevd's tracing stays off, because it would break the program."""
         self._hide_our_files()
+        self._show_no_unhashable_code()
         self._answer_at_once()
         self._look_before_and_after()
 
@@ -115,6 +120,18 @@ class PydevdSuspension(Suspension):
         cache = pydevd.get_cache_file_type()
         for key in [key for key in list(cache) if str(key[1]).startswith(OUR_FOLDER)]:
             cache.pop(key, None)
+
+    def _show_no_unhashable_code(self) -> None:
+        """pydevd keeps what it knows of a frame by its code object: on one that has no hash its stack requests die."""
+        file_type = self._pydevd.get_file_type
+
+        def get_file_type(frame: Any, *args: Any, **kwargs: Any) -> Any:
+            code = getattr(frame, "f_code", None)
+            if isinstance(code, types.CodeType) and not is_hashable(code):
+                return self._pydevd.PYDEV_FILE
+            return file_type(frame, *args, **kwargs)
+
+        self._replace(self._pydevd, "get_file_type", get_file_type)
 
     def _answer_at_once(self) -> None:
         """Without this debugpy answers after 44 ms (Nagle) and a step after 203 ms (a poll in pydevd's wait)."""
@@ -214,8 +231,21 @@ class PydevdSuspension(Suspension):
         return True
 
     def compile_ends(self, token: Any) -> None:
-        if token and not self._pydevd.pydb_disposed:
+        self._look_at_generated_code()
+        if token and not self._pydevd.pydb_disposed and threading.get_ident() not in self._untraced:
             self._pydevd.enable_tracing()
+
+    def _look_at_generated_code(self) -> None:
+        """pydevd raises into the program when it traces code that has no hash: not on this thread, then."""
+        code, thread = self._generated_code.new_unhashable(), threading.current_thread()
+        if code is None or thread.ident is None or thread.ident in self._untraced:
+            return
+        self._untraced.add(thread.ident)
+        self.on_notice(
+            f"{code.co_filename}:{code.co_firstlineno}: debugpy cannot trace the code that Dynamo generated for "
+            f"{code.co_name} (constants without a hash) and would break the program. From here on only compile-time "
+            f"stops work on the thread {thread.name}.\n"
+        )
 
     # ---- steps that cross between tracing and running
 
@@ -230,7 +260,7 @@ class PydevdSuspension(Suspension):
         self._set_step(-1, None)
 
     def finish_step_at_runtime(self, frame: types.FrameType | None) -> None:
-        if frame is None:
+        if frame is None or threading.get_ident() in self._untraced:
             return
         only_user = self._pydevd.get_use_libraries_filter()
         self._set_step(self._commands.CMD_STEP_OVER_MY_CODE if only_user else self._commands.CMD_STEP_OVER, frame)
