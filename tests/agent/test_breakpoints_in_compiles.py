@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from dynascope.agent import verification
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.messages import SetBreakpoints
 
@@ -41,11 +42,31 @@ def breaks_in_a_loop(x):
     return x
 
 
+def breaks_and_branches(x):
+    y = x + 1
+    torch._dynamo.graph_break()
+    z = y * 2
+    if z.sum() > 0:
+        return z + 1
+    return z + 2
+
+
+@torch.compiler.disable(recursive=False)
+def not_inlined(x):
+    return x * 9
+
+
+def calls_not_inlined(x):
+    return not_inlined(x * 2) + 1
+
+
 def line_of(function, offset):
     code = getattr(function, "_torchdynamo_orig_callable", function).__code__
     return code.co_firstlineno + offset
 
 
+CACHED = "Compiled already: it stops again when Dynamo traces it again."
+NOT_YET = "Not compiled yet: it stops when Dynamo traces it."
 BODY = line_of(loop, 2)
 
 
@@ -174,6 +195,81 @@ def test_a_disabled_function_is_not_verified_without_debugpy():
     with session.attached():
         compile_and_run(calls_disabled)
     assert not session.stops
+
+
+def test_a_function_that_is_only_not_inlined_is_verified_and_stops():
+    session = ScriptedSession()
+    state = session.break_at(HERE, line_of(not_inlined, 2))[0]
+    assert (state.verified, state.message) == (True, NOT_YET)
+    with session.attached():
+        compile_and_run(calls_not_inlined)
+    assert len(session.stops) == 1
+
+
+def test_a_breakpoint_that_stops_is_verified_whatever_was_said_of_it(monkeypatch):
+    monkeypatch.setattr(verification, "disabled_because", lambda function: "It is disabled.")
+    session = ScriptedSession()
+    assert not session.break_at(HERE, line_of(calls, 1))[0].verified
+    verified_at_stop = []
+    session.at_stop = lambda session: verified_at_stop.extend(state.verified for state in session.changes)
+    with session.attached():
+        compile_and_run(calls)
+    assert verified_at_stop == [True]
+    assert session.changes[-1].verified
+
+
+def test_a_function_breakpoint_that_stops_is_verified():
+    session = ScriptedSession()
+    assert not session.break_in("calls")[0].verified
+    with session.attached():
+        compile_and_run(calls)
+    assert [state.verified for state in session.changes] == [True]
+
+
+def test_lines_behind_a_graph_break_are_not_compiled_before_they_are_traced():
+    session = ScriptedSession()
+    lines = [line_of(breaks_and_branches, offset) for offset in (1, 3, 4, 5, 6)]
+    session.break_at(HERE, *lines)
+    known = dict.fromkeys(lines, NOT_YET)
+    said = []
+
+    def look(session: ScriptedSession) -> None:
+        known.update((state.line, state.message) for state in session.changes)
+        said.append([known[line] == CACHED for line in lines])
+
+    session.at_stop = look
+    with session.attached():
+        compile_and_run(breaks_and_branches, 2, 3)
+        look(session)
+    nothing, first, second, third = [False] * 5, [True] + [False] * 4, [True] * 3 + [False] * 2, [True] * 4 + [False]
+    assert said[:4] == [nothing, first, first, second]
+    assert said[4:] == [third] * 5  # the recompile takes nothing back; the other branch is never traced
+
+
+@pytest.mark.parametrize("condition", ["x >", "x = 1", "def", "(", "a\0b"])
+def test_a_condition_that_does_not_parse_fails_in_words(condition):
+    session = ScriptedSession()
+    state = session.break_at(HERE, SourceBreakpoint(id=1, line=BODY, condition=condition))[0]
+    assert not state.verified
+    assert "is no Python expression" in str(state.message)
+    state = session.break_in(FunctionBreakpoint(id=2, name="calls", condition=condition))[0]
+    assert not state.verified
+
+
+def test_the_compilers_own_code_needs_a_setting_to_stop():
+    changes = []
+    debugged = verification.Verification(True, changes.append)
+    line = line_of(torch._dynamo.eval_frame.innermost_fn, 5)
+    asked = SetBreakpoints(
+        id=1, path=torch._dynamo.eval_frame.__file__, breakpoints=[SourceBreakpoint(id=1, line=line)]
+    )
+    state = debugged.resolve_lines(asked)[1][0]
+    assert not state.verified
+    assert '"debugDynamo": true' in str(state.message)
+    debugged.compiler_is_debugged = True
+    state = debugged.resolve_lines(asked)[1][0]
+    assert state.verified
+    assert "stops when it runs uncompiled" in str(state.message)
 
 
 def test_a_skipped_function_loses_its_verification_with_dynamos_reason():

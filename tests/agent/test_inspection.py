@@ -82,6 +82,36 @@ class Layer(torch.nn.Module):
         return x  # STOP
 
 
+def test_locals_have_no_name_that_has_no_value() -> None:
+    def function(x: Any) -> Any:
+        listed = [v + 1 for v in (1, 2)]
+        dead = x + listed[0]
+        later = dead * 2
+        torch._dynamo.graph_break()
+        total = sum(x + each for each in listed)
+        return later + total  # STOP
+
+    def look(stop: Stopped) -> None:
+        assert {"x", "listed", "later"} <= set(stop.scope("Locals"))
+        assert not set(stop.scope("Locals")) & {"v", "dead", "implicit0", ".0", "each"}
+
+    stop_in(function, torch.ones(2), look=look)
+
+
+def test_a_comprehensions_iterator_is_no_local() -> None:
+    def function(x: Any) -> Any:
+        return sum(
+            x * factor  # STOP
+            for factor in (1, 2)
+        )
+
+    def look(stop: Stopped) -> None:
+        assert "factor" in stop.scope("Locals")
+        assert not {".0", "implicit0"} & set(stop.scope("Locals"))
+
+    stop_in(function, torch.ones(2), look=look, times=2)
+
+
 def test_scopes_are_named_and_ordered_as_designed() -> None:
     def outer(x: Any) -> Any:
         factor = x + 1

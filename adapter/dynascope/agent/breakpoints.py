@@ -5,6 +5,7 @@ A table is never changed in place: a new one replaces it, so that a compiling th
 
 from __future__ import annotations
 
+import ast
 import fnmatch
 import operator
 import re
@@ -35,15 +36,26 @@ def parse_hit_condition(text: str) -> Callable[[int], bool]:
     return lambda hits: compare(hits, count)
 
 
+def check_condition(text: str) -> None:
+    """Raises ValueError with a sentence when this is no expression of Python's. Nothing is run."""
+    try:
+        ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        problem = getattr(error, "msg", None) or str(error)
+        raise ValueError(f"The condition {text!r} is no Python expression: {problem}.") from error
+
+
 class Breakpoint:
     """One breakpoint at work: `line` is where it stops, `hits` how often control reached it."""
 
     def __init__(self, asked: SourceBreakpoint | FunctionBreakpoint, line: int | None) -> None:
-        """Raises ValueError with a sentence when the hit condition means nothing."""
+        """Raises ValueError with a sentence when the condition or the hit condition means nothing."""
         self.asked = asked
         self.id = asked.id
         self.line = line
         self.condition = asked.condition or None
+        if self.condition is not None:
+            check_condition(self.condition)
         self.log_message = asked.log_message or None if isinstance(asked, SourceBreakpoint) else None
         self._hit_condition = parse_hit_condition(asked.hit_condition) if asked.hit_condition else None
         self.hits = 0

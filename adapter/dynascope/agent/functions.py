@@ -44,11 +44,13 @@ def find_function(path: str, key: FunctionKey) -> Any | None:
 def disabled_because(function: Any | None) -> str | None:
     """Why Dynamo must not trace this function: `torch.compiler.disable` wrapped it (`_torchdynamo_disable`, 2.0).
 
-    With `recursive=False` there is a mark, but no wrapper, and Dynamo may begin to trace the function all the same.
+    With `recursive=False` (marked `_torchdynamo_disable_recursive`, 2.7) Dynamo does not inline the function, but it
+    does begin a compile at it.
     """
     for each in _unwrapped(function):
         marks = getattr(each, "__dict__", {})
-        if marks.get("_torchdynamo_disable") is True and "_torchdynamo_orig_callable" in marks:
+        is_wrapper = marks.get("_torchdynamo_disable") is True and "_torchdynamo_orig_callable" in marks
+        if is_wrapper and marks.get("_torchdynamo_disable_recursive") is not False:
             reason = marks.get("_torchdynamo_disable_msg")
             because = f" ({reason})" if isinstance(reason, str) else ""
             name = getattr(each, "__qualname__", "It")

@@ -40,6 +40,7 @@ class Hook:
         send: Callable[[Message], None],
         on_compiled: Callable[[list[types.CodeType], list[tuple[types.CodeType, str]]], None] = lambda *what: None,
         on_first_compile: Callable[[], None] = lambda: None,
+        on_hit: Callable[[types.CodeType, list[int]], None] = lambda *what: None,
     ) -> None:
         self.table = Table()
         self.threads = Threads()
@@ -55,6 +56,8 @@ class Hook:
         # the code traced in an outermost compile, and the frames skipped, with Dynamo's reasons
         self._on_compiled = on_compiled
         self._on_first_compile: Callable[[], None] | None = on_first_compile
+        # the code a breakpoint stops in, and the breakpoints
+        self._on_hit = on_hit
         self._errors = 0
         self._activation_hooks = tracing.ActivationHooks(self._entered, self._left)
         self._compile_hooks = convert_frame.CompileHooks(self)
@@ -105,7 +108,7 @@ class Hook:
         state.forget_compile()
         self.table.forget_codes()
         if compiled or skipped:
-            self._on_compiled([resume.original_code(code) for code in traced], skipped)
+            self._on_compiled(traced, skipped)
         if state.stepping.compile_ends():
             # a compile that continues the step may come before it ends there (see _compile_entered)
             self._suspension.finish_step_at_runtime(self._user_frame_below())
@@ -312,7 +315,9 @@ class Hook:
         if hits:
             by_name = all(isinstance(hit.asked, FunctionBreakpoint) for hit in hits)
             reason: StopReason = "function breakpoint" if by_name else "breakpoint"
-            self._stop(state, activation, reason, [hit.id for hit in hits])
+            ids = [hit.id for hit in hits]
+            self._on_hit(activation.code, ids)
+            self._stop(state, activation, reason, ids)
         elif self._step_ends(state, activation, begins):
             entry = state.stops_on_entry
             state.stops_on_entry = False

@@ -7,14 +7,16 @@ the heap, and no attribute is read that could run code.
 
 from __future__ import annotations
 
+import os
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterable
 
 from dynascope.agent.breakpoints import Breakpoint, names_function
 from dynascope.agent.code_lines import lines_with_code
 from dynascope.agent.functions import FunctionKey, disabled_because, find_function, key_of
-from dynascope.agent.internals import trace_rules
+from dynascope.agent.internals import resume, trace_rules
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import FunctionBreakpoint, Source, SourceBreakpoint
@@ -25,6 +27,8 @@ _NOT_YET = "Not compiled yet: it stops when Dynamo traces it."
 _AT_IMPORT = "Dynamo never traces module-level code"
 _NO_FUNCTION = "Dynamo has traced no function of this name yet."
 _CANNOT_STOP = "; without the runtime half this line cannot stop."
+_COMPILER = 'This is code of the compiler, which debugpy does not watch while it compiles: set "debugDynamo": true.'
+_COMPILER_FOLDERS = tuple(f"{os.sep}torch{os.sep}{name}{os.sep}" for name in ("_dynamo", "_functorch", "_inductor"))
 
 
 class Verification:
@@ -34,9 +38,15 @@ class Verification:
         """`runs_are_debugged`: a line that Dynamo does not trace still stops when it runs, because debugpy is there."""
         self._runs_are_debugged = runs_are_debugged
         self._changed = changed
+        self.compiler_is_debugged = False
+        """Whether debugpy watches Dynamo itself while it traces (the setting `debugDynamo`)."""
         self._lock = threading.Lock()
         self._traced: set[FunctionKey] = set()
         self._skipped: dict[FunctionKey, str] = {}
+        self._stopped_in: set[FunctionKey] = set()
+        self._awaited: dict[FunctionKey, set[int]] = {}
+        """Lines behind a graph break that Dynamo has not come to yet, of functions that it has traced."""
+        self._resumed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
         self._lines: dict[str, list[tuple[SourceBreakpoint, BreakpointState]]] = {}
         self._functions: list[tuple[FunctionBreakpoint, BreakpointState]] = []
 
@@ -68,16 +78,55 @@ class Verification:
     # ---- what Dynamo does
 
     def compiled(self, traced: Iterable[types.CodeType], skipped: Iterable[tuple[types.CodeType, str]]) -> None:
-        """An outermost compile is over: the code it traced, and frames that Dynamo skipped, with its reasons."""
+        """An outermost compile is over: the code it traced, and frames that Dynamo skipped, with its reasons.
+
+        Either may be a resume function's.
+        """
         with self._lock:
             for code in traced:
-                key = key_of(code)
+                key = self._note_lines(code)
                 self._traced.add(key)
                 self._skipped.pop(key, None)
-            self._skipped.update((key_of(code), reason) for code, reason in skipped)
+            for code, reason in skipped:
+                if resume.is_resume_function(code):
+                    self._note_lines(code)
+                else:
+                    self._skipped[key_of(code)] = reason
             changes = self._refresh()
         for state in changes:
             self._changed(state)
+
+    def stops(self, code: types.CodeType, ids: Iterable[int]) -> None:
+        """These breakpoints stop in `code`: whatever was said against them does not hold."""
+        with self._lock:
+            rows = [*(row[1] for at in self._lines.values() for row in at), *(row[1] for row in self._functions)]
+            unverified = {state.id for state in rows if not state.verified}
+            if unverified.isdisjoint(ids):
+                return
+            key = key_of(resume.original_code(code))
+            self._stopped_in.add(key)
+            self._skipped.pop(key, None)
+            changes = self._refresh()
+        for state in changes:
+            self._changed(state)
+
+    def _note_lines(self, code: types.CodeType) -> FunctionKey:
+        """Dynamo has traced `code` as far as a graph break, if there was one: the lines behind it are still to come."""
+        original = resume.original_code(code)
+        key = key_of(original)
+        awaited = self._awaited.setdefault(key, set())
+        if original is not code:
+            self._resumed.add(code)
+            awaited -= resume.lines_begun(code)
+        waiting, seen = [code], {id(code)}
+        while waiting:
+            for continuation in resume.continuations(waiting.pop()):
+                if continuation not in self._resumed:
+                    awaited |= resume.lines_begun(continuation)
+                elif id(continuation) not in seen:
+                    seen.add(id(continuation))
+                    waiting.append(continuation)
+        return key
 
     def _refresh(self) -> list[BreakpointState]:
         """Every state that is another now."""
@@ -105,27 +154,30 @@ class Verification:
             return _failed(state, "There is no code on this line or below it.")
         codes = code_lines.code_at[line] if code_lines is not None else ()
         state.verified, state.message = self._prospects(
-            path, [code for code in codes if _is_function(code)], bool(codes)
+            path, line, [code for code in codes if _is_function(code)], bool(codes)
         )
         if line != asked.line:
             state.message = f"Line {asked.line} has no code: moved to line {line}. {state.message}"
         return state
 
-    def _prospects(self, path: str, functions: list[types.CodeType], known: bool) -> tuple[bool, str]:
+    def _prospects(self, path: str, line: int, functions: list[types.CodeType], known: bool) -> tuple[bool, str]:
         """Whether Dynamo or debugpy can stop in the outermost of these functions, and what to say about it."""
         if not functions:
             return self._at_runtime_only(_AT_IMPORT) if known else (True, _NOT_YET)
         keys = [key_of(code, path) for code in functions]
         outermost = keys[0]
-        if (reason := disabled_because(find_function(path, outermost))) is not None:
-            return self._at_runtime_only(reason)
         if outermost in self._skipped:
             reason = self._skipped[outermost] or "it gives no reason"
             return self._at_runtime_only(f"Dynamo skipped {outermost.name}: {reason}")
-        if any(key in self._traced for key in keys):
+        if any(key in self._traced and line not in self._awaited.get(key, ()) for key in keys):
             return True, _CACHED
-        if (reason := trace_rules.why_file_is_skipped(path)) is not None:
-            return self._at_runtime_only(f"Dynamo does not trace this file: {reason}")
+        if self._stopped_in.isdisjoint(keys) and self._traced.isdisjoint(keys):
+            if (why := disabled_because(find_function(path, outermost))) is not None:
+                return self._at_runtime_only(why)
+            if (why := trace_rules.why_file_is_skipped(path)) is not None:
+                if self._runs_are_debugged and not self.compiler_is_debugged and _is_of_compiler(path):
+                    return False, _COMPILER
+                return self._at_runtime_only(f"Dynamo does not trace this file: {why}")
         return True, _NOT_YET
 
     def _at_runtime_only(self, reason: str) -> tuple[bool, str]:
@@ -136,7 +188,7 @@ class Verification:
         state = BreakpointState(id=asked.id, verified=True)
         if problem := _problem_with(asked):
             return _failed(state, problem)
-        if not any(names_function(asked.name, key.name) for key in self._traced):
+        if not any(names_function(asked.name, key.name) for key in self._traced | self._stopped_in):
             state.verified, state.message = self._runs_are_debugged, _NO_FUNCTION
             state.reason = None if self._runs_are_debugged else "pending"
         return state
@@ -153,6 +205,10 @@ def _problem_with(asked: SourceBreakpoint | FunctionBreakpoint) -> str | None:
 def _failed(state: BreakpointState, message: str) -> BreakpointState:
     state.verified, state.message, state.reason = False, message, "failed"
     return state
+
+
+def _is_of_compiler(path: str) -> bool:
+    return any(folder in path for folder in _COMPILER_FOLDERS)
 
 
 def _is_function(code: types.CodeType) -> bool:

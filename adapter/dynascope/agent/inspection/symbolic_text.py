@@ -37,7 +37,7 @@ def contents(look: Look, variable: object) -> Contents:
     try:
         return kinds.contents(variable, look.effects)
     except Exception as error:  # a kind that lost a field in some torch must not take the view down
-        return Unset(f"{class_names(variable)[0]}: {type(error).__name__}: {error}")
+        return Unset(f"{class_names(variable)[0]}: {type(error).__name__}: {error}", is_error=True)
 
 
 def variable_text(look: Look, variable: object, depth: int) -> str:

@@ -115,6 +115,8 @@ class Unset:
     """No value: deleted, not bound yet, or a NULL on the value stack."""
 
     why: str
+    is_error: bool = False
+    """There may be a value, but it could not be read."""
 
 
 Contents: TypeAlias = (

@@ -52,7 +52,7 @@ def _unrealised(cache: Any) -> Contents:
         return Unrealised(known.get("value"), None, (known["op"].__name__, list(known.get("args") or ())))
     value = known.get("value", MISSING)
     if value is MISSING:
-        return Unset("lazy without a value")
+        return Unset("lazy without a value", is_error=True)
     return Unrealised(value, source_text(known.get("source")))
 
 

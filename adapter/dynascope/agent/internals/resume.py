@@ -7,6 +7,8 @@ import sys
 import types
 from typing import Any
 
+_GO_ELSEWHERE = ("JUMP_FORWARD", "JUMP_BACKWARD", "RETURN_", "RAISE_VARARGS", "RERAISE")
+
 
 def original_code(code: types.CodeType) -> types.CodeType:
     """The function a resume function continues, or `code` itself.
@@ -23,6 +25,49 @@ def original_code(code: types.CodeType) -> types.CodeType:
 def is_resume_function(code: types.CodeType) -> bool:
     """Whether Dynamo generated this code to go on after a graph break (`ContinueExecutionCache`, 2.0)."""
     return original_code(code) is not code
+
+
+def continuations(code: types.CodeType) -> list[types.CodeType]:
+    """The resume functions that compiling `code` has made so far (`ContinueExecutionCache.cache`, 2.0; by identity)."""
+    resume_execution: Any = sys.modules["torch._dynamo.resume_execution"]
+    made = resume_execution.ContinueExecutionCache.cache
+    return list(made[code].values()) if code in made else []
+
+
+def lines_begun(code: types.CodeType) -> set[int]:
+    """Lines of the original function that control can begin in this resume function: not the graph break's own.
+
+    The resume function holds all of the original's instructions, and begins with a jump to the first to be run.
+    """
+    firsts = {place[1:] for place in _first_instructions(original_code(code))}
+    return {
+        at.lineno
+        for each in _reachable(code)
+        if (at := each.positions) is not None
+        and at.lineno is not None
+        and (at.lineno, at.end_lineno, at.col_offset, at.end_col_offset) in firsts
+    }
+
+
+def _reachable(code: types.CodeType) -> list[dis.Instruction]:
+    """Instructions that control can come to from the first one."""
+    instructions = list(dis.get_instructions(code))
+    at_offset = {each.offset: i for i, each in enumerate(instructions)}
+    handlers: Any = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]
+    seen: set[int] = set()
+    waiting = [0]
+    while waiting:
+        i = waiting.pop()
+        if i in seen or i == len(instructions):
+            continue
+        seen.add(i)
+        now = instructions[i]
+        if now.opcode in dis.hasjrel or now.opcode in dis.hasjabs:
+            waiting.append(at_offset[now.argval])
+        if not now.opname.startswith(_GO_ELSEWHERE):
+            waiting.append(i + 1)
+        waiting += [at_offset[each.target] for each in handlers if each.start <= now.offset < each.end]
+    return [instructions[i] for i in sorted(seen)]
 
 
 def begins_a_line(instruction: Any, code: types.CodeType) -> bool:
