@@ -56,6 +56,22 @@ def stop_in_model(look: Any) -> Model:
     return model
 
 
+def test_the_type_says_when_a_dynamic_size_went_in_as_a_number() -> None:
+    def function(x: Any, weight: Any, count: int) -> Any:
+        y, z = x + 1, weight * 2
+        return y @ z  # STOP
+
+    def look(stop: Stopped) -> None:
+        assert stop.evaluate("y * 2").type == "torch.Tensor (sizes are hints)"
+        assert stop.evaluate("y.shape[0] * 2").type == "int (sizes are hints)"
+        assert stop.evaluate("count + 1").type == "int"
+        assert stop.evaluate("z.t()").type == "torch.Tensor"
+
+    x = torch.ones(8, 16)
+    torch._dynamo.mark_dynamic(x, 0)
+    stop_in(function, x, torch.ones(16, 4), 3, look=look)
+
+
 @pytest.mark.parametrize(
     ("expression", "value"),
     [

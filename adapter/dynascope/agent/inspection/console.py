@@ -8,7 +8,7 @@ import io
 import sys
 import threading
 import types
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import torch
 
@@ -76,6 +76,13 @@ _HARMLESS_BUILTINS = frozenset(
 )
 
 
+class _Outcome(NamedTuple):
+    value: Any
+    printed: str
+    used_hints: bool
+    """Whether symbolic sizes went in as the numbers they are in this call."""
+
+
 class Console:
     """Evaluates at one symbolic frame; what it assigns is kept until the program goes on."""
 
@@ -99,20 +106,23 @@ class Console:
                     return row
             if context == "hover":
                 self._check_hover(wanted)
-        value, printed = self._run(tree, runs_user_code=context != "hover", captures=context in ("repl", "clipboard"))
+        outcome = self._run(tree, runs_user_code=context != "hover", captures=context in ("repl", "clipboard"))
+        value, printed, used_hints = outcome
         with torch._C.DisableTorchFunction():
             if value is None and (printed or not isinstance(tree.body[-1], ast.Expr)):
                 return Row("", printed.strip("\n"))
             own_text = console_text(value)
             row = Row("", own_text, type_text(value)) if own_text is not None else concrete.row(look, "", value, None)
         row.value = f"{printed}{row.value}"
+        if used_hints and row.type:
+            row.type = f"{row.type} (sizes are hints)"
         return row
 
     def value(self, expression: str) -> Any:
         """The value of an expression, for conditions and log messages; raises EvaluationError."""
-        return self._run(_parsed(expression, statements=False), runs_user_code=True, captures=False)[0]
+        return self._run(_parsed(expression, statements=False), runs_user_code=True, captures=False).value
 
-    def _run(self, tree: ast.Module, runs_user_code: bool, captures: bool) -> tuple[Any, str]:
+    def _run(self, tree: ast.Module, runs_user_code: bool, captures: bool) -> _Outcome:
         uses_context = any(isinstance(node, ast.Name) and node.id == "ctx" for node in ast.walk(tree))
         shadow = Shadow(self._names.effects, self._mode, runs_user_code)
         world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names)
@@ -134,7 +144,7 @@ class Console:
         except BaseException as error:  # an expression may raise anything, SystemExit too; the program must not see it
             raise EvaluationError(_sentence(error)) from error
         self._kept.update({k: v for k, v in world.items() if k not in before or before[k] is not v})
-        return value, output.text() if output is not None else ""
+        return _Outcome(value, output.text() if output is not None else "", shadow.used_hints)
 
     def _comptime_context(self, shadow: Shadow) -> Any:
         look = self._names.look()

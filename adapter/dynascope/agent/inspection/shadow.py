@@ -53,6 +53,8 @@ class Shadow:
         self.effects = effects
         self.mode = mode
         self.runs_user_code = runs_user_code
+        self.used_hints = False
+        """Whether a symbolic number has been replaced by the one it stands for in this call."""
         self._made: dict[int, Any] = {}
         self._kept: list[Any] = []
 
@@ -203,6 +205,7 @@ class Shadow:
             raise EvaluationError(
                 f"{symbolic_text(symbolic)} depends on tensor data, which is not known at compile time."
             )
+        self.used_hints |= is_symbolic(symbolic)
         return hint
 
     def tensor(self, original: torch.Tensor) -> torch.Tensor:
