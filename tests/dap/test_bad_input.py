@@ -137,6 +137,20 @@ LATER = {
         "python",
     ),
     "a Python that is none": (request(7, "launch", {"code": "1", "runtime": False, "python": "/bin/ls"}), "Python"),
+    "a Python that says yes to all": (
+        request(7, "launch", {"code": "1", "runtime": False, "python": "/bin/true"}),
+        "/bin/true is not a Python",
+    ),
+    "with debugpy, a program that does not exist": (request(7, "launch", {"program": "/no/x.py"}), "`program`"),
+    "with debugpy, a cwd that does not exist": (request(7, "launch", {"code": "1", "cwd": "/no"}), "`cwd`"),
+    "with debugpy, a Python that does not exist": (
+        request(7, "launch", {"code": "1", "python": "/no/python"}),
+        "/no/python cannot be started",
+    ),
+    "with debugpy, a Python that says yes to all": (
+        request(7, "launch", {"code": "1", "python": "/bin/true"}),
+        "/bin/true is not a Python",
+    ),
     "a terminal where there is none": (
         request(7, "launch", {"code": "1", "runtime": False, "console": "integratedTerminal"}),
         "terminal",

@@ -58,6 +58,32 @@ def test_function_breakpoints_of_the_running_program(client: DapClient) -> None:
     assert not stop.at_compile_time and stop.where()[0] == "caller"
 
 
+def test_function_breakpoints_are_verified_once_there_is_such_a_function(client: DapClient) -> None:
+    client.launch(launch(), {COMPILED: [line(COMPILED, "start")]})
+    stop = client.wait_for_stop()
+    wanted = [{"name": "nobody"}, {"name": "caller"}]
+    nobody, caller = client.request("setFunctionBreakpoints", {"breakpoints": wanted})["breakpoints"]
+    for placed in (nobody, caller):
+        assert not placed["verified"] and placed["message"].startswith("No function of that name is known yet")
+    stop.resume()
+    changed = client.wait_for_event("breakpoint", where=lambda body: body["breakpoint"]["id"] == caller["id"])
+    assert changed["body"]["breakpoint"]["verified"] and "message" not in changed["body"]["breakpoint"]
+    assert client.wait_for_stop().hit_breakpoint_ids == [caller["id"]]
+
+
+@BOTH
+def test_a_breakpoint_where_nothing_is_never_stops_and_says_why(
+    client: DapClient, runtime: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "short.py"
+    file.write_text("one = 1\ntwo = 2\n")
+    gone = tmp_path / "gone.py"
+    placed = client.launch(launch(file, runtime=runtime), {file: [50], gone: [3]})
+    assert not placed[file][0].verified and "no code" in (placed[file][0].message or "")
+    assert not placed[gone][0].verified and placed[gone][0].message == f"no such file: {gone}"
+    assert client.wait_for_end() == 0
+
+
 def test_supports_evaluate_for_hovers(client: DapClient) -> None:
     client.launch(launch(), {COMPILED: [line(COMPILED, "helper")]})
     stop = client.wait_for_stop()

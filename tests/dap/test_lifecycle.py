@@ -38,6 +38,28 @@ def test_arguments_output_and_exit_code(client: DapClient, runtime: bool, tmp_pa
     assert any(event["event"] == "process" for event in client.events)
 
 
+@BOTH
+def test_a_relative_program_is_found_from_cwd_and_outlives_a_chdir(
+    spawn: Callable[..., DapClient], runtime: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "below" / "moves.py"
+    file.parent.mkdir()
+    file.write_text("import os, sys\nprint(__file__, sys.path[0])\nos.chdir('/')\nprint(os.path.exists(__file__))\n")
+    for folder, told in (
+        (tmp_path, {"program": "below/moves.py"}),
+        (tmp_path, {"program": "moves.py", "cwd": "below"}),
+        (file.parent, {"program": "moves.py"}),
+    ):
+        client = spawn(folder=folder)
+        placed = client.launch({"console": "internalConsole", "runtime": runtime, **told}, {file: [4]})
+        if runtime:
+            stop = client.wait_for_stop()
+            assert stop.hit_breakpoint_ids == [placed[file][0].id]
+            stop.resume()
+        assert client.wait_for_end() == 0
+        assert client.output("stdout") == f"{file} {file.parent}\nTrue\n"
+
+
 def test_arguments_in_one_string_are_split_as_a_shell_would(client: DapClient) -> None:
     client.launch(launch(PLAIN, runtime=False, args="'a b' -x"))
     assert client.wait_for_end() == 3

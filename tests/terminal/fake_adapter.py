@@ -106,19 +106,44 @@ class Adapter:
 
     def variables(self, arguments: dict) -> dict:
         rows = {
-            7: [{"name": "x", "value": "f32[s0, 16]", "type": "Tensor", "variablesReference": 9}],
+            7: [{"name": "x", "value": "f32[s0, 16]", "type": "Tensor", "variablesReference": AGENT + 9}],
             8: [
                 {"name": "L['x']", "value": "TENSOR_MATCH", "variablesReference": 0},
-                {"name": "L['a/b']", "value": "EQUALS_MATCH", "variablesReference": 9},
+                {"name": "L['a/b']", "value": "EQUALS_MATCH", "variablesReference": AGENT + 9, "indexedVariables": 250},
             ],
-            9: [{"name": f"[{i}]", "value": str(i), "variablesReference": 0} for i in range(250)],
+            AGENT + 9: [
+                {"name": "VariableTracker", "value": "ListVariable", "variablesReference": 0},
+                *({"name": f"[{i}]", "value": str(i), "variablesReference": 0} for i in range(250)),
+            ],
+            20: [  # debugpy: all at once, elements after 100 further below
+                {"name": "special variables", "value": "", "variablesReference": 0},
+                *({"name": f"{i:03}", "value": str(i), "variablesReference": 0} for i in range(100)),
+                {"name": "more", "value": "...", "type": "MoreItems", "variablesReference": 21},
+                {"name": "len()", "value": "250", "variablesReference": 0},
+            ],
+            21: [
+                {"name": "[100:200]", "value": "", "type": "MoreItemsRange", "variablesReference": 22},
+                {"name": "[200:250]", "value": "", "type": "MoreItemsRange", "variablesReference": 23},
+            ],
+            22: [{"name": str(i), "value": str(i), "variablesReference": 0} for i in range(100, 200)],
+            23: [{"name": str(i), "value": str(i), "variablesReference": 0} for i in range(200, 250)],
         }[arguments["variablesReference"]]
+        if arguments["variablesReference"] in range(20, 24):
+            return {"variables": rows}
+        if "filter" in arguments:
+            rows = [one for one in rows if one["name"].startswith("[") == (arguments["filter"] == "indexed")]
         return {"variables": rows[arguments["start"] :][: arguments["count"]]}
 
     def evaluate(self, arguments: dict) -> dict:
         if arguments["expression"] == "nonsense":
             raise RuntimeError("NameError: name 'nonsense' is not defined")
-        return {"result": f"<{arguments['expression']}>", "variablesReference": 9}
+        if arguments["frameId"] != AGENT:
+            return {"result": "[0, 1, ...]", "variablesReference": 20}
+        return {
+            "result": f"<{arguments['expression']}>",
+            "variablesReference": AGENT + 9,
+            "indexedVariables": 250,
+        }
 
     def resume(self, arguments: dict) -> dict:
         alone = self.scenario == "two threads"

@@ -65,6 +65,22 @@ def test_rows_and_what_is_inside(debug):
     assert "there is no `nothing` below `Guards`" in out
 
 
+@pytest.mark.parametrize("frame", [0, 1])
+def test_slices_count_elements_and_not_attributes(debug, frame: int):
+    _, out = debug(f"frame {frame}\nexpand big 100:103\nexpand big 199:202\nexpand big 248:260\nquit")
+    numbers = [
+        [int(row.split()[1]) for row in part.splitlines() if row.startswith("  ") and row.split()[1].isdecimal()]
+        for part in out.split("(dynascope) expand")[1:]
+    ]
+    assert numbers == [[100, 101, 102], [199, 200, 201], [248, 249]]
+
+
+def test_without_a_slice_the_attributes_come_too_and_no_element_is_lost(debug):
+    _, out = debug("expand big\nquit")
+    assert "ListVariable" in out and "[99]" in out and "[100]" not in out
+    assert "expand … 100:200" in out
+
+
 def test_a_scope_the_frame_has_not(debug):
     _, out = debug("up\nguards\nquit")
     assert "`<module>` has no Guards (the program runs here; Dynamo is not tracing)" in out
@@ -125,6 +141,34 @@ def test_help_names_every_command(debug):
         assert f"  {word}" in out
     assert "CONDITION is a Python expression" in out
     assert "there is no command `nothing`" in out
+
+
+@pytest.mark.parametrize("again", ["continue", "run"])
+def test_only_restart_runs_an_ended_program_again(debug, again: str):
+    code, out = debug(f"continue\ncontinue\ncontinue\n{again}\n{again}")
+    assert code == 3
+    assert out.count("to line 2") == 1
+    assert out.count("*** the program has ended; `restart` runs it again") == 2
+    assert debug("continue\ncontinue\ncontinue\nrestart")[1].count("to line 2") == 2
+
+
+@pytest.mark.parametrize("typed", ["print", "p", "!", "expand", "thread"])
+def test_a_command_without_its_argument_does_not_run_the_program(debug, typed: str):
+    _, out = debug(f"{typed}\nquit")
+    assert "what?" in out or "which?" in out
+    assert "to line 2" not in out
+
+
+def test_a_temporary_breakpoint_keeps_the_condition_below_it(debug):
+    _, out = debug("break 2, one > 5\ntbreak 2\nrun\nbreakpoints\nquit")
+    assert "breakpoint 1 at program.py:2 if one > 5, once without condition (pending)" in out
+    assert "breakpoint 1 at program.py:2 if one > 5 (verified)" in out.partition("(dynascope) breakpoints")[2]
+
+
+def test_a_function_breakpoint_has_its_mark(debug, tmp_path: Path):
+    (tmp_path / "program.py").write_text('def f():\n    """Doc."""\n    return 1\n')
+    _, out = debug("run\nlist 1,3\nquit", breakpoints=("f",))
+    assert "  B3      return 1" in out.partition("list 1,3")[2]
 
 
 def test_restart_keeps_breakpoints(debug):

@@ -41,6 +41,8 @@ class ProgramAlone(Program):
         self._answer = answer
         arguments = self.arguments
         try:
+            if isinstance(arguments, LaunchArguments):
+                launch.check_paths(arguments)
             if isinstance(arguments, AttachArguments):
                 agent = await self._connect(arguments)
                 await self.adopt(agent)

@@ -15,6 +15,8 @@ import msgspec
 from dynascope.dap.protocol.arguments import ClientBreakpoint, ClientFunctionBreakpoint
 from dynascope.wire.dap import Breakpoint, FunctionBreakpoint, Source, SourceBreakpoint
 
+NO_FUNCTION_YET = "No function of that name is known yet; it stops when Dynamo or Python enters one."
+
 Asked = ClientBreakpoint | ClientFunctionBreakpoint
 
 
@@ -37,11 +39,18 @@ class Entry:
     """As the client wrote it; None for a function breakpoint."""
     agent: Breakpoint | None = None
     debugpy: DebugpyBreakpoint | None = None
+    entered: bool = False
+    """A function breakpoint at which the running program has stopped: there is a function of that name."""
 
     @property
     def is_agents_alone(self) -> bool:
         """Whether it stops in the backward, where debugpy has nothing to stop at."""
         return isinstance(self.asked, ClientBreakpoint) and self.asked.mode == "backward"
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the agent found that it can never be hit: debugpy would move it to another line, and stop there."""
+        return self.agent is not None and self.agent.reason == "failed"
 
     def line(self) -> int | None:
         """Where it is, after the agent may have moved it off a line without code."""
@@ -61,6 +70,9 @@ class Entry:
         if agent is None:
             assert debugpy is not None
             verified, message, reason = debugpy.verified, debugpy.message, None
+        elif isinstance(self.asked, ClientFunctionBreakpoint) and agent.message is not None and debugpy is not None:
+            # debugpy takes any name for a function's, and the agent speaks up while it knows none of that name
+            verified, message, reason = self.entered, None if self.entered else NO_FUNCTION_YET, None
         elif debugpy is None or agent.verified:
             verified, message, reason = agent.verified, agent.message, agent.reason
         else:
@@ -115,6 +127,7 @@ class BreakpointTable:
         self._by_debugpy.clear()
         for entry in self._by_id.values():
             entry.agent = entry.debugpy = None
+            entry.entered = False
 
     def _entries(self, before: list[Entry], asked: Sequence[Asked], source: Source | None) -> list[Entry]:
         entries = []

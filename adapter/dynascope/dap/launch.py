@@ -11,42 +11,75 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from dynascope.dap import borrow, in_terminal
 from dynascope.dap.errors import RequestError, cause
 from dynascope.dap.protocol.start import LaunchArguments
 
-PROBE = "import importlib.util as u; raise SystemExit(0 if u.find_spec('dynascope') and u.find_spec('msgspec') else 3)"
+WITH_AGENT, WITHOUT_AGENT = 40, 41
+"""Exit codes of `PROBE` that nothing but a Python gives: `/bin/true` says 0 to anything."""
+PROBE = (
+    "import importlib.util as u; "
+    f"raise SystemExit({WITH_AGENT} if u.find_spec('dynascope') and u.find_spec('msgspec') else {WITHOUT_AGENT})"
+)
 PROBE_TIMEOUT = 30.0
 DRAIN_TIMEOUT = 0.5
 """Seconds that output may still come after the program's end, from children that hold its pipes open."""
 
 
-def interpreter(arguments: LaunchArguments) -> list[str]:
-    """The command that runs Python; the adapter's own interpreter unless told otherwise."""
+def with_absolute_paths(arguments: LaunchArguments) -> LaunchArguments:
+    """`cwd` from the adapter's own folder on, `program` from `cwd` on: what they mean may not change with a chdir."""
+    cwd = os.path.abspath(arguments.cwd) if arguments.cwd else None
+    program = os.path.abspath(os.path.join(cwd or "", arguments.program)) if arguments.program else arguments.program
+    return msgspec.structs.replace(arguments, cwd=cwd, program=program)
+
+
+async def check(arguments: LaunchArguments) -> None:
+    """Before debugpy gets them, which would wait a minute. Raises RequestError naming the argument that is wrong."""
+    check_paths(arguments)
+    # without `pythonArgs`: they may name what is to run (`-m torch.distributed.run`)
+    python = python_command(arguments)
+    if python != [sys.executable]:
+        await _has_agent(python, arguments)
+
+
+def check_paths(arguments: LaunchArguments) -> None:
+    """Raises RequestError when there is no such folder or program."""
+    if arguments.cwd is not None and not os.path.isdir(arguments.cwd):
+        raise RequestError(
+            f"The folder to run in does not exist: {arguments.cwd}. Correct `cwd` in the launch configuration."
+        )
+    if arguments.program is not None and not os.path.exists(arguments.program):
+        raise RequestError(
+            f"The program does not exist: {arguments.program}. Correct `program` in the launch configuration."
+        )
+
+
+def python_command(arguments: LaunchArguments) -> list[str]:
+    """`python` as a list; the adapter's own interpreter unless told otherwise."""
     python = arguments.python or arguments.python_path or sys.executable
-    return [*([python] if isinstance(python, str) else python), *arguments.python_args]
+    return [python] if isinstance(python, str) else python
+
+
+def interpreter(arguments: LaunchArguments) -> list[str]:
+    """The command that runs Python, with its `pythonArgs`."""
+    return [*python_command(arguments), *arguments.python_args]
 
 
 def working_folder(arguments: LaunchArguments) -> str:
-    """`cwd`, else the program's folder, as debugpy has it. Raises RequestError when it is no folder."""
-    folder = arguments.cwd or (os.path.dirname(arguments.program) if arguments.program else "") or os.getcwd()
-    if not os.path.isdir(folder):
-        raise RequestError(f"The folder to run in does not exist: {folder}. Correct `cwd` in the launch configuration.")
-    return folder
+    """`cwd`, else the program's folder, as debugpy has it."""
+    return arguments.cwd or (os.path.dirname(arguments.program) if arguments.program else "") or os.getcwd()
 
 
 def target(arguments: LaunchArguments) -> list[str]:
-    """What follows the interpreter on a plain command line. Raises RequestError when there is no such program."""
+    """What follows the interpreter on a plain command line. Raises RequestError when `args` cannot be read."""
     if arguments.module is not None:
         start = ["-m", arguments.module]
     elif arguments.code is not None:
         start = ["-c", arguments.code if isinstance(arguments.code, str) else "\n".join(arguments.code)]
     else:
         assert arguments.program is not None
-        if not Path(working_folder(arguments), arguments.program).exists():
-            raise RequestError(
-                f"The program does not exist: {arguments.program}. Correct `program` in the launch configuration."
-            )
         start = [arguments.program]
     try:
         words = shlex.split(arguments.args) if isinstance(arguments.args, str) else arguments.args
@@ -89,10 +122,18 @@ async def _has_agent(python: list[str], arguments: LaunchArguments) -> bool:
         _, errors = await asyncio.wait_for(probe.communicate(), PROBE_TIMEOUT)
     except TimeoutError:
         probe.kill()
-        raise RequestError(f"{' '.join(python)} did not start within {PROBE_TIMEOUT:.0f} seconds.") from None
-    if probe.returncode not in (0, 3):
-        raise RequestError(f"{' '.join(python)} is not a Python that works: {errors.decode(errors='replace')[-500:]}")
-    return probe.returncode == 0
+        raise RequestError(
+            f"{' '.join(python)} did not start within {PROBE_TIMEOUT:.0f} seconds. "
+            "Correct `python` in the launch configuration."
+        ) from None
+    if probe.returncode not in (WITH_AGENT, WITHOUT_AGENT):
+        said = (
+            errors.decode(errors="replace").strip()[-500:] or f"asked to run a line, it ended with {probe.returncode}"
+        )
+        raise RequestError(
+            f"{' '.join(python)} is not a Python that works ({said}). Correct `python` in the launch configuration."
+        )
+    return probe.returncode == WITH_AGENT
 
 
 def _merged(changes: dict[str, str | None]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 import msgspec
@@ -21,8 +22,13 @@ async def place_file(program: Program, source: Source, entries: list[Entry]) -> 
         path = program.paths.to_program(source.path or "")
         request = SetBreakpoints(id=agent.next_id(), path=path, breakpoints=[for_agent(entry) for entry in entries])
         await _ask_agent(program, request, entries)
+        # on this machine we can tell a file without code from none at all
+        if program.launched and not path.startswith("<") and not os.path.exists(path):
+            for entry in entries:
+                if entry.is_refused and entry.agent is not None:
+                    entry.agent.message = f"no such file: {path}"
     if program.debugpy is not None:
-        its = [entry for entry in entries if not entry.is_agents_alone]
+        its = _left_to_debugpy(entries)
         arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in its]}
         await _ask_debugpy(program, "setBreakpoints", arguments, its)
 
@@ -33,8 +39,9 @@ async def place_functions(program: Program, entries: list[Entry]) -> None:
         wanted = [function_for_agent(entry) for entry in entries]
         await _ask_agent(program, SetFunctionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
     if program.debugpy is not None:
-        arguments = {"breakpoints": [for_debugpy(entry) for entry in entries]}
-        await _ask_debugpy(program, "setFunctionBreakpoints", arguments, entries)
+        its = _left_to_debugpy(entries)
+        arguments = {"breakpoints": [for_debugpy(entry) for entry in its]}
+        await _ask_debugpy(program, "setFunctionBreakpoints", arguments, its)
 
 
 async def place_everything(program: Program) -> None:
@@ -50,6 +57,14 @@ async def place_everything(program: Program) -> None:
         await program.debugpy.request("setExceptionBreakpoints", filters)
     for entry in [*(entry for entries in table.files.values() for entry in entries), *table.functions]:
         program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
+
+
+def _left_to_debugpy(entries: list[Entry]) -> list[Entry]:
+    """Those that debugpy is to have; what it said before of the others is void."""
+    for entry in entries:
+        if entry.is_refused:
+            entry.debugpy = None
+    return [entry for entry in entries if not entry.is_agents_alone and not entry.is_refused]
 
 
 async def _ask_agent(program: Program, request: SetBreakpoints | SetFunctionBreakpoints, entries: list[Entry]) -> None:

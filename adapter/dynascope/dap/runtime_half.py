@@ -11,12 +11,13 @@ import ast
 import asyncio
 import os
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap import borrow, children, listening
+from dynascope.dap import borrow, children, launch, listening
 from dynascope.dap.agent_link import AgentListener, connect_to_agent, open_listener
 from dynascope.dap.breakpoints import DebugpyBreakpoint
 from dynascope.dap.call import Body, Call
@@ -51,6 +52,8 @@ class ProgramWithDebugpy(Program):
 
     async def start(self, answer: Answer) -> None:
         try:
+            if isinstance(self.arguments, LaunchArguments):
+                await launch.check(self.arguments)
             link = self.debugpy = await self._open()
         except RequestError as error:
             answer(self.failed(error))
@@ -126,6 +129,8 @@ class ProgramWithDebugpy(Program):
         configuration = for_debugpy(self.configuration)
         if isinstance(self.arguments, LaunchArguments) and self.household is not None:
             configuration["env"] = raw(self.arguments.env | self.household.environment())
+            paths = {"cwd": self.arguments.cwd, "program": self.arguments.program}
+            configuration |= {name: raw(path) for name, path in paths.items() if path is not None}
         return raw(configuration)
 
     # ---- the agent
@@ -202,7 +207,10 @@ class ProgramWithDebugpy(Program):
             case "stopped":
                 body = decode_body(message)
                 stop = self.stops.of_thread(body.get("threadId", 0))
-                message.body = raw(merged_stopped(body, stop, self.client.breakpoints))
+                body = merged_stopped(body, stop, self.client.breakpoints)
+                message.body = raw(body)
+                if stop is None:
+                    self._entered(body.get("hitBreakpointIds", ()))
             case "breakpoint":
                 body = decode_body(message)
                 entry = self.client.breakpoints.of_debugpy(body["breakpoint"].get("id", -1))
@@ -218,6 +226,13 @@ class ProgramWithDebugpy(Program):
                 return
         if not self.quiet:
             self.client.send(message)
+
+    def _entered(self, ids: Iterable[int]) -> None:
+        """The running program stopped at these: those by function name are known to name one now."""
+        for entry in map(self.client.breakpoints.get, ids):
+            if entry is not None and entry.source is None and not entry.entered:
+                entry.entered = True
+                self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
     def _inherited(self) -> dict[str, object]:
         """Those of our own arguments that a child process's session takes over."""

@@ -13,7 +13,10 @@ from dynascope.wire.dap import Breakpoint
 
 @dataclass
 class UserBreakpoint:
-    """One breakpoint as asked for, and what the adapter made of it (`answer`; None until it has been asked)."""
+    """One breakpoint as asked for, and what the adapter made of it (`answer`; None until it has been asked).
+
+    `once` is the condition of a `tbreak` at the same place, which goes before its own until the next stop there.
+    """
 
     number: int
     location: Location
@@ -22,12 +25,14 @@ class UserBreakpoint:
     enabled: bool = True
     answer: Breakpoint | None = None
     hits: int = 0
+    once: str | None = None
 
     def to_dap(self) -> dict[str, Any]:
         """A DAP SourceBreakpoint or FunctionBreakpoint."""
         place = self.location
         asked: dict[str, Any] = {"line": place.line} if place.path else {"name": place.function}
-        return asked | ({"condition": self.condition} if self.condition else {})
+        condition = self.condition if self.once is None else self.once
+        return asked | ({"condition": condition} if condition else {})
 
     @property
     def place(self) -> str:
@@ -54,6 +59,8 @@ class UserBreakpoint:
         """`breakpoint 1 at model.py:12 if x > 3 (verified)`, and the adapter's sentence below."""
         kind = "temporary breakpoint" if self.temporary else "breakpoint"
         condition = f" if {self.condition}" if self.condition else ""
+        if self.once is not None:
+            condition += f", once{f' if {self.once}' if self.once else ' without condition'}"
         message = f"\n    {self.message}" if self.message else ""
         return f"{kind} {self.number} at {self.place}{condition} ({self.state}){message}"
 
@@ -72,10 +79,13 @@ class Breakpoints:
         return len(self._all)
 
     def add(self, location: Location, condition: str = "", temporary: bool = False) -> UserBreakpoint:
-        """The one already there is changed rather than doubled."""
+        """The one already there is changed rather than doubled; a temporary one lets it be as it was afterwards."""
         for old in self:
             if old.location == location:
-                old.condition, old.temporary, old.enabled = condition, temporary, True
+                if temporary and not old.temporary and old.enabled:
+                    old.once = condition
+                else:
+                    old.condition, old.temporary, old.enabled, old.once = condition, temporary, True, None
                 return old
         new = UserBreakpoint(self._next, location, condition, temporary)
         self._all[new.number] = new
@@ -84,6 +94,14 @@ class Breakpoints:
 
     def get(self, number: int) -> UserBreakpoint | None:
         return self._all.get(number)
+
+    def used(self, breakpoint: UserBreakpoint) -> bool:
+        """After a stop at it: whether what was for one stop only is gone now, and the adapter has to hear of it."""
+        changed = breakpoint.temporary or breakpoint.once is not None
+        breakpoint.once = None
+        if breakpoint.temporary:
+            self.remove(breakpoint)
+        return changed
 
     def remove(self, breakpoint: UserBreakpoint) -> None:
         self._all.pop(breakpoint.number, None)

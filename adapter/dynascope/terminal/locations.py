@@ -103,7 +103,18 @@ def _line_of_function(path: Path, name: str) -> int:
     if len(found) > 1:
         names = ", ".join(full for full, _ in found)
         raise BadLocation(f"{display_path(path)} defines several: {names}. Say which: `break FILE:CLASS.FUNCTION`")
-    body = found[0][1].body
+    return _first_line(found[0][1])
+
+
+def lines_of_function(path: Path, name: str) -> list[int]:
+    """Where a breakpoint by function name stops in that file: the first line of each function it names."""
+    wanted = name.replace(".<locals>", "")
+    return [_first_line(node) for full, node in _definitions(path) if f".{full}".endswith(f".{wanted}")]
+
+
+def _first_line(definition: Definition) -> int:
+    """The first line that does something."""
+    body = definition.body
     first = body[0]
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(body) > 1:
         first = body[1]  # past the docstring

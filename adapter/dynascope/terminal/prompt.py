@@ -22,13 +22,20 @@ _TAKES_FILES = {"break", "tbreak", "clear"}
 _TAKES_EXPRESSIONS = {"print", "expand"}
 
 
-def execute(session: Session, line: str) -> commands.Command | None:
-    """Carry out one line; the command it was, or None for an empty line. Raises CommandError."""
+def execute(session: Session, line: str, starts: bool = False) -> commands.Command | None:
+    """Carry out one line; the command it was, or None for an empty line. Raises CommandError.
+
+    `starts`: a command that needs a stop first runs a program that has not been started. Raises StartFailed then.
+    """
     line = line.strip()
     if not line:
         return None
     word, argument = _split(line)
     found = commands.find(word)
+    if found.missing and not argument:
+        raise CommandError(found.missing)
+    if starts and found.needs_stop and session.debuggee is None and not session.finished:
+        session.start()
     found.run(session, argument)
     return found
 
@@ -71,9 +78,7 @@ def perform(session: Session, lines: Iterable[str]) -> None:
         elif line:
             session.printer.echo(PROMPT, line)
             try:
-                if session.debuggee is None and not session.finished and commands.find(_split(line)[0]).needs_stop:
-                    session.start()
-                execute(session, line)
+                execute(session, line, starts=True)
             except StartFailed:
                 raise
             except CommandError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
@@ -12,9 +12,11 @@ from dynascope.terminal.bodies import ExceptionInfoBody, SourceBody, Stop
 from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee, StepCommand
+from dynascope.terminal.locations import lines_of_function
 from dynascope.terminal.printing import Printer, lines_of
 from dynascope.terminal.program import Program
 from dynascope.wire.dap import (
+    FIRST_AGENT_ID,
     Breakpoint,
     EvaluateResult,
     Scope,
@@ -195,10 +197,33 @@ class Session:
         frame = self.need_frame()
         return self._ask("scopes", {"frameId": frame.id}, ScopesBody).scopes
 
-    def children(self, reference: int, start: int = 0, count: int = PAGE) -> list[Variable]:
-        """At most `count` children of a scope or a variable. Raises CommandError."""
+    def children(
+        self, reference: int, start: int = 0, count: int = PAGE, which: Literal["named", "indexed"] | None = None
+    ) -> list[Variable]:
+        """At most `count` children of a scope or a variable, from number `start` on of its attributes (`named`), its
+        elements (`indexed`) or both. Raises CommandError."""
         arguments = {"variablesReference": reference, "start": start, "count": count}
-        return self._ask("variables", arguments, VariablesBody).variables[:count]
+        if which == "indexed" and reference < FIRST_AGENT_ID:
+            return self._elements(reference, start + count)[start:]
+        rows = self._ask("variables", arguments | ({"filter": which} if which else {}), VariablesBody).variables
+        # debugpy sends all, wherever it is asked to start
+        return (rows if reference >= FIRST_AGENT_ID else rows[start:])[:count]
+
+    def _elements(self, reference: int, stop: int) -> list[Variable]:
+        """The first `stop` elements of a sequence in the running program.
+
+        debugpy neither pages nor filters: it numbers elements in digits, and puts those after 100 below rows of types
+        MoreItems and MoreItemsRange.
+        """
+        found: list[Variable] = []
+        for one in self._ask("variables", {"variablesReference": reference}, VariablesBody).variables:
+            if len(found) >= stop:
+                break
+            if one.name.isdecimal():
+                found.append(one)
+            elif one.type in ("MoreItems", "MoreItemsRange"):
+                found += self._elements(one.variables_reference, stop - len(found))
+        return found
 
     def evaluate(self, expression: str, context: str = "repl") -> EvaluateResult:
         """Evaluate in the selected frame. Raises CommandError with the reason."""
@@ -224,10 +249,14 @@ class Session:
         frame = self.need_frame()
         lines = self.source_lines(frame)
         first, last = max(first, 1), min(last, len(lines))
+        file = self.current_file
         marked = [
             one.answer.line if one.answer and one.answer.line else one.location.line
-            for one in self.breakpoints.in_file(self.current_file)
+            for one in self.breakpoints.in_file(file)
         ]
+        if file is not None:
+            for one in self.breakpoints.in_file(None):
+                marked += lines_of_function(file, one.location.function)
         self.printer.source(lines[first - 1 : last], first, frame.line, marked)
         self.listed = last
 
@@ -252,8 +281,7 @@ class Session:
         hit = self.breakpoints.hit(stop.hit_breakpoint_ids)
         for one in hit:
             one.hits += 1
-            if one.temporary:
-                self.breakpoints.remove(one)
+            if self.breakpoints.used(one):
                 self.send_breakpoints(one.location.path)
         self._look(stop, hit)
 

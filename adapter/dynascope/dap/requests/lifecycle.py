@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from dynascope.dap.call import ANSWERED, Answered, Body, Call
 from dynascope.dap.errors import RequestError
+from dynascope.dap.launch import with_absolute_paths
 from dynascope.dap.program import Program
 from dynascope.dap.protocol import start
 from dynascope.dap.protocol.arguments import (
@@ -82,6 +83,8 @@ def _new_program(
     from dynascope.dap.alone import ProgramAlone
     from dynascope.dap.runtime_half import ProgramWithDebugpy
 
+    if isinstance(arguments, LaunchArguments):
+        arguments = with_absolute_paths(arguments)
     made_of = session.client, configuration, arguments, session.program_is_ready
     if not arguments.runtime:
         return ProgramAlone(*made_of)

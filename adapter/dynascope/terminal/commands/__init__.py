@@ -25,22 +25,27 @@ class Command:
     run: Body
     repeats: bool = False
     needs_stop: bool = False
+    missing: str = ""
 
 
 _commands: list[Command] = []
 _by_name: dict[str, Command] = {}
 
 
-def command(*names: str, usage: str = "", repeats: bool = False, needs_stop: bool = False) -> Callable[[Body], Body]:
+def command(
+    *names: str, usage: str = "", repeats: bool = False, needs_stop: bool = False, missing: str = ""
+) -> Callable[[Body], Body]:
     """Register a function as a command. Its docstring is its help: the first line alone in the list.
 
     `repeats`: an empty line does it again. `needs_stop`: in a list of commands, the program is first run to a stop.
+    `missing`: the complaint when nothing follows the command's name, before the program is run for it.
     """
 
     def register(run: Body) -> Body:
         summary, _, details = (run.__doc__ or "").partition("\n")
         group = run.__module__.rpartition(".")[2]
-        made = Command(names, f"{names[0]} {usage}".strip(), summary, details.strip(), group, run, repeats, needs_stop)
+        shown = f"{names[0]} {usage}".strip()
+        made = Command(names, shown, summary, details.strip(), group, run, repeats, needs_stop, missing)
         _commands.append(made)
         _by_name.update(dict.fromkeys(names, made))
         return run

@@ -40,28 +40,40 @@ for _title, _names, _help in _SCOPES:
     _scope_command(_title, _help, *_names)
 
 
-@command("print", "p", "!", usage="EXPRESSION", needs_stop=True)
+@command("print", "p", "!", usage="EXPRESSION", needs_stop=True, missing="print what? `print EXPRESSION`")
 def print_(session: Session, argument: str) -> None:
     """Evaluate in the selected frame; at compile time on fakes, changing nothing, with `ctx` as its ComptimeContext."""
-    if not argument:
-        raise CommandError("print what? `print EXPRESSION`")
     result = session.evaluate(argument)
     session.printer.say(result.result if result.result or not result.type else result.type)
 
 
-@command("expand", "x", usage="EXPRESSION | SCOPE/NAME/… [FIRST:LAST]", needs_stop=True)
+@command(
+    "expand",
+    "x",
+    usage="EXPRESSION | SCOPE/NAME/… [FIRST:LAST]",
+    needs_stop=True,
+    missing="expand what? `expand EXPRESSION`, or `expand SCOPE/NAME`",
+)
 def expand(session: Session, argument: str) -> None:
-    """Show what is inside: of an expression, or of a row shown before, by its path (`expand Guards/L['x']`)."""
-    text, start, count = _page(argument)
-    if not text:
-        raise CommandError("expand what? `expand EXPRESSION`, or `expand SCOPE/NAME`")
-    value, reference = _resolve(session, text)
+    """Show what is inside: of an expression, or of a row shown before, by its path (`expand Guards/L['x']`).
+
+    FIRST:LAST slices the elements as Python does; without it the attributes come first, and the first elements.
+    """
+    text, page = _page(argument)
+    value, reference, elements = _resolve(session, text)
     if not reference:
         session.printer.say(f"{value}  (nothing inside)")
         return
     if value:
         session.printer.say(value)
-    _show(session, session.children(reference, start, count), start, count)
+    start, count = page or (0, PAGE)
+    rows = session.children(reference, start, count, "indexed") if elements or page else []
+    if elements and not page:
+        rows = [*session.children(reference, 0, PAGE, "named"), *rows]
+    elif not elements and not rows:
+        rows = session.children(reference, start, count)  # debugpy does not count elements, and scopes have none
+    more = elements > start + count if elements else len(rows) == count
+    _show(session, rows, start + count if more else None)
 
 
 def show_scope(session: Session, name: str, text: str = "") -> None:
@@ -73,12 +85,13 @@ def show_scope(session: Session, name: str, text: str = "") -> None:
         raise CommandError(f"`{frame.name}` has no {name} ({half})")
     reference = scope.variables_reference
     if not text:
-        _show(session, session.children(reference), 0, PAGE)
+        rows = session.children(reference)
+        _show(session, rows, PAGE if len(rows) == PAGE else None)
         return
     wanted = text.casefold()
     rows = session.children(reference, 0, 100 * PAGE)
     rows = [one for one in rows if wanted in f"{one.name} {one.value} {one.type or ''}".casefold()]
-    _show(session, rows, 0, len(rows) + 1)
+    _show(session, rows)
 
 
 def local_names(session: Session) -> list[str]:
@@ -90,33 +103,35 @@ def local_names(session: Session) -> list[str]:
         return []
 
 
-def _show(session: Session, children: list[Variable], start: int, count: int) -> None:
+def _show(session: Session, children: list[Variable], rest: int | None = None) -> None:
+    """`rest`: where the rows begin that are not among these; None when there are none."""
     shown = [one for one in children if one.name not in _DEBUGPY_GROUPS]
     if not shown:
         session.printer.say("  (empty)", "dim")
     session.printer.variables(shown)
-    if len(children) == count:
-        session.printer.say(f"  … there may be more: `expand … {start + count}:{start + 2 * count}`", "dim")
+    if rest is not None:
+        session.printer.say(f"  … there may be more: `expand … {rest}:{rest + PAGE}`", "dim")
 
 
 def _scope(session: Session, name: str) -> Scope | None:
     return next((one for one in session.scopes() if one.name.casefold() == name.casefold()), None)
 
 
-def _page(argument: str) -> tuple[str, int, int]:
+def _page(argument: str) -> tuple[str, tuple[int, int] | None]:
+    """What to look into, and first row and count where a slice was given."""
     text, _, last = argument.rpartition(" ")
     first, colon, end = last.partition(":")
     if text and colon and first.isdecimal() and end.isdecimal() and int(end) > int(first):
-        return text.strip(), int(first), int(end) - int(first)
-    return argument.strip(), 0, PAGE
+        return text.strip(), (int(first), int(end) - int(first))
+    return argument.strip(), None
 
 
-def _resolve(session: Session, text: str) -> tuple[str, int]:
-    """The value and the reference of a path below a scope, or else of an expression."""
+def _resolve(session: Session, text: str) -> tuple[str, int, int]:
+    """Value, reference and number of elements of a path below a scope, or else of an expression."""
     head, _, rest = text.partition("/")
     scope = _scope(session, head)
     if scope is not None:
-        value, reference = "", scope.variables_reference
+        value, reference, elements = "", scope.variables_reference, scope.indexed_variables or 0
         while rest:
             # Names hold slashes too (`L['a/b']`): the longest child name that fits wins.
             children = session.children(reference, 0, 10 * PAGE)
@@ -125,6 +140,7 @@ def _resolve(session: Session, text: str) -> tuple[str, int]:
                 raise CommandError(f"there is no `{rest}` below `{text[: -len(rest)].rstrip('/')}`")
             chosen = max(fitting, key=lambda one: len(one.name))
             value, reference, rest = chosen.value, chosen.variables_reference, rest[len(chosen.name) + 1 :]
-        return value, reference
+            elements = chosen.indexed_variables or 0
+        return value, reference, elements
     result = session.evaluate(text)
-    return result.result, result.variables_reference
+    return result.result, result.variables_reference, result.indexed_variables or 0

@@ -12,13 +12,15 @@ def run(session: Session, argument: str) -> None:
     """Start the program."""
     if session.alive:
         raise CommandError("the program is running already; `continue` goes on, `restart` starts it again")
+    if session.finished:
+        session.need_program()
     session.start()
 
 
 @command("continue", "c", "cont", repeats=True)
 def continue_(session: Session, argument: str) -> None:
-    """Go on to the next stop; starts the program when it does not run yet."""
-    if session.alive:
+    """Go on to the next stop; starts the program when it has not been started."""
+    if session.alive or session.finished:
         session.resume("continue")
     else:
         session.start()

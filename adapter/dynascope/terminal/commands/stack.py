@@ -71,7 +71,7 @@ def threads(session: Session, argument: str) -> None:
     session.printer.threads(found, session.stop.thread_id if session.stop else None, stopped)
 
 
-@command("thread", "t", usage="NUMBER", needs_stop=True)
+@command("thread", "t", usage="NUMBER", needs_stop=True, missing="which? `threads` lists them with their numbers")
 def thread(session: Session, argument: str) -> None:
     """Select a thread by its number and show where it is."""
     if not argument.isdecimal():
