@@ -15,14 +15,18 @@ from tests.bench import compile_time, stop_latency
 @click.argument("names", nargs=-1, type=click.Choice(["compile-time", "stop-latency"]))
 @click.option("--pairs", default=5, show_default=True, help="Pairs of plain and attached runs.")
 @click.option("--steps", default=150, show_default=True, help="Steps over one function with 200 locals.")
-def main(names: tuple[str, ...], pairs: int, steps: int) -> None:
+@click.option(
+    "--session", "sessions", multiple=True, type=click.Choice(list(compile_time.SESSIONS)), help="Only these sessions."
+)
+def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ...]) -> None:
     """Print ratios and latencies; nothing is asserted."""
     console = Console(width=120)
     console.print(f"torch {version('torch')}, Python {platform.python_version()}, debugpy {version('debugpy')}")
     if not names or "stop-latency" in names:
         console.print(stop_latency.measure(steps))
     if not names or "compile-time" in names:
-        console.print(compile_time.measure(pairs))
+        for line in compile_time.measure(pairs, sessions or list(compile_time.SESSIONS)):
+            console.print(line)
 
 
 if __name__ == "__main__":

@@ -147,6 +147,7 @@ class Program(ABC):
             just_my_code=self.arguments.just_my_code,
             debug_dynamo=self.arguments.debug_dynamo,
             stop_on_entry=alone and self.arguments.stop_on_entry,
+            record=self.arguments.record,
         )
         try:
             await asyncio.wait_for(agent.ask(request), HELLO_TIMEOUT)
