@@ -21,7 +21,7 @@ from dynascope.agent.internals.specializations import SpecializationEvents
 from dynascope.agent.internals.tracing import ActivationHooks
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.trace import path_of
-from dynascope.agent.user_code import OUR_FOLDER, is_user_code
+from dynascope.agent.user_code import OUR_FOLDER, is_our_code, is_user_code
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 
 Hooks = CompileEvents | GraphBreakEvents | SpecializationEvents | LineEvents | ActivationHooks | CaptureEvents
@@ -126,7 +126,7 @@ class Recorder:
         written = original_code(code)
         path = path_of(written)
         key = path, written.co_firstlineno
-        if not path or key in self._skips_known or not is_user_code(path):
+        if not path or key in self._skips_known or is_our_code(path) or not is_user_code(path):
             return
         self._skips_known.add(key)
         skipped = Compile(
