@@ -63,7 +63,7 @@ lint: $(READY) ## ruff and mypy --strict
 	$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check . && $(VENV)/bin/mypy
 
 vsix: ## the packaged extension
-	cd vscode-extension && npm ci --no-audit --no-fund --loglevel=error && npm run package
+	cd vscode-extension && npm install --no-save --no-audit --no-fund --loglevel=error && npm run package
 
 clean: ## remove every environment and build product
 	rm -rf .venvs dist vscode-extension/{dist,node_modules,*.vsix} tests/e2e/{node_modules,artefacts}

@@ -9,7 +9,7 @@ quiet=(--no-audit --no-fund --no-update-notifier --loglevel=error)
 "$HERE/install-workbench.sh"
 export CHROMIUM=${CHROMIUM:-$(command -v chromium)}
 cd "$HERE/../../vscode-extension"
-[ node_modules/.package-lock.json -nt package-lock.json ] || npm ci "${quiet[@]}"
+[ node_modules/.package-lock.json -nt package-lock.json ] || npm install --no-save "${quiet[@]}" # not `npm ci`: a lock without download addresses lacks what it wants of optional parts
 npm run --silent check
 npm run --silent test
 npm run --silent package
