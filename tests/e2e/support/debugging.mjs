@@ -82,11 +82,15 @@ export async function variable(page, pattern) {
 /** Evaluate in the debug console and wait for an answer that matches. */
 export async function evaluate(page, expression, pattern) {
   await command(page, 'Debug Console: Focus on Debug Console View');
-  const before = await page.locator('.repl .monaco-list-row').count();
+  await page.waitForSelector('.repl-input-wrapper .monaco-editor.focused');
   await page.keyboard.insertText(expression);
+  await page.waitForFunction(
+    (text) => document.querySelector('.repl-input-wrapper .view-lines').innerText.replace(/\u00a0/g, ' ').includes(text),
+    expression,
+  );
   await page.keyboard.press('Escape'); // no completion may take the Enter
   await page.keyboard.press('Enter');
-  await consoleShows(page, pattern, before);
+  await consoleShows(page, pattern);
 }
 
 export async function consoleShows(page, pattern) {
