@@ -9,7 +9,9 @@ TAG := $(shell $(PYTHON) -c 'import sys; print("py%d.%d" % sys.version_info[:2])
 VENV := .venvs/$(TAG)
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
-find_python = $(shell command -v python$(1) || ls -d $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$(1).*/bin/python 2>/dev/null | tail -n 1)
+# The first that runs: pyenv's shims are there for versions that are not switched on.
+find_python = $(shell for each in python$(1) $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$(1).*/bin/python; do \
+  "$$each" -c "" 2>/dev/null && { echo "$$each"; exit; }; done; echo python$(1))
 TESTS ?= tests/agent tests/backward tests/dap tests/facts tests/lsp tests/terminal tests/unit
 WORKERS ?= 2
 PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal

@@ -151,6 +151,7 @@ class Adapter:
             self.next_stop()
         self.respond(success=True, body={"allThreadsContinued": not alone})
         if self.scenario == "runs" and self.request["command"] == "continue":
+            self.event("output", category="stdout", output="working\n")
             return {}
         if self.scenario != "late" and not (alone and arguments["threadId"] == 2):
             self.next_stop()

@@ -40,9 +40,9 @@ class Terminal:
     def type(self, keys: str) -> None:
         os.write(self._master, keys.encode())
 
-    def expect(self, text: str) -> str:
+    def expect(self, text: str, patience: float = PATIENCE) -> str:
         """Wait for `text`; everything up to it, without control sequences. What follows is kept for the next call."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + patience
         while text not in (shown := _CONTROL.sub("", self._text)):
             ready, _, _ = select.select([self._master], [], [], max(0, end - time.monotonic()))
             try:

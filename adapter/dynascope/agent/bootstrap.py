@@ -80,8 +80,8 @@ class _Session:
 
     def _closed(self) -> None:
         if not self._ended:
+            self._on_lost()  # first: a program that is to end must not run on from where it was stopped
             self.end()
-            self._on_lost()
 
     def forget_in_child(self) -> None:
         self._ended = True
