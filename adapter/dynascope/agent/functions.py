@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 from typing import Any, NamedTuple
@@ -28,10 +29,11 @@ def find_function(path: str, key: FunctionKey) -> Any | None:
 
     Looks in `sys.modules` and in the dictionaries of modules and classes, so that no descriptor or `__getattr__` runs.
     """
+    name = os.path.basename(path)
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
         file = names.get("__file__") if names else None
-        if not isinstance(file, str) or real_path(file) != path:
+        if not isinstance(file, str) or not file.endswith(name) or real_path(file) != path:
             continue
         found: Any = module
         for part in key.name.split("."):

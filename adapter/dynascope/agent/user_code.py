@@ -16,8 +16,8 @@ _LIBRARY_FOLDERS = tuple(
 )
 _PACKAGE_FOLDERS = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
-real_path = functools.lru_cache(4096)(os.path.realpath)
-"""Cached: a frame is traced far more often than a file moves."""
+real_path = functools.cache(os.path.realpath)
+"""Cached without a bound: a program with inductor has more modules than any bound one would think of."""
 
 
 @functools.lru_cache(4096)
