@@ -20,6 +20,7 @@ from dynascope.agent.internals.eval_frame import unseen
 from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.symbolic_frame import chain
+from dynascope.agent.suspension.uninterrupted import uninterrupted
 from dynascope.agent.user_code import OUR_FOLDER
 from dynascope.wire.dap import Source, StackFrame
 from dynascope.wire.messages import Configure, ResumeCommand, StopReason
@@ -202,7 +203,7 @@ class PydevdSuspension(Suspension):
         if info.pydev_state != self._constants.STATE_SUSPEND:  # else a pause, or another thread's stop, has asked us to
             why = self._commands.CMD_STEP_OVER if reason == "step" else self._commands.CMD_SET_BREAK
             pydevd.set_suspend(thread, why)
-        pydevd.do_wait_suspend(thread, chain(frames, below), "line", None)
+        uninterrupted(lambda: pydevd.do_wait_suspend(thread, chain(frames, below), "line", None))
         if not self.debug_dynamo and not pydevd.pydb_disposed:
             pydevd.disable_tracing()  # waiting turned it on again
         command = self._meaning.get(info.pydev_step_cmd, "continue")
