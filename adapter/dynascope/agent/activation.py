@@ -36,7 +36,8 @@ class Activation:
         self.code: types.CodeType = tracing.code_of(translator)
         self.original = resume.original_code(self.code)
         self._index = tracing.instruction_index(translator)
-        fresh = self._index < 0
+        # a generator's body begins where it is first resumed: behind the instruction that made the generator
+        fresh = self._index < 0 or tracing.instruction(translator).opname == "RETURN_GENERATOR"
         self.line: int | None = None if fresh else tracing.line_of(translator)
         self.in_prologue = fresh or tracing.in_resume_prologue(translator)
         self._restored = False

@@ -1,0 +1,9 @@
+"""Copied into a package before the test imports it, so that its code is a library's."""
+
+from __future__ import annotations
+
+
+def layer(x):
+    for i in range(3):
+        y = x + i  #: library
+    return y
