@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -16,9 +17,13 @@ __all__ = ["EvaluationError", "condition_holds", "format_log_message"]
 _PIECES = re.compile(r"\{\{|\}\}|\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}")
 
 
-def condition_holds(expression: str, translator: Any) -> bool:
+Given = Mapping[str, Callable[[Any], Any]]
+"""Names that a condition may use beside those of the frame: each is made from the evaluation's `Shadow`."""
+
+
+def condition_holds(expression: str, translator: Any, given: Given | None = None) -> bool:
     """Whether a breakpoint's condition is true here; raises EvaluationError when it cannot be known at compile time."""
-    value = Console(Names(translator)).value(expression)
+    value = Console(Names(translator), given).value(expression)
     try:
         with torch._C.DisableTorchFunction():
             return bool(value)

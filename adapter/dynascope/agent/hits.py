@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from dynascope.agent import evaluation
 from dynascope.agent.activation import Activation
 from dynascope.agent.breakpoints import Breakpoint, Table
-from dynascope.agent.internals.tracing import Translator
+from dynascope.agent.internals.tracing import Translator, code_of, line_of
 from dynascope.wire.messages import Message, Output
 
 
@@ -23,26 +23,37 @@ class Hits:
         candidates = list(table.at(activation.code, line))
         if enters_function:
             candidates += table.of_function(activation.code)
-        return [each for each in candidates if self._stops(each, activation, line)]
+        return [each for each in candidates if self._stops(each, activation.translator, line)]
 
-    def _stops(self, breakpoint: Breakpoint, activation: Activation, line: int) -> bool:
-        if not self._holds(breakpoint, activation, line) or not breakpoint.counts():
+    def amid(
+        self, candidates: Iterable[Breakpoint], translator: Translator, given: evaluation.Given | None = None
+    ) -> list[Breakpoint]:
+        """Those that stop at something that happens amid a line of this frame; `given` are names it adds."""
+        line = line_of(translator)
+        return [each for each in candidates if self._stops(each, translator, line, given)]
+
+    def _stops(
+        self, breakpoint: Breakpoint, translator: Translator, line: int, given: evaluation.Given | None = None
+    ) -> bool:
+        if not self._holds(breakpoint, translator, line, given) or not breakpoint.counts():
             return False
         if breakpoint.log_message is None:
             return True
-        text = _log_text(breakpoint.log_message, activation.translator)
-        self._send(Output(category="console", output=text + "\n", path=activation.code.co_filename, line=line))
+        text = _log_text(breakpoint.log_message, translator)
+        path = code_of(translator).co_filename
+        self._send(Output(category="console", output=text + "\n", path=path, line=line))
         return False
 
-    def _holds(self, breakpoint: Breakpoint, activation: Activation, line: int) -> bool:
+    def _holds(self, breakpoint: Breakpoint, translator: Translator, line: int, given: evaluation.Given | None) -> bool:
         """Whether the condition does; one that cannot be known while tracing does, and says so."""
         if breakpoint.condition is None:
             return True
         try:
-            return evaluation.condition_holds(breakpoint.condition, activation.translator)
+            return evaluation.condition_holds(breakpoint.condition, translator, given)
         except evaluation.EvaluationError as error:
             text = f"The condition {breakpoint.condition!r} has no answer at compile time: stopping. {error}\n"
-            self._send(Output(category="important", output=text, path=activation.code.co_filename, line=line))
+            path = code_of(translator).co_filename
+            self._send(Output(category="important", output=text, path=path, line=line))
             return True
 
 

@@ -13,11 +13,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dynascope.agent.activation import Activation
+from dynascope.agent.below import ProgramBelow, function_of
 from dynascope.agent.breakpoints import Breakpoint, Table
 from dynascope.agent.hits import Hits
 from dynascope.agent.internals import comptime, convert_frame, resume, tracing
 from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.stepping import FrameId, Mode, Stepping
+from dynascope.agent.stepping import FrameId, Mode
 from dynascope.agent.stop import Stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.threads import Threads, ThreadTracing
@@ -28,6 +29,10 @@ from dynascope.wire.messages import Message, Output, StopReason
 _ERRORS_REPORTED = 5
 _OUTERMOST: FrameId = 1
 """The first frame that an attempt enters."""
+
+
+FindChanges = Callable[[ThreadTracing, Activation], tuple[list[int], str] | None]
+"""Ids of the breakpoints that stop because of a change, and what changed, for the user."""
 
 
 class Hook:
@@ -59,8 +64,11 @@ class Hook:
         # the code a breakpoint stops in, and the breakpoints
         self._on_hit = on_hit
         self._errors = 0
+        self.find_changes: FindChanges | None = None
+        """Asked before every instruction of every frame while a data breakpoint waits for a value to change."""
         self._activation_hooks = tracing.ActivationHooks(self._entered, self._left)
         self._compile_hooks = convert_frame.CompileHooks(self)
+        self._below = ProgramBelow(self._compile_hooks, suspension)
         self._comptime_hook = comptime.ComptimeBreakpointHook(self._comptime_breakpoint)
 
     def remove(self) -> None:
@@ -111,7 +119,7 @@ class Hook:
             self._on_compiled(traced, skipped)
         if state.stepping.compile_ends():
             # a compile that continues the step may come before it ends there (see _compile_entered)
-            self._suspension.finish_step_at_runtime(self._user_frame_below())
+            self._suspension.finish_step_at_runtime(self._below.user_frame())
 
     def attempt_restarts(self, kind: convert_frame.Restart) -> None:
         try:
@@ -119,6 +127,7 @@ class Hook:
             state.replays = True
             if kind == "other":
                 state.high_water, state.high_breakpoint = (0, 0), 0
+                state.moments.attempt_begins(replays=False)
         except Exception:
             self._report()
 
@@ -129,33 +138,6 @@ class Hook:
                 self._outermost_ends(state, True)  # entered without the eval-frame callback: torch.export does
         except Exception:
             self._report()
-
-    def _functions_below(self, frame: types.FrameType | None) -> list[object]:
-        """What the compiled code under this compile runs, down to the frame where a step of ours ends at run time."""
-        functions = []
-        while frame is not None:
-            if convert_frame.is_generated(frame.f_code):
-                functions.append(_function_of(frame.f_code))
-            elif self._is_where_steps_end(frame):
-                break
-            frame = frame.f_back
-        return functions
-
-    def _is_running(self, stepping: Stepping) -> bool:
-        """Whether compiled code of a function that the step began in is still running below this compile."""
-        return any(stepping.began_in(function) for function in self._functions_below(self._compile_hooks.frame_below()))
-
-    def _is_where_steps_end(self, frame: types.FrameType) -> bool:
-        path = real_path(frame.f_code.co_filename)
-        return self._suspension.is_user_code(path) and not is_our_code(path)
-
-    def _user_frame_below(self) -> types.FrameType | None:
-        frame = self._compile_hooks.frame_below()
-        while frame is not None:
-            if self._is_where_steps_end(frame) and not convert_frame.is_generated(frame.f_code):
-                return frame
-            frame = frame.f_back
-        return None
 
     # ---- frames
 
@@ -171,9 +153,10 @@ class Hook:
             key = id(translator)
             if tracing.instruction_index(translator) < 0 or key not in state.frames:
                 state.frames[key] = state.events
-            if state.looking or state.stepping.mode is not Mode.RUN or not self.table.is_empty:
+            looking = state.looking or self.find_changes is not None
+            if looking or state.stepping.mode is not Mode.RUN or not self.table.is_empty:
                 frame = state.frames[key]
-                if state.looking or state.stepping.watches(frame) or self.table.has_any_in(tracing.code_of(translator)):
+                if looking or state.stepping.watches(frame) or self.table.has_any_in(tracing.code_of(translator)):
                     self._watch(state, translator)
         except Exception:
             self._report()
@@ -185,6 +168,7 @@ class Hook:
         state.events = state.ticks = 0
         state.frames.clear()
         state.activations.clear()
+        state.moments.attempt_begins(state.replays)
         if state.replays:
             state.replays = False
             state.stepping.trace_restarts()
@@ -210,8 +194,10 @@ class Hook:
         elif stepping.mode is Mode.LEFT and shown:
             code = tracing.code_of(translator)
             continues = resume.is_resume_function(code)
-            elsewhere = not suspension.ends_steps_at_runtime and not self._is_running(stepping)
-            if stepping.compile_begins(_OUTERMOST, _function_of(code), continues, elsewhere):
+            elsewhere = not suspension.ends_steps_at_runtime and not any(
+                map(stepping.began_in, self._below.functions())
+            )
+            if stepping.compile_begins(_OUTERMOST, function_of(code), continues, elsewhere):
                 suspension.cancel_runtime_step()
 
     def _left(self, translator: Translator) -> None:
@@ -295,7 +281,10 @@ class Hook:
     def _instruction(self, state: ThreadTracing, activation: Activation, line: int) -> None:
         state.ticks += 1
         begins = activation.begins_line(line)
-        if not begins and state.stepping.mode is not Mode.RETURN and not state.looking:
+        changes = None
+        if self.find_changes is not None and self.enabled and not activation.in_prologue:
+            changes = self.find_changes(state, activation)
+        if changes is None and not begins and state.stepping.mode is not Mode.RETURN and not state.looking:
             return
         if activation.in_prologue or not self.enabled:
             return
@@ -307,18 +296,19 @@ class Hook:
                 return
         enters_function = begins and activation.enters_function()
         first_time = begins and activation.first_time_since_jump(line)
-        if not self._note_moment(state):
-            return  # a replay: what stopped here has stopped
+        is_new = self._note_moment(state)  # else a replay: what stopped here has stopped
         hits: list[Breakpoint] = []
-        if first_time and not self.table.is_empty:
+        if is_new and first_time and not self.table.is_empty:
             hits = self._hits.at(self.table, activation, line, enters_function)
+        ids = [hit.id for hit in hits]
         if hits:
-            by_name = all(isinstance(hit.asked, FunctionBreakpoint) for hit in hits)
-            reason: StopReason = "function breakpoint" if by_name else "breakpoint"
-            ids = [hit.id for hit in hits]
             self._on_hit(activation.code, ids)
-            self._stop(state, activation, reason, ids)
-        elif self._step_ends(state, activation, begins):
+        if changes is not None:
+            self._stop(state, activation, "data breakpoint", changes[0] + ids, changes[1])
+        elif hits:
+            by_name = all(isinstance(hit.asked, FunctionBreakpoint) for hit in hits)
+            self._stop(state, activation, "function breakpoint" if by_name else "breakpoint", ids)
+        elif is_new and self._step_ends(state, activation, begins):
             entry = state.stops_on_entry
             state.stops_on_entry = False
             self._stop(state, activation, "entry" if entry else "step")
@@ -354,29 +344,55 @@ class Hook:
             stack = callers[next((i for i, caller in enumerate(callers) if caller is translator), 0) :]
             while len(stack) > 1 and is_our_code(tracing.code_of(stack[0]).co_filename):
                 stack = stack[1:]
-            self._hold(state, stack, "breakpoint", [])
+            self.hold(state, stack, "breakpoint", [])
         except Exception:
             self._report()
 
-    def _stop(self, state: ThreadTracing, activation: Activation, reason: StopReason, ids: Sequence[int] = ()) -> None:
+    def amid(self, serve: Callable[[ThreadTracing, list[Translator]], None]) -> None:
+        """Something happens amid an instruction: call `serve` with the frames being traced, innermost first; contained.
+
+        Not when this thread traces nothing, nor for what the debugger itself does at a stop. `serve` may `hold`.
+        """
+        try:
+            state = self.threads.existing()
+            if self.enabled and state is not None and state.outermost is not None and not state.is_held:
+                stack = tracing.active_translators(state.outermost)[::-1]
+                if stack:
+                    serve(state, stack)
+        except Exception:
+            self._report()
+
+    def _stop(
+        self,
+        state: ThreadTracing,
+        activation: Activation,
+        reason: StopReason,
+        ids: Sequence[int] = (),
+        text: str | None = None,
+    ) -> None:
         callers = tracing.active_translators(activation.translator)[::-1]
         at = next(i for i, caller in enumerate(callers) if caller is activation.translator)
-        self._hold(state, callers[at:], reason, list(ids))
+        self.hold(state, callers[at:], reason, list(ids), text)
 
-    def _hold(self, state: ThreadTracing, stack: list[Translator], reason: StopReason, ids: list[int]) -> None:
+    def hold(
+        self,
+        state: ThreadTracing,
+        stack: list[Translator],
+        reason: StopReason,
+        ids: list[int],
+        text: str | None = None,
+    ) -> None:
+        """Stop the current thread, here and now; `stack` is innermost first, `text` says more than `reason` does."""
         state.stepping.cancel()
-        below = self._compile_hooks.frame_below()
-        command = self._stops.hold(stack, below, reason, ids)
+        state.is_held = True
+        try:
+            command = self._stops.hold(stack, self._below.frame(), reason, ids, text)
+        finally:
+            state.is_held = False
         state.step_package = package_of(real_path(tracing.code_of(stack[0]).co_filename))
         frames: list[FrameId] = [state.frames.get(id(translator), -1) for translator in stack]
-        functions = [_function_of(tracing.code_of(translator)) for translator in stack]
-        state.stepping.command(command, frames, functions + self._functions_below(below))
+        functions = [function_of(tracing.code_of(translator)) for translator in stack]
+        state.stepping.command(command, frames, functions + self._below.functions())
         for translator, frame in zip(stack, frames, strict=True):
             if state.stepping.watches(frame):
                 self._watch(state, translator)
-
-
-def _function_of(code: types.CodeType) -> object:
-    """What tells a function, its resume functions and the code that Dynamo made of it from every other function."""
-    original = resume.original_code(code)
-    return original.co_filename, original.co_firstlineno, original.co_qualname

@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from dynascope.agent.activation import Activation
+from dynascope.agent.moments import Moments
 from dynascope.agent.stepping import FrameId, Stepping
 
 
@@ -30,6 +31,10 @@ class ThreadTracing:
         """The latest moment that attempts before this one, or this one, have reached: what is not later is a replay."""
         self.high_breakpoint = 0
         """Likewise, of calls to `comptime.breakpoint()`."""
+        self.moments = Moments()
+        """Of what stops amid an instruction."""
+        self.is_held = False
+        """It waits at a stop: what happens on it meanwhile is the debugger's doing."""
         self.replays = False
         self.looking = False
         """Stop at the next instruction if the suspension wants it."""
@@ -44,6 +49,7 @@ class ThreadTracing:
         self.outermost = None
         self.replays = False
         self.high_water, self.high_breakpoint = (0, 0), 0
+        self.moments.attempt_begins(replays=False)
         self.events = self.ticks = 0
         self.skipped = []
         self.frames.clear()

@@ -19,7 +19,7 @@ from dynascope.wire.dap import (
     StackFrame,
 )
 
-StopReason = Literal["breakpoint", "function breakpoint", "step", "pause", "entry"]
+StopReason = Literal["breakpoint", "function breakpoint", "data breakpoint", "step", "pause", "entry"]
 ResumeCommand = Literal["continue", "next", "stepIn", "stepOut"]
 
 

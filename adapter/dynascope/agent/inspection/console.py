@@ -8,6 +8,7 @@ import io
 import sys
 import threading
 import types
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, TextIO
 
 import torch
@@ -86,8 +87,10 @@ class _Outcome(NamedTuple):
 class Console:
     """Evaluates at one symbolic frame; what it assigns is kept until the program goes on."""
 
-    def __init__(self, names: Names) -> None:
+    def __init__(self, names: Names, given: Mapping[str, Callable[[Shadow], Any]] | None = None) -> None:
+        """`given` are names that this moment has beside the frame's own, made when an expression is evaluated."""
         self._names = names
+        self._given = given or {}
         self._kept: dict[str, Any] = {}
 
     @functools.cached_property
@@ -126,7 +129,7 @@ class Console:
         uses_context = any(isinstance(node, ast.Name) and node.id == "ctx" for node in ast.walk(tree))
         shadow = Shadow(self._names.effects, self._mode, runs_user_code)
         world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names)
-        world.update(torch=torch, **self._kept)
+        world.update(torch=torch, **{name: make(shadow) for name, make in self._given.items()}, **self._kept)
         if uses_context:
             world["ctx"] = self._comptime_context(shadow)
         before = dict(world)
