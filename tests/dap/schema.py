@@ -17,6 +17,27 @@ NOT_IN_SCHEMA = {"debugpySystemInfo"}
 NEWER_CAPABILITIES = {"breakpointModes"}
 """Of DAP 1.65, which the schema in debugpy is older than."""
 
+_LOCATION = {"type": "object", "properties": {"source": {"$ref": "#/definitions/Source"}, "line": {"type": "integer"}}}
+NEWER_DEFINITIONS: dict[str, Any] = {
+    "LocationsRequest": {
+        "type": "object",
+        "required": ["arguments"],
+        "properties": {
+            "arguments": {
+                "type": "object",
+                "required": ["locationReference"],
+                "properties": {"locationReference": {"type": "integer"}},
+            }
+        },
+    },
+    "LocationsResponse": {
+        "type": "object",
+        "required": ["body"],
+        "properties": {"body": _LOCATION | {"required": ["source", "line"]}},
+    },
+}
+"""Of DAP 1.68, likewise."""
+
 Message = dict[str, Any]
 
 
@@ -59,7 +80,9 @@ def _definitions() -> dict[str, Any]:
     # a launch configuration fits the schema of attach as well, so "one of" them is never true
     choice = definitions["RestartArguments"]["properties"]["arguments"]
     choice["anyOf"] = choice.pop("oneOf")
-    return definitions
+    for reference in ("declarationLocationReference", "valueLocationReference"):
+        definitions["Variable"]["properties"][reference] = {"type": "integer"}
+    return definitions | NEWER_DEFINITIONS
 
 
 @cache

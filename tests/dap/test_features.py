@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.backward import test_session as backward
-from tests.dap import schema, test_endings, test_lifecycle, test_session
+from tests.dap import schema, test_documents, test_endings, test_lifecycle, test_session
 from tests.dap.client import DapClient
 from tests.dap.marks import line, program
 
@@ -170,6 +170,7 @@ USED = {
     "supportsExceptionOptions": test_supports_exception_info_and_filters,
     "exceptionBreakpointFilters": test_supports_exception_info_and_filters,
     "breakpointModes": backward.test_a_line_breakpoint_with_mode_backward,
+    "supportsLoadedSourcesRequest": test_documents.test_supports_loaded_sources_request,
 }
 
 

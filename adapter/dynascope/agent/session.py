@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.backward.half import BackwardHalf
 from dynascope.agent.breakpoints import Table
+from dynascope.agent.documents import UnknownDocument
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
+from dynascope.agent.reading import Reading
 from dynascope.agent.stop import Stops, answer
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.user_code import OUR_FOLDER
 from dynascope.agent.verification import Verification
 from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import BreakpointsBody, ThreadsBody
+from dynascope.wire.dap import BreakpointsBody, LoadedSourcesBody, ThreadsBody
 from dynascope.wire.dap import Thread as DapThread
 from dynascope.wire.messages import (
     Acknowledge,
@@ -29,6 +31,8 @@ from dynascope.wire.messages import (
     DynamoReady,
     Evaluate,
     Hello,
+    LoadedSources,
+    Locations,
     Message,
     Output,
     Pause,
@@ -36,6 +40,7 @@ from dynascope.wire.messages import (
     Scopes,
     SetBreakpoints,
     SetFunctionBreakpoints,
+    SourceText,
     Threads,
     ToAgent,
     Variables,
@@ -62,6 +67,7 @@ class Agent:
         self._send = send
         self.stops = Stops(send, suspension)
         self.hook: Hook | None = None
+        self.reading = Reading(self.stops, send)
         self._backward = BackwardHalf(self.stops.hold_inspection, suspension, send, self._step_into_next_compile)
         self._verification = Verification(suspension.kind == "pydevd", self._breakpoint_changed)
         self._table = Table()
@@ -104,6 +110,7 @@ class Agent:
                 told = self._compiled, self._first_compile, self._verification.stops
                 hook = Hook(self.suspension, self.stops, self._send, *told)
                 hook.table = self._table
+                self.reading.begin(hook)
                 hook.stops_on_entry = self._wants_entry_stop()
                 self.hook = hook
                 self._backward.begin()
@@ -128,6 +135,7 @@ class Agent:
         hook, self.hook = self.hook, None
         if hook is not None:
             hook.remove()
+        self.reading.end()
         self._backward.end()
         self.stops.release()
 
@@ -137,6 +145,7 @@ class Agent:
         hook, self.hook = self.hook, None
         if hook is not None:
             hook.remove()
+        self.reading.end()
         self._backward.end()
         self.stops.release()
         self.suspension.close()
@@ -151,10 +160,12 @@ class Agent:
                 self.stops.acknowledge(message.thread_ident)
             case Detach():
                 self.uninstall()
-            case Scopes() | Variables() | Evaluate():
+            case Scopes() | Variables() | Evaluate() | Locations():
                 self.stops.look(message)
+            case SourceText() if self.stops.write_document(message):
+                pass
             case _:
-                self._send(answer(message, lambda: self._serve(message), NotStopped))
+                self._send(answer(message, lambda: self._serve(message), NotStopped, UnknownDocument))
 
     def _serve(self, message: ToAgent) -> Any:
         match message:
@@ -174,6 +185,10 @@ class Agent:
                 return self._pause()
             case Threads():
                 return _threads()
+            case LoadedSources():
+                return LoadedSourcesBody(sources=self.reading.sources())
+            case SourceText():
+                return self.reading.text(message.source_reference)
         raise TypeError(f"an agent serves no {type(message).__name__}")
 
     def _configure(self, message: Configure) -> None:

@@ -11,20 +11,23 @@ from typing import Any
 
 import msgspec
 
+from dynascope.agent.documents import PYTHON, document_source
 from dynascope.agent.internals.tracing import Translator
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.user_code import is_our_code, is_torch_dynamo, real_path
 from dynascope.wire.channel import encode_body
-from dynascope.wire.dap import FIRST_AGENT_ID
+from dynascope.wire.dap import FIRST_AGENT_ID, Source, SourceBody
 from dynascope.wire.messages import (
     Evaluate,
     Failure,
+    Locations,
     Message,
     Reply,
     Request,
     ResumeCommand,
     Resumed,
     Scopes,
+    SourceText,
     Stopping,
     StopReason,
     Variables,
@@ -43,6 +46,10 @@ class Stops:
         self._inspections: dict[int, Any] = {}
         self._acknowledged: dict[int, threading.Event] = {}
         self._over = False
+        self.source_references: Iterator[int] = itertools.count(FIRST_AGENT_ID)
+        """Numbers documents: those of stops, and those that outlive them."""
+        self._documents: dict[int, tuple[int, Source]] = {}
+        """By reference: the thread whose stop it is of."""
 
     def hold(
         self,
@@ -80,6 +87,7 @@ class Stops:
         inspection = make_inspection(self._ids, runtime_frames)
         self._inspections[ident] = inspection
         known = self._acknowledged[ident] = threading.Event()
+        document = inspection.document = self._document(inspection, ident)
         symbolic = inspection.frames[: inspection.symbolic_frames]
         suspension.prepare()
         try:
@@ -95,6 +103,7 @@ class Stops:
                     own_loop=own_loop,
                     hit_breakpoint_ids=breakpoint_ids,
                     text=text,
+                    documents=[document],
                 )
             )
             if suspension.needs_acknowledgement:
@@ -102,7 +111,24 @@ class Stops:
             return "continue" if self._over else suspension.wait(symbolic, below, reason)
         finally:
             del self._inspections[ident], self._acknowledged[ident]
-            self._send(Resumed(thread_ident=ident))
+            del self._documents[document.source_reference or 0]
+            self._send(Resumed(thread_ident=ident, documents=[document]))
+
+    def _document(self, inspection: Any, ident: int) -> Source:
+        """The graph so far, which is written when somebody asks for it."""
+        reference = next(self.source_references)
+        source = document_source(inspection.document_name, reference, "torch.compile: the graph at this stop", "py")
+        self._documents[reference] = ident, source
+        return source
+
+    def documents(self) -> list[Source]:
+        """Those of the stops there are now."""
+        return [source for _, source in list(self._documents.values())]
+
+    def write_document(self, request: SourceText) -> bool:
+        """Have the stopped thread answer; False when the document is of no stop there is now."""
+        ident, _ = self._documents.get(request.source_reference, (None, None))
+        return ident is not None and self._suspension.post(ident, lambda: self._answer(request))
 
     def ids_begin_at(self, first: int) -> None:
         """Frame ids and variablesReferences count up from here: an adapter with several agents keeps them apart."""
@@ -120,7 +146,7 @@ class Stops:
             known.set()
         self._suspension.release_all()
 
-    def look(self, request: Scopes | Variables | Evaluate) -> None:
+    def look(self, request: Scopes | Variables | Evaluate | Locations) -> None:
         """Answer a request about a stop on the thread it is about."""
         posted = request.thread_ident in self._inspections and self._suspension.post(
             request.thread_ident, lambda: self._answer(request)
@@ -128,7 +154,7 @@ class Stops:
         if not posted:
             self._send(Failure(id=request.id, message="This thread is not stopped at compile time any more."))
 
-    def _answer(self, request: Scopes | Variables | Evaluate) -> None:
+    def _answer(self, request: Scopes | Variables | Evaluate | Locations | SourceText) -> None:
         from dynascope.agent.evaluation import EvaluationError
 
         inspection = self._inspections.get(threading.get_ident())
@@ -149,7 +175,7 @@ def answer(request: Request, make_body: Callable[[], Any], *sentences: type[Exce
         return Failure(id=request.id, message=f"{type(error).__name__}: {error}")
 
 
-def _look(inspection: Any, request: Scopes | Variables | Evaluate) -> Any:
+def _look(inspection: Any, request: Scopes | Variables | Evaluate | Locations | SourceText) -> Any:
     if inspection is None:
         raise LookupError("This stop is over.")
     match request:
@@ -159,6 +185,10 @@ def _look(inspection: Any, request: Scopes | Variables | Evaluate) -> Any:
             return inspection.variables(request)
         case Evaluate():
             return inspection.evaluate(request)
+        case Locations():
+            return inspection.location(request.location_reference)
+        case SourceText():
+            return SourceBody(content=inspection.document_text(), mime_type=PYTHON)
 
 
 def _frames_from(frame: types.FrameType | None, shows: Callable[[str], bool]) -> list[types.FrameType]:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Raw
@@ -25,6 +25,7 @@ from dynascope.dap.paths import PathMap
 from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
+from dynascope.wire.dap import Source
 from dynascope.wire.messages import (
     Acknowledge,
     BreakpointChanged,
@@ -35,6 +36,7 @@ from dynascope.wire.messages import (
     FromAgent,
     Output,
     Resumed,
+    SourcesLoaded,
     Stopping,
 )
 
@@ -187,10 +189,15 @@ class Program(ABC):
                 stop = self.stops.add(notice, self.paths)
                 assert self.agent is not None
                 self.agent.tell(Acknowledge(thread_ident=notice.thread_ident))
+                self._sources_changed("new", notice.documents)
                 if notice.own_loop:
                     self.event("stopped", own_stopped(stop))
             case Resumed():
+                self._sources_changed("removed", notice.documents)
                 self.stops.remove_thread(notice.thread_ident)
+            case SourcesLoaded():
+                self._sources_changed("new", notice.sources)
+                self._sources_changed("removed", notice.removed)
             case BreakpointChanged():
                 self._breakpoint_changed(notice)
             case Output():
@@ -208,6 +215,10 @@ class Program(ABC):
         if entry is not None:
             entry.agent = notice.breakpoint
             self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
+
+    def _sources_changed(self, reason: Literal["new", "removed"], sources: Iterable[Source]) -> None:
+        for source in sources:
+            self.event("loadedSource", {"reason": reason, "source": source})
 
     def _output(self, notice: Output) -> None:
         body: dict[str, Any] = {"category": notice.category, "output": notice.output}

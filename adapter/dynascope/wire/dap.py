@@ -50,6 +50,8 @@ class Scope(DapStruct):
     presentation_hint: Literal["arguments", "locals", "registers", "returnValue"] | str | None = None
     named_variables: int | None = None
     indexed_variables: int | None = None
+    source: Source | None = None
+    """The scope as a document, of those that are one."""
 
 
 class VariablePresentationHint(DapStruct):
@@ -72,6 +74,10 @@ class Variable(DapStruct):
     named_variables: int | None = None
     indexed_variables: int | None = None
     presentation_hint: VariablePresentationHint | None = None
+    declaration_location_reference: int | None = None
+    """For `locations`: the line that made it (DAP 1.68)."""
+    value_location_reference: int | None = None
+    """For `locations`: where the value, a function or an object's class, is written (DAP 1.68)."""
 
 
 class EvaluateResult(DapStruct):
@@ -83,6 +89,7 @@ class EvaluateResult(DapStruct):
     named_variables: int | None = None
     indexed_variables: int | None = None
     presentation_hint: VariablePresentationHint | None = None
+    value_location_reference: int | None = None
 
 
 class Breakpoint(DapStruct):
@@ -124,6 +131,24 @@ class ScopesBody(DapStruct):
 
 class VariablesBody(DapStruct):
     variables: list[Variable]
+
+
+class SourceBody(DapStruct):
+    """Body of a `source` response."""
+
+    content: str
+    mime_type: str | None = None
+
+
+class LoadedSourcesBody(DapStruct):
+    sources: list[Source]
+
+
+class LocationsBody(DapStruct):
+    """Body of a `locations` response (DAP 1.68)."""
+
+    source: Source
+    line: int
 
 
 class StackTraceBody(DapStruct):

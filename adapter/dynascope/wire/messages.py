@@ -15,6 +15,7 @@ from dynascope.wire.dap import (
     FIRST_AGENT_ID,
     Breakpoint,
     FunctionBreakpoint,
+    Source,
     SourceBreakpoint,
     StackFrame,
 )
@@ -72,18 +73,28 @@ class Stopping(Message, tag="stopping"):
     own_loop: bool
     hit_breakpoint_ids: list[int] = []
     text: str | None = None
+    documents: list[Source] = []
+    """What there is to read at this stop alone: the graph so far."""
 
 
 class Resumed(Message, tag="resumed"):
-    """That thread goes on; every id of its stop is dead."""
+    """That thread goes on; every id of its stop is dead, and its `documents` are gone."""
 
     thread_ident: int
+    documents: list[Source] = []
 
 
 class BreakpointChanged(Message, tag="breakpointChanged"):
     """Dynamo compiled, skipped or will not trace the breakpoint's line: its state is another now."""
 
     breakpoint: Breakpoint
+
+
+class SourcesLoaded(Message, tag="sourcesLoaded"):
+    """A compile has left documents (graphs, generated code); `removed` are those given up for them."""
+
+    sources: list[Source]
+    removed: list[Source] = []
 
 
 class Output(Message, tag="output"):
@@ -109,7 +120,9 @@ class Failure(Message, tag="failure"):
     message: str
 
 
-FromAgent: TypeAlias = Hello | DynamoReady | Stopping | Resumed | BreakpointChanged | Output | Reply | Failure
+FromAgent: TypeAlias = (
+    Hello | DynamoReady | Stopping | Resumed | BreakpointChanged | SourcesLoaded | Output | Reply | Failure
+)
 
 
 # ---- adapter → agent
@@ -195,6 +208,23 @@ class Evaluate(Request, tag="evaluate"):
     hex: bool = False
 
 
+class LoadedSources(Request, tag="loadedSources"):
+    """→ LoadedSourcesBody: the documents of every compile so far, and those of the stops there are now."""
+
+
+class SourceText(Request, tag="source"):
+    """→ SourceBody; a document of a stop is written on the stopped thread."""
+
+    source_reference: int
+
+
+class Locations(Request, tag="locations"):
+    """→ LocationsBody; served on the stopped thread. `location_reference` is one of a variable's."""
+
+    thread_ident: int
+    location_reference: int
+
+
 class Detach(Message, tag="detach"):
     """The session is over but the program is not: forget every breakpoint and step, release stopped threads."""
 
@@ -211,5 +241,8 @@ ToAgent: TypeAlias = (
     | Scopes
     | Variables
     | Evaluate
+    | LoadedSources
+    | SourceText
+    | Locations
     | Detach
 )

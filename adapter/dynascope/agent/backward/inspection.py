@@ -8,14 +8,15 @@ from collections.abc import Iterator, Sequence
 
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
-from dynascope.agent.backward.scopes import headings
+from dynascope.agent.backward.scopes import graph, headings
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame
+from dynascope.agent.inspection.locations import Locations
 from dynascope.agent.inspection.rows import Below, Look, Row, to_variable
 from dynascope.agent.inspection.running import evaluate_running, running_headings
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.internals.captured_graph import set_aside
-from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, Source, StackFrame, VariablesBody
+from dynascope.wire.dap import EvaluateResult, LocationsBody, Scope, ScopesBody, Source, StackFrame, VariablesBody
 from dynascope.wire.messages import Evaluate, Variables
 
 NODE_CALLS_SHOWN = 200
@@ -34,6 +35,9 @@ class BackwardInspection:
         self._moments: dict[int, Moment] = {}
         self._running: dict[int, types.FrameType] = {}
         self._below: dict[int, Below] = {}
+        self._locations = Locations(ids)
+        self.document: Source | None = None
+        """The graph so far, once it has a reference."""
         self.frames: list[StackFrame] = []
         if moment.kind in ("pass", "run"):
             self._add(moment, moment.pass_name or "run", f"[{live.capture.compile_id}]", None)
@@ -89,7 +93,22 @@ class BackwardInspection:
             variables_reference=reference,
             expensive=heading.expensive,
             presentation_hint=heading.hint,
+            source=self.document if heading.name == graph.NAME else None,
         )
+
+    @property
+    def document_name(self) -> str:
+        """Of the graph so far."""
+        return f"backward [{self._live.capture.compile_id}] graph so far"
+
+    def document_text(self) -> str:
+        """The graph so far, as code."""
+        with set_aside():
+            return "\n".join([f"# {self.document_name}", *graph.code(self._live), ""])
+
+    def location(self, reference: int) -> LocationsBody:
+        """Where a variable's location reference leads; raises EvaluationError."""
+        return self._locations.find(reference)
 
     def _reference(self, below: Below | None) -> int:
         if below is None:
@@ -103,7 +122,8 @@ class BackwardInspection:
         below = self._below[request.variables_reference]
         with set_aside():
             rows = below.page(Look(None, request.hex), request.filter, request.start, request.count)
-            return VariablesBody(variables=[to_variable(row, self._reference(row.below)) for row in rows])
+            made = (to_variable(row, self._reference(row.below), self._locations) for row in rows)
+            return VariablesBody(variables=list(made))
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
         """A row of the frame's scopes by its name, or any expression in a frame of the running program."""
@@ -115,7 +135,7 @@ class BackwardInspection:
                 row = self._named(request.frame_id, request.expression.strip(), Look(None, request.hex))
             else:
                 raise EvaluationError("This frame is gone: the program went on since.")
-            variable = to_variable(row, self._reference(row.below))
+            variable = to_variable(row, self._reference(row.below), self._locations)
         return EvaluateResult(
             result=variable.value,
             variables_reference=variable.variables_reference,
@@ -123,6 +143,7 @@ class BackwardInspection:
             named_variables=variable.named_variables,
             indexed_variables=variable.indexed_variables,
             presentation_hint=variable.presentation_hint,
+            value_location_reference=variable.value_location_reference,
         )
 
     def _named(self, frame_id: int, name: str, look: Look) -> Row:

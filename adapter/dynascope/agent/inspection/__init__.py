@@ -11,12 +11,13 @@ import torch
 from dynascope.agent.inspection.console import Console
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame, symbolic_frame
+from dynascope.agent.inspection.locations import Locations
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.rows import Below, Look, to_variable
 from dynascope.agent.inspection.running import evaluate_running, running_headings
-from dynascope.agent.inspection.scopes import headings
+from dynascope.agent.inspection.scopes import graph, headings
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, StackFrame, VariablesBody
+from dynascope.wire.dap import EvaluateResult, LocationsBody, Scope, ScopesBody, Source, StackFrame, VariablesBody
 from dynascope.wire.messages import Evaluate, Variables
 
 _FRAME_GONE = "This frame is gone: the program went on since."
@@ -30,10 +31,14 @@ class Inspection:
     ) -> None:
         """`translators` are Dynamo's, `runtime_frames` the program's (without debugpy only); both innermost first."""
         self._ids = ids
+        self._translators = translators
         self._frames: dict[int, Any] = {}
         self._names: dict[int, Names] = {}
         self._consoles: dict[int, Console] = {}
         self._below: dict[int, tuple[Below, Names | None]] = {}
+        self._locations = Locations(ids)
+        self.document: Source | None = None
+        """The graph so far, once it has a reference."""
         self.frames: list[StackFrame] = []
         self.symbolic_frames = len(translators)
         for translator in translators:
@@ -76,7 +81,22 @@ class Inspection:
             variables_reference=self._reference(heading.below, names),
             expensive=heading.expensive,
             presentation_hint=heading.hint,
+            source=self.document if heading.name == graph.NAME else None,
         )
+
+    @property
+    def document_name(self) -> str:
+        """Of the graph so far."""
+        return f"{self.frames[self.symbolic_frames - 1].name} graph so far"
+
+    def document_text(self) -> str:
+        """The graph so far, as code."""
+        with torch._C.DisableTorchFunction():
+            return "\n".join([f"# {self.document_name}", *graph.code(self._translators[0]), ""])
+
+    def location(self, reference: int) -> LocationsBody:
+        """Where a variable's location reference leads; raises EvaluationError."""
+        return self._locations.find(reference)
 
     def variables(self, request: Variables) -> VariablesBody:
         """A page of children; raises EvaluationError when the reference is not of this stop."""
@@ -86,7 +106,8 @@ class Inspection:
         look = Look(None, request.hex) if names is None else names.look(request.hex)
         with torch._C.DisableTorchFunction():
             rows = below.page(look, request.filter, request.start, request.count)
-            return VariablesBody(variables=[to_variable(row, self._reference(row.below, names)) for row in rows])
+            made = (to_variable(row, self._reference(row.below, names), self._locations) for row in rows)
+            return VariablesBody(variables=list(made))
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
         """The value of an expression at a frame; raises EvaluationError with a sentence for the user."""
@@ -98,7 +119,7 @@ class Inspection:
             row = evaluate_running(frame, request.expression, request.context, request.hex)
         else:
             row = self._console(request.frame_id).row(request.expression, request.context, names.look(request.hex))
-        variable = to_variable(row, self._reference(row.below, names))
+        variable = to_variable(row, self._reference(row.below, names), self._locations)
         return EvaluateResult(
             result=variable.value,
             variables_reference=variable.variables_reference,
@@ -106,6 +127,7 @@ class Inspection:
             named_variables=variable.named_variables,
             indexed_variables=variable.indexed_variables,
             presentation_hint=variable.presentation_hint,
+            value_location_reference=variable.value_location_reference,
         )
 
     def _console(self, frame_id: int) -> Console:

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.inspection.locations import place_of_value
 from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed
 from dynascope.agent.inspection.stand_ins import StandIn, named_of
 from dynascope.agent.inspection.tensors import number_text, tensor_rows
@@ -54,7 +55,9 @@ def untracked_row(look: Look, name: str, value: Any, path: str | None, kind: str
     """The row of a real value as it is; `kind` replaces its type."""
     text = number_text(value, look) if is_symbolic(value) else value_text(value, look)
     hint = _METHOD if type(value) in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) else None
-    return Row(name, text, type=kind or type_text(value), path=path, below=below(look, value, path), hint=hint)
+    made = Row(name, text, type=kind or type_text(value), path=path, below=below(look, value, path), hint=hint)
+    made.written_at = None if type(value) in _WRITTEN_NOWHERE else place_of_value(value)
+    return made
 
 
 def type_text(value: Any) -> str:
@@ -81,6 +84,9 @@ _LEAVES = frozenset(
     {int, float, bool, str, bytes, complex, type(None), type(...), type, types.ModuleType, types.BuiltinFunctionType}
     | {torch.dtype, torch.device, torch.layout, torch.memory_format}
 )
+
+
+_WRITTEN_NOWHERE = _LEAVES - {type, types.ModuleType} | {list, tuple, dict, set, frozenset, torch.Tensor}
 
 
 def elements(value: Any, builtin: type, path: str | None) -> Rows:

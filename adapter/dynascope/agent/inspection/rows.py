@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Literal
 
+from dynascope.agent.inspection.locations import Locations, Whereabouts
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.wire.dap import Variable, VariablePresentationHint
 
@@ -38,6 +39,10 @@ class Row:
     path: str | None = None
     below: Below | None = None
     hint: VariablePresentationHint | None = None
+    made_at: Whereabouts = None
+    """The user's line that it comes from."""
+    written_at: Whereabouts = None
+    """Where its value, a function or an object's class, is written."""
 
 
 Maker = Callable[[Look, int, int], Iterator[Row]]
@@ -101,7 +106,7 @@ def computed(make: Callable[[Look], list[Row]]) -> Rows:
     return Rows(PAGE_LIMIT, lambda look, start, stop: islice(iter(make(look)), start, stop))
 
 
-def to_variable(row: Row, reference: int) -> Variable:
+def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
     """The row as DAP's Variable; counts are given where a client can use them to page."""
     paged = row.below is not None and row.below.indexed.count > 0
     return Variable(
@@ -113,4 +118,6 @@ def to_variable(row: Row, reference: int) -> Variable:
         named_variables=row.below.named.count if paged and row.below else None,
         indexed_variables=row.below.indexed.count if paged and row.below else None,
         presentation_hint=row.hint,
+        declaration_location_reference=locations.reference(row.made_at),
+        value_location_reference=locations.reference(row.written_at),
     )

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection import concrete
+from dynascope.agent.inspection.locations import Whereabouts, place_of_class, place_of_node, place_of_value
 from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed, fixed
 from dynascope.agent.inspection.symbolic_text import contents, contents_text, variable_text
 from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
@@ -56,8 +57,25 @@ def row(look: Look, name: str, variable: object, path: str | None) -> Row:
         return row(look, name, held.contents, path)
     if type(held) is Unrealised and held.computed_from is None:
         shown = concrete.row(look, name, held.value, path)
-        return Row(name, shown.value, f"{shown.type} (not looked at by Dynamo yet)", path, shown.below, LAZY)
-    return Row(name, contents_text(look, held, 0), type_text(variable, held), path, below(variable, held, path))
+        kind = f"{shown.type} (not looked at by Dynamo yet)"
+        return Row(name, shown.value, kind, path, shown.below, LAZY, written_at=shown.written_at)
+    made = Row(name, contents_text(look, held, 0), type_text(variable, held), path, below(variable, held, path))
+    made.made_at, made.written_at = _places(held)
+    return made
+
+
+def _places(held: Contents) -> tuple[Whereabouts, Whereabouts]:
+    """Where a variable was made, and where its value is written."""
+    match held:
+        case Tensor() | Number():
+            return place_of_node(held.node), None
+        case NestedFunction():
+            return None, (held.code.co_filename, held.code.co_firstlineno)
+        case Object():
+            return None, place_of_class(held.cls)
+        case Constant() | Real():
+            return None, place_of_value(held.value)
+    return None, None
 
 
 def in_place_of(look: Look, name: str, value: object, path: str | None) -> Row | None:

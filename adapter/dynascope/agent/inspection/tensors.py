@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.inspection.locations import place_of_node
 from dynascope.agent.inspection.rows import Below, Look, Row, fixed
 from dynascope.agent.inspection.text import integer_text
 from dynascope.agent.internals.fake_tensors import hint_of, is_symbolic, shape_text, stride_text, symbolic_text
@@ -56,6 +57,6 @@ def tensor_rows(
     if source is not None:
         rows.append(Row("source", source, hint=VIRTUAL))
     if node is not None:
-        rows.append(Row("node", node_text(node), hint=VIRTUAL))
+        rows.append(Row("node", node_text(node), hint=VIRTUAL, made_at=place_of_node(node)))
     rows.append(Row("kind", kind or type(tensor).__name__, hint=VIRTUAL))
     return rows

@@ -17,6 +17,8 @@ class Observer(Protocol):
     def compile_ends(self, code: types.CodeType, compiled: bool, skip_reason: str | None) -> None:
         """`skip_reason`: Dynamo's, for a frame it will never compile; "" when it gives none (before 2.13)."""
 
+    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None: ...
+
     def attempt_restarts(self, kind: Restart) -> None: ...
 
     def attempt_ends(self) -> None: ...
@@ -40,7 +42,10 @@ class CompileHooks:
             compiled, skip_reason = False, None
             try:
                 result = entry(self, frame, cache_entry, frame_state)
-                compiled = result.guarded_code is not None
+                made = result.guarded_code
+                compiled = made is not None
+                if compiled:
+                    observer.code_generated(code, made.code, str(made.compile_id))
                 if not compiled and result.apply_to_code and code not in convert_frame.output_codes:
                     skip_reason = getattr(result, "skip_reason", None) or ""
                 return result

@@ -66,18 +66,18 @@ def arguments_text(node: Any) -> str:
     return text
 
 
-def argument_text(argument: Any) -> str:
+def argument_text(argument: Any, sigil: str = "%") -> str:
     """An argument of a node; other nodes as `%name`. Never calls a user's `__repr__`."""
     kind = type(argument)
     if issubclass(kind, torch.fx.Node):
-        return f"%{argument.name}"
+        return f"{sigil}{argument.name}"
     if issubclass(kind, (tuple, list)):
-        body = ", ".join(argument_text(part) for part in argument)
+        body = ", ".join([argument_text(part, sigil) for part in argument])
         if issubclass(kind, tuple):
             return f"({body},)" if len(argument) == 1 else f"({body})"
         return f"[{body}]"
     if issubclass(kind, dict):
-        return "{" + ", ".join(f"{key}: {argument_text(part)}" for key, part in argument.items()) + "}"
+        return "{" + ", ".join(f"{key}: {argument_text(part, sigil)}" for key, part in argument.items()) + "}"
     if is_symbolic(argument):
         return symbolic_text(argument)
     if kind in _written_by_repr:
@@ -85,15 +85,28 @@ def argument_text(argument: Any) -> str:
     if issubclass(kind, torch.Tensor):
         return tensor_text(argument)
     if kind is slice:
-        return f"slice({', '.join(argument_text(part) for part in (argument.start, argument.stop, argument.step))})"
+        bounds = argument.start, argument.stop, argument.step
+        return f"slice({', '.join(argument_text(part, sigil) for part in bounds)})"
     return target_text(argument)
 
 
 def user_line(node: Any) -> str | None:
     """`file:line` of the user's code a node came from, by the stack Dynamo notes (`node.meta["stack_trace"]`, 1.13)."""
-    lines = [line.strip() for line in str(node.meta.get("stack_trace") or "").splitlines()]
-    for line in reversed(lines):
-        if line.startswith('File "'):
-            file, _, rest = line[6:].partition('", line ')
-            return f"{file}:{rest.partition(',')[0]}"
-    return None
+    place = user_place(node)
+    return f"{place[0]}:{place[1]}" if place is not None else None
+
+
+def user_place(node: Any) -> tuple[str, int] | None:
+    """File and line of the user's code a node came from (`node.meta["stack_trace"]`, 1.13): the innermost frame."""
+    found = innermost_frame(node.meta.get("stack_trace"))
+    return found and found[:2]
+
+
+def innermost_frame(stack: str | None) -> tuple[str, int, str] | None:
+    """File, line and the rest (`forward`, a newline, the line's text) of the last frame in a formatted stack."""
+    start = stack.rfind('File "') if stack else -1
+    if stack is None or start < 0:
+        return None
+    file, _, rest = stack[start + 6 :].partition('", line ')
+    number, _, rest = rest.partition(", in ")
+    return (file, int(number), rest) if number.isdecimal() else None

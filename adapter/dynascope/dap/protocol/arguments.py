@@ -143,6 +143,10 @@ class SourceArguments(DapStruct):
     source: Source | None = None
 
 
+class LocationsArguments(DapStruct):
+    location_reference: int
+
+
 class GotoTargetsArguments(DapStruct):
     source: Source
     line: int

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from importlib import import_module
 
-GROUPS = ("lifecycle", "breakpoints", "execution", "inspection", "evaluation", "completions", "runtime_only")
+GROUPS = (
+    "lifecycle",
+    "breakpoints",
+    "execution",
+    "inspection",
+    "evaluation",
+    "completions",
+    "documents",
+    "runtime_only",
+)
 
 
 def load() -> None:

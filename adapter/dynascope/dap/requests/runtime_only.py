@@ -12,7 +12,6 @@ from dynascope.dap.protocol.arguments import (
     NoArguments,
     SetExpressionArguments,
     SetVariableArguments,
-    SourceArguments,
     ThreadArguments,
 )
 from dynascope.dap.requests.registry import capability, request
@@ -69,11 +68,6 @@ async def goto(session: Session, call: Call[GotoArguments]) -> Body:
 @capability("supportsExceptionInfoRequest")
 async def exception_info(session: Session, call: Call[ThreadArguments]) -> Body:
     _refuse_compiling(session, call.arguments.thread_id, "There is no exception to tell of")
-    return session.pass_to_debugpy(call)
-
-
-@request("source", SourceArguments)
-async def source(session: Session, call: Call[SourceArguments]) -> Body:
     return session.pass_to_debugpy(call)
 
 

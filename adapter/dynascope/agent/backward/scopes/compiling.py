@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
 from dynascope.agent.backward.recorder import inputs_by_device
-from dynascope.agent.backward.scopes.rows import fact, forward_line
+from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
 from dynascope.agent.inspection.rows import Below, Look, Row, computed, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import VIRTUAL
@@ -33,7 +33,7 @@ def _rows(look: Look, live: LiveCapture, moment: Moment) -> list[Row]:
         fact("checks for NaNs", "yes: anomaly mode is on" if live.checks_nans else "no"),
     ]
     if moment.node_call is not None:
-        rows.append(fact("forward line", forward_line(live, moment.node_call)))
+        rows.append(fact("forward line", forward_line(live, moment.node_call), forward_place(live, moment.node_call)))
     rows.append(_moves(live))
     changed = changed_config()
     settings = [fact(name, value_text(value, look)) for name, value in changed.items()]

@@ -7,12 +7,27 @@ from typing import Any
 
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
-from dynascope.agent.backward.scopes.rows import fact, forward_line
+from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
+from dynascope.agent.inspection.locations import Place
 from dynascope.agent.inspection.rows import Below, Look, Row, Rows, computed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.internals.captured_graph import forward_line_of, node_text, value_of, value_text
-from dynascope.agent.internals.graph import argument_text, target_text
+from dynascope.agent.internals.captured_graph import forward_line_of, node_call_of, node_text, value_of, value_text
+from dynascope.agent.internals.graph import argument_text, target_text, user_place
+from dynascope.agent.internals.graph_code import graph_code
+
+NAME = "Graph"
+
+
+def code(live: LiveCapture) -> Iterator[str]:
+    """The lines of a function that does what the nodes so far do."""
+    nodes = live.graph.nodes if live.graph is not None else ()
+    return graph_code(nodes, "backward", _value_text)
+
+
+def _value_text(node: Any) -> str:
+    value = value_of(node)
+    return "" if value is None else value_text(value)
 
 
 def heading(live: LiveCapture, moment: Moment) -> Heading:
@@ -22,12 +37,19 @@ def heading(live: LiveCapture, moment: Moment) -> Heading:
     def make(_look: Look, start: int, stop: int) -> Iterator[Row]:
         return (_row(live, node) for node in nodes[start:stop])
 
-    return Heading("Graph", Below(named=Rows(len(nodes), make)), expensive=True)
+    return Heading(NAME, Below(named=Rows(len(nodes), make)), expensive=True)
 
 
 def _row(live: LiveCapture, node: Any) -> Row:
     below = Below(named=computed(lambda _look: _facts(live, node)))
-    return Row(node.name, node_text(node), type=node.op, below=below, hint=VIRTUAL)
+    return Row(node.name, node_text(node), type=node.op, below=below, hint=VIRTUAL, made_at=_place(live, node))
+
+
+def _place(live: LiveCapture, node: Any) -> Place | None:
+    """The forward's line: what a compiled forward brought along, or what made the node of the NodeCall."""
+    if node_call_of(node) is None and (place := user_place(node)) is not None:
+        return place
+    return forward_place(live, live.node_call_of_node(node))
 
 
 def _facts(live: LiveCapture, node: Any) -> list[Row]:
@@ -42,6 +64,7 @@ def _facts(live: LiveCapture, node: Any) -> list[Row]:
     if value_of(node) is not None:
         rows.append(fact("value", value_text(value_of(node))))
     if index is not None:
-        rows.append(fact("node", f"{names.get(index, '?')} (NodeCall {index})"))
-        rows.append(fact("forward line", forward_line_of(node) or forward_line(live, index)))
+        place = _place(live, node)
+        rows.append(fact("node", f"{names.get(index, '?')} (NodeCall {index})", place))
+        rows.append(fact("forward line", forward_line_of(node) or forward_line(live, index), place))
     return rows

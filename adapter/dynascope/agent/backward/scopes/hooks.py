@@ -23,7 +23,8 @@ def _row(live: LiveCapture, i: int, hook: LiftedHook) -> Row:
     function = place.name if place is not None else ("C++" if hook.position is None else _NOT_YET)
     rows = [fact("kind", hook.kind), fact("node", node), fact("function", function)]
     if place is not None and place.path is not None:
-        rows.append(fact("place", f"{place.path}:{place.line}"))
+        at = (place.path, place.line) if place.line is not None else None
+        rows.append(fact("place", f"{place.path}:{place.line}", at))
     rows += [
         fact(f"moved by {run.name}", f"from behind %{m.before} to behind %{m.after}")
         for run in live.passes

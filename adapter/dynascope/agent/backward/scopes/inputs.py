@@ -8,7 +8,7 @@ from typing import Any
 
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
-from dynascope.agent.backward.scopes.rows import origin_text
+from dynascope.agent.backward.scopes.rows import forward_place, origin_text
 from dynascope.agent.inspection.rows import Below, Look, Row, Rows, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
@@ -39,4 +39,7 @@ def _input(live: LiveCapture, position: int) -> Row:
     rows = [Row("lifted for", origin_text(live.capture.input_origins, position), hint=VIRTUAL)]
     rows += tensor_rows(value, Look(None), None)
     text = f"{value_text(value)} ← {origin_text(live.capture.input_origins, position)}"
-    return Row(f"inputs[{position}]", text, type="fake tensor", below=Below(named=fixed(rows)))
+    origins = live.capture.input_origins
+    place = forward_place(live, origins[position].node_call if position < len(origins) else None)
+    below = Below(named=fixed(rows))
+    return Row(f"inputs[{position}]", text, type="fake tensor", below=below, made_at=place)

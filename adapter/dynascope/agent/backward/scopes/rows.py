@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dynascope.agent.backward.captures import Origin
 from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.inspection.locations import Place
 from dynascope.agent.inspection.rows import Row
 from dynascope.agent.inspection.tensors import VIRTUAL
 
@@ -26,5 +27,11 @@ def forward_line(live: LiveCapture, index: int) -> str:
     return f"{frames[0].path}:{frames[0].line} in {frames[0].name}" if frames else UNKNOWN_LINE
 
 
-def fact(name: str, value: object) -> Row:
-    return Row(name, str(value), hint=VIRTUAL)
+def forward_place(live: LiveCapture, index: int | None) -> Place | None:
+    """The line of the forward that made the node of a NodeCall, where it is known."""
+    frames = live.made_at(index) if index is not None else []
+    return (frames[0].path, frames[0].line) if frames else None
+
+
+def fact(name: str, value: object, made_at: Place | None = None) -> Row:
+    return Row(name, str(value), hint=VIRTUAL, made_at=made_at)

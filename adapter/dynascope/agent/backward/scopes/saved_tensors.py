@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynascope.agent.backward.live import LiveCapture
-from dynascope.agent.backward.scopes.rows import fact, forward_line
+from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
 from dynascope.agent.inspection.rows import Below, Look, Row, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import tensor_rows
@@ -17,7 +17,8 @@ def heading(live: LiveCapture, index: int) -> Heading:
 
 
 def _row(live: LiveCapture, position: int, index: int) -> Row:
-    value = live.inputs[position]
-    rows = [fact("input", f"inputs[{position}]"), fact("saved at", forward_line(live, index))]
+    value, place = live.inputs[position], forward_place(live, index)
+    rows = [fact("input", f"inputs[{position}]"), fact("saved at", forward_line(live, index), place)]
     rows += tensor_rows(value, Look(None), None)
-    return Row(f"inputs[{position}]", value_text(value), type="fake tensor", below=Below(named=fixed(rows)))
+    below = Below(named=fixed(rows))
+    return Row(f"inputs[{position}]", value_text(value), type="fake tensor", below=below, made_at=place)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
+from dynascope.agent.inspection.locations import place_of_node
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.rows import Below, Look, Row, Rows, computed, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
@@ -18,13 +20,21 @@ from dynascope.agent.internals.graph import (
     target_text,
     user_line,
 )
+from dynascope.agent.internals.graph_code import graph_code
 from dynascope.agent.internals.tracing import output_of
+
+NAME = "Graph"
+
+
+def code(translator: Any) -> Iterator[str]:
+    """The lines of a function that does what the nodes so far do."""
+    return graph_code(nodes_so_far(output_of(translator)))
 
 
 def heading(names: Names) -> Heading:
     nodes = nodes_so_far(output_of(names.translator))
     rows = Rows(len(nodes), lambda _look, start, stop: map(_node_row, nodes[start:stop]))
-    return Heading("Graph", Below(named=rows), expensive=True)
+    return Heading(NAME, Below(named=rows), expensive=True)
 
 
 def _node_row(node: Any) -> Row:
@@ -34,6 +44,7 @@ def _node_row(node: Any) -> Row:
         type=node.op,
         below=Below(named=computed(lambda look: _below(node, look))),
         hint=VIRTUAL,
+        made_at=place_of_node(node),
     )
 
 
@@ -46,7 +57,7 @@ def _below(node: Any, look: Look) -> list[Row]:
         Row("args", argument_text(node.args), hint=VIRTUAL),
         Row("kwargs", argument_text(node.kwargs), hint=VIRTUAL),
         Row("users", ", ".join(f"%{user.name}" for user in node.users) or "none yet", hint=VIRTUAL),
-        Row("user line", user_line(node) or "unknown", hint=VIRTUAL),
+        Row("user line", user_line(node) or "unknown", hint=VIRTUAL, made_at=place_of_node(node)),
     ]
     if example is not None:
         rows.append(Row("example_value", example_text(example), below=value, hint=VIRTUAL))

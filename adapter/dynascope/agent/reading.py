@@ -1,0 +1,81 @@
+"""What a session's compiles leave to read: hears of graphs and generated code, names them, keeps them in `documents`.
+
+Imports no torch before `begin`, which the program's import of torch._dynamo calls.
+"""
+
+from __future__ import annotations
+
+import traceback
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from dynascope.agent.documents import Documents
+from dynascope.agent.stop import Stops
+from dynascope.wire.dap import Source, SourceBody
+from dynascope.wire.messages import Message, Output
+
+if TYPE_CHECKING:
+    from dynascope.agent.hook import Hook
+    from dynascope.agent.internals.graph_events import GraphHook
+
+
+class Reading:
+    """One per agent."""
+
+    def __init__(self, stops: Stops, send: Callable[[Message], None]) -> None:
+        self._stops = stops
+        self._send = send
+        self._documents = Documents(stops.source_references, send)
+        self._hook: Hook | None = None
+        self._graph_hook: GraphHook | None = None
+        self._failed = False
+
+    def begin(self, hook: Hook) -> None:
+        """torch._dynamo is imported, and `hook` is in it."""
+        from dynascope.agent.internals.graph_events import GraphHook
+
+        self._hook = hook
+        hook.on_generated = self._code_generated
+        self._graph_hook = GraphHook(self._graph_done)
+
+    def end(self) -> None:
+        """The documents stay for as long as somebody asks."""
+        self._hook = None
+        if self._graph_hook is not None:
+            self._graph_hook.remove()
+
+    def sources(self) -> list[Source]:
+        """All documents there are now; any thread."""
+        return self._documents.sources() + self._stops.documents()
+
+    def text(self, reference: int) -> SourceBody:
+        """One that is of no stop; raises UnknownDocument. Any thread."""
+        return self._documents.text(reference)
+
+    # ---- compiling threads
+
+    def _graph_done(self, module: Any) -> None:
+        try:
+            from dynascope.agent.internals import compile_context, graph_code, tracing
+
+            state = self._hook.threads.existing() if self._hook is not None else None
+            if state is None or state.outermost is None:
+                return
+            compile_id, _ = compile_context.compile_id_and_attempt()
+            frame = f"{tracing.code_of(state.outermost).co_name} [{compile_id}]"
+            self._documents.graph_compiled(frame, graph_code.module_code(module))
+        except Exception:
+            self._report()
+
+    def _code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
+        from dynascope.agent.internals import resume
+
+        own = code if resume.is_resume_function(code) else None
+        self._documents.code_generated(f"{code.co_name} [{compile_id}]", generated, own)
+
+    def _report(self) -> None:
+        if not self._failed:
+            self._failed = True
+            text = f"dynascope failed to keep a graph for reading; the compile goes on.\n{traceback.format_exc()}"
+            self._send(Output(category="important", output=text))

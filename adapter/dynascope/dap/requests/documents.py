@@ -1,0 +1,65 @@
+"""What there is to read: documents that the debugger makes, files that are loaded, and the lines variables lead to."""
+
+from __future__ import annotations
+
+import os.path
+from typing import Any
+
+import msgspec
+
+from dynascope.dap.call import Body, Call
+from dynascope.dap.errors import RequestError
+from dynascope.dap.program import Program, decode_body
+from dynascope.dap.protocol.arguments import LocationsArguments, NoArguments, SourceArguments
+from dynascope.dap.requests.inspection import stop_of
+from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.session import Session
+from dynascope.wire.dap import FIRST_AGENT_ID, LoadedSourcesBody, LocationsBody, Source
+from dynascope.wire.messages import LoadedSources, Locations, SourceText
+
+
+@request("loadedSources", NoArguments)
+@capability("supportsLoadedSourcesRequest")
+async def loaded_sources(session: Session, call: Call[NoArguments]) -> Body:
+    """Graphs, generated code and resume functions of every compile, then the files of the modules debugpy knows."""
+    program = session.running()
+    sources: list[Source] = []
+    if program.agent is not None:
+        body = await program.agent.ask(LoadedSources(id=program.agent.next_id()))
+        sources += msgspec.json.decode(body, type=LoadedSourcesBody).sources
+    return LoadedSourcesBody(sources=sources + await _files_of_modules(program))
+
+
+async def _files_of_modules(program: Program) -> list[Source]:
+    if program.debugpy is None:
+        return []
+    response = await program.debugpy.request("modules", {})
+    modules: list[dict[str, Any]] = decode_body(response).get("modules", []) if response.success else []
+    paths = dict.fromkeys(module["path"] for module in modules if os.path.isabs(module.get("path") or ""))
+    return [Source(name=os.path.basename(path), path=path) for path in paths]
+
+
+@request("source", SourceArguments)
+async def source(session: Session, call: Call[SourceArguments]) -> Body:
+    asked = call.arguments.source
+    reference = (asked.source_reference if asked is not None else None) or call.arguments.source_reference
+    if reference < FIRST_AGENT_ID:
+        return session.pass_to_debugpy(call)
+    agent = session.running().agent
+    if agent is None:
+        raise RequestError("The program has ended, and the document with it.")
+    return await agent.ask(SourceText(id=agent.next_id(), source_reference=reference))
+
+
+@request("locations", LocationsArguments)
+async def locations(session: Session, call: Call[LocationsArguments]) -> Body:
+    """DAP 1.68; clients that know it ask when a variable has a location reference. debugpy gives none out."""
+    reference = call.arguments.location_reference
+    owner = stop_of(session, reference)
+    if owner is None:
+        raise RequestError(f"There is no location {reference}.")
+    agent, stop = owner
+    wanted = Locations(id=agent.next_id(), thread_ident=stop.notice.thread_ident, location_reference=reference)
+    found = msgspec.json.decode(await agent.ask(wanted), type=LocationsBody)
+    mapped = session.running().paths.source_to_client(found.source)
+    return LocationsBody(source=mapped or found.source, line=found.line)
