@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.backward import test_session as backward
-from tests.dap import schema, test_documents, test_endings, test_lifecycle, test_session
+from tests.dap import schema, test_documents, test_endings, test_instructions, test_lifecycle, test_session
 from tests.dap.client import DapClient
 from tests.dap.marks import line, program
 
@@ -163,7 +163,11 @@ USED = {
     "supportsDelayedStackTraceLoading": test_session.test_stack_trace_is_paged,
     "supportsSetVariable": test_supports_set_variable_and_expression,
     "supportsSetExpression": test_supports_set_variable_and_expression,
-    "supportsStepInTargetsRequest": test_supports_set_variable_and_expression,
+    "supportsStepInTargetsRequest": test_instructions.test_supports_step_in_targets_request,
+    "supportsSteppingGranularity": test_instructions.test_supports_stepping_granularity,
+    "supportsDisassembleRequest": test_instructions.test_supports_disassemble_request,
+    "supportsInstructionBreakpoints": test_instructions.test_supports_instruction_breakpoints,
+    "supportsBreakpointLocationsRequest": test_instructions.test_supports_breakpoint_locations_request,
     "supportsGotoTargetsRequest": test_supports_set_variable_and_expression,
     "supportsModulesRequest": test_supports_set_variable_and_expression,
     "supportsExceptionInfoRequest": test_supports_exception_info_and_filters,

@@ -39,14 +39,14 @@ def test_next_stays_in_its_frame() -> None:
 def test_next_at_the_end_of_a_callee_ends_in_its_caller_amid_the_line() -> None:
     stepping = at("next", CALLEE, ROOT)
     assert stepping.frame_left(CALLEE, [(ROOT, True)]) == ROOT
-    assert stepping.ends_at_instruction(ROOT)
+    assert stepping.ends_at_instruction(ROOT, SHOWN)
 
 
 def test_next_passes_over_hidden_callers() -> None:
     stepping = at("next", 3, CALLEE, ROOT)
     assert stepping.frame_left(3, [(CALLEE, False), (ROOT, True)]) == ROOT
-    assert not stepping.ends_at_instruction(CALLEE)
-    assert stepping.ends_at_instruction(ROOT)
+    assert not stepping.ends_at_instruction(CALLEE, SHOWN)
+    assert stepping.ends_at_instruction(ROOT, SHOWN)
 
 
 def test_step_in_that_returns_to_a_hidden_caller_may_end_in_what_that_calls() -> None:
@@ -54,13 +54,13 @@ def test_step_in_that_returns_to_a_hidden_caller_may_end_in_what_that_calls() ->
     assert stepping.frame_left(3, [(CALLEE, False), (ROOT, True)]) is None
     assert stepping.ends_at_line(4, SHOWN)
     assert stepping.frame_left(CALLEE, [(ROOT, True)]) == ROOT
-    assert stepping.ends_at_instruction(ROOT)
+    assert stepping.ends_at_instruction(ROOT, SHOWN)
 
 
 def test_step_out_ends_in_the_caller_only() -> None:
     stepping = at("stepOut", CALLEE, ROOT)
     assert not stepping.ends_at_line(CALLEE, SHOWN)
-    assert stepping.ends_at_instruction(ROOT)
+    assert stepping.ends_at_instruction(ROOT, SHOWN)
 
 
 def test_a_generator_returns_to_its_consumer_at_each_yield() -> None:
@@ -121,3 +121,52 @@ def test_a_stop_at_runtime_ends_the_step() -> None:
     stepping.compile_ends()
     stepping.cancel()
     assert not stepping.compile_begins(ROOT, "function 1", continues=True, elsewhere=False)
+
+
+def by_instruction(command: str, *frames: int) -> Stepping:
+    stepping = Stepping()
+    stepping.command(command, frames, [f"function {frame}" for frame in frames], "instruction")  # type: ignore[arg-type]
+    return stepping
+
+
+def test_steps_by_instruction_end_amid_a_line() -> None:
+    over, into = by_instruction("next", ROOT), by_instruction("stepIn", ROOT)
+    assert over.heeds_instructions and into.heeds_instructions
+    assert over.ends_at_instruction(ROOT, SHOWN) and not over.ends_at_instruction(CALLEE, SHOWN)
+    assert into.ends_at_instruction(CALLEE, SHOWN) and not into.ends_at_instruction(CALLEE, HIDDEN)
+    over.cancel()
+    assert not over.heeds_instructions
+
+
+def test_a_step_by_instruction_goes_on_behind_a_graph_break() -> None:
+    stepping = by_instruction("next", ROOT)
+    stepping.compile_ends()
+    assert stepping.compile_begins(ROOT, "function 1", continues=True, elsewhere=False)
+    assert stepping.ends_at_instruction(ROOT, SHOWN)
+
+
+def into_call(at: int, call: int) -> Stepping:
+    stepping = Stepping()
+    stepping.command("stepIn", [ROOT], ["function 1"], "line", (at, call))
+    return stepping
+
+
+def test_a_step_into_a_chosen_call_passes_over_those_before_it() -> None:
+    stepping = into_call(4, 9)
+    stepping.reaches(ROOT, 6)
+    assert not stepping.watches(CALLEE) and not stepping.ends_at_line(ROOT, SHOWN)
+    stepping.reaches(ROOT, 9)
+    assert stepping.watches(CALLEE) and stepping.ends_at_line(CALLEE, SHOWN)
+
+
+def test_a_chosen_call_that_is_not_made_ends_the_step_at_the_next_line() -> None:
+    stepping = into_call(4, 9)
+    stepping.reaches(ROOT, 12)
+    assert stepping.ends_at_line(ROOT, SHOWN) and not stepping.watches(CALLEE)
+
+
+def test_a_restart_after_a_chosen_call_does_not_wait_for_it_again() -> None:
+    stepping = into_call(4, 9)
+    stepping.reaches(ROOT, 9)
+    stepping.trace_restarts()
+    assert stepping.ends_at_line(CALLEE, SHOWN)

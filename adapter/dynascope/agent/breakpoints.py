@@ -11,10 +11,12 @@ import operator
 import re
 import types
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Protocol
 
 from dynascope.agent.code_lines import own_lines
 from dynascope.agent.user_code import real_path
-from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
+from dynascope.wire.dap import FunctionBreakpoint, InstructionBreakpoint, SourceBreakpoint
+from dynascope.wire.messages import StopReason
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
@@ -48,7 +50,7 @@ def check_condition(text: str) -> None:
 class Breakpoint:
     """One breakpoint at work: `line` is where it stops, `hits` how often control reached it."""
 
-    def __init__(self, asked: SourceBreakpoint | FunctionBreakpoint, line: int | None) -> None:
+    def __init__(self, asked: SourceBreakpoint | FunctionBreakpoint | InstructionBreakpoint, line: int | None) -> None:
         """Raises ValueError with a sentence when the condition or the hit condition means nothing."""
         self.asked = asked
         self.id = asked.id
@@ -66,6 +68,24 @@ class Breakpoint:
         return self._hit_condition is None or self._hit_condition(self.hits)
 
 
+def kind_of(hits: Sequence[Breakpoint]) -> StopReason:
+    """What DAP calls a stop at these."""
+    kinds = {type(hit.asked) for hit in hits}
+    if kinds == {FunctionBreakpoint}:
+        return "function breakpoint"
+    return "instruction breakpoint" if kinds == {InstructionBreakpoint} else "breakpoint"
+
+
+class AtInstructions(Protocol):
+    """The instruction breakpoints (`instruction_breakpoints.InstructionTable`); false when there are none."""
+
+    def __bool__(self) -> bool: ...
+
+    def are_in(self, code: types.CodeType) -> bool: ...
+
+    def at(self, activation: Any) -> Sequence[Breakpoint]: ...
+
+
 class Table:
     """All breakpoints at one moment, and what they mean for a code object."""
 
@@ -73,11 +93,13 @@ class Table:
         self,
         lines: dict[str, dict[int, list[Breakpoint]]] | None = None,
         functions: Sequence[tuple[str, Breakpoint]] = (),
+        instructions: AtInstructions | None = None,
     ) -> None:
         """`lines`: real path → line → breakpoints; `functions`: name or pattern, and its breakpoint."""
         self.lines = {path: at for path, at in (lines or {}).items() if at}
         self.functions = tuple(functions)
-        self.is_empty = not self.lines and not self.functions
+        self.instructions = instructions or None
+        self.is_empty = not self.lines and not self.functions and not self.instructions
         self._has: dict[int, tuple[types.CodeType, bool]] = {}
 
     def with_file(self, path: str, breakpoints: Iterable[Breakpoint]) -> Table:
@@ -85,10 +107,13 @@ class Table:
         for breakpoint in breakpoints:
             if breakpoint.line is not None:
                 at.setdefault(breakpoint.line, []).append(breakpoint)
-        return Table({**self.lines, path: at}, self.functions)
+        return Table({**self.lines, path: at}, self.functions, self.instructions)
 
     def with_functions(self, functions: Sequence[tuple[str, Breakpoint]]) -> Table:
-        return Table(self.lines, functions)
+        return Table(self.lines, functions, self.instructions)
+
+    def with_instructions(self, instructions: AtInstructions) -> Table:
+        return Table(self.lines, self.functions, instructions)
 
     def has_any_in(self, code: types.CodeType) -> bool:
         """Whether a frame of this code is worth watching. Cached by identity: hashing a code object reads all of it."""
@@ -96,6 +121,7 @@ class Table:
         if known is None:
             at = self.lines.get(real_path(code.co_filename))
             has = at is not None and not own_lines(code).isdisjoint(at)
+            has = has or (self.instructions is not None and self.instructions.are_in(code))
             known = self._has[id(code)] = code, has or (bool(self.functions) and bool(self.of_function(code)))
         return known[1]
 

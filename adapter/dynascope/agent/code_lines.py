@@ -13,6 +13,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from dynascope.wire.dap import BreakpointLocation, BreakpointLocationsBody
+
 _RESUME = dis.opmap["RESUME"]
 
 
@@ -45,6 +47,13 @@ def lines_with_code(path: str) -> CodeLines | None:
     except OSError:
         stamp = 0, len(linecache.getlines(path))
     return _read(path, stamp)
+
+
+def breakpoint_locations(path: str, line: int, end_line: int) -> BreakpointLocationsBody:
+    """The lines of a file, `end_line` included, that a breakpoint can be on; none when it cannot be compiled."""
+    known = lines_with_code(path)
+    lines = () if known is None else known.lines
+    return BreakpointLocationsBody(breakpoints=[BreakpointLocation(line=at) for at in lines if line <= at <= end_line])
 
 
 @functools.lru_cache(64)

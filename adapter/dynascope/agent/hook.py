@@ -6,6 +6,7 @@ no breakpoint, step or pause a frame costs two dictionary look-ups; a frame that
 
 from __future__ import annotations
 
+import functools
 import threading
 import traceback
 import types
@@ -14,7 +15,7 @@ from typing import Any
 
 from dynascope.agent.activation import Activation
 from dynascope.agent.below import ProgramBelow, function_of
-from dynascope.agent.breakpoints import Breakpoint, Table
+from dynascope.agent.breakpoints import Breakpoint, Table, kind_of
 from dynascope.agent.hits import Hits
 from dynascope.agent.internals import comptime, convert_frame, resume, tracing
 from dynascope.agent.internals.tracing import Translator
@@ -23,7 +24,6 @@ from dynascope.agent.stop import Stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.threads import Threads, ThreadTracing
 from dynascope.agent.user_code import is_our_code, package_of, real_path
-from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.messages import Message, Output, StopReason
 
 _ERRORS_REPORTED = 5
@@ -292,7 +292,9 @@ class Hook:
         changes = None
         if self.find_changes is not None and self.enabled and not activation.in_prologue:
             changes = self.find_changes(state, activation)
-        if changes is None and not begins and state.stepping.mode is not Mode.RETURN and not state.looking:
+        instructions = self.table.instructions
+        heeded = begins or state.looking or state.stepping.heeds_instructions
+        if not heeded and changes is None and instructions is None:
             return
         if activation.in_prologue or not self.enabled:
             return
@@ -308,14 +310,15 @@ class Hook:
         hits: list[Breakpoint] = []
         if is_new and first_time and not self.table.is_empty:
             hits = self._hits.at(self.table, activation, line, enters_function)
+        if is_new and instructions is not None and (at_address := instructions.at(activation)):
+            hits += self._hits.amid(at_address, activation.translator)
         ids = [hit.id for hit in hits]
         if hits:
             self._on_hit(activation.code, ids)
         if changes is not None:
             self._stop(state, activation, "data breakpoint", changes[0] + ids, changes[1])
         elif hits:
-            by_name = all(isinstance(hit.asked, FunctionBreakpoint) for hit in hits)
-            self._stop(state, activation, "function breakpoint" if by_name else "breakpoint", ids)
+            self._stop(state, activation, kind_of(hits), ids)
         elif is_new and self._step_ends(state, activation, begins):
             entry = state.stops_on_entry
             state.stops_on_entry = False
@@ -330,12 +333,10 @@ class Hook:
         return True
 
     def _step_ends(self, state: ThreadTracing, activation: Activation, begins_line: bool) -> bool:
-        stepping = state.stepping
-        if stepping.ends_at_instruction(activation.frame):
-            return True
-        return begins_line and stepping.ends_at_line(
-            activation.frame, lambda: self._is_shown(state, activation.translator)
-        )
+        stepping, frame = state.stepping, activation.frame
+        stepping.reaches(frame, tracing.instruction_index(activation.translator))
+        shown = functools.partial(self._is_shown, state, activation.translator)
+        return stepping.ends_at_instruction(frame, shown) or (begins_line and stepping.ends_at_line(frame, shown))
 
     def comptime_breakpoint(self, context: Any) -> None:
         translator = comptime.translator_of(context)
@@ -393,14 +394,16 @@ class Hook:
         """Stop the current thread, here and now; `stack` is innermost first, `text` says more than `reason` does."""
         state.stepping.cancel()
         state.is_held = True
+        at = tracing.instruction_index(stack[0])
         try:
             command = self._stops.hold(stack, self._below.frame(), reason, ids, text)
+            granularity, call = self._stops.step_prepared()
         finally:
             state.is_held = False
         state.step_package = package_of(real_path(tracing.code_of(stack[0]).co_filename))
         frames: list[FrameId] = [state.frames.get(id(translator), -1) for translator in stack]
-        functions = [function_of(tracing.code_of(translator)) for translator in stack]
-        state.stepping.command(command, frames, functions + self._below.functions())
+        functions = [function_of(tracing.code_of(translator)) for translator in stack] + self._below.functions()
+        state.stepping.command(command, frames, functions, granularity, None if call is None else (at, call))
         for translator, frame in zip(stack, frames, strict=True):
             if state.stepping.watches(frame):
                 self._watch(state, translator)

@@ -9,8 +9,11 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from dynascope.agent import instruction_breakpoints
 from dynascope.agent.backward.half import BackwardHalf
 from dynascope.agent.breakpoints import Table
+from dynascope.agent.code_lines import breakpoint_locations
+from dynascope.agent.disassembly import BadAddress
 from dynascope.agent.documents import UnknownDocument
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
@@ -28,18 +31,23 @@ from dynascope.wire.messages import (
     ConfigurationDone,
     Configure,
     Detach,
+    Disassemble,
     DynamoReady,
     Evaluate,
+    FindBreakpointLocations,
+    FindStepInTargets,
     Hello,
     LoadedSources,
     Locations,
     Message,
     Output,
     Pause,
+    PrepareStep,
     Resume,
     Scopes,
     SetBreakpoints,
     SetFunctionBreakpoints,
+    SetInstructionBreakpoints,
     SourceText,
     Threads,
     ToAgent,
@@ -50,6 +58,7 @@ if TYPE_CHECKING:
     from dynascope.agent.hook import Hook
 
 _DYNAMO = "torch._dynamo"
+_NOT_STOPPED = "This thread is not stopped at compile time."
 
 
 class NotStopped(Exception):
@@ -160,12 +169,12 @@ class Agent:
                 self.stops.acknowledge(message.thread_ident)
             case Detach():
                 self.uninstall()
-            case Scopes() | Variables() | Evaluate() | Locations():
+            case Scopes() | Variables() | FindStepInTargets() | Evaluate() | Locations():
                 self.stops.look(message)
             case SourceText() if self.stops.write_document(message):
                 pass
             case _:
-                self._send(answer(message, lambda: self._serve(message), NotStopped, UnknownDocument))
+                self._send(answer(message, lambda: self._serve(message), NotStopped, UnknownDocument, BadAddress))
 
     def _serve(self, message: ToAgent) -> Any:
         match message:
@@ -175,11 +184,23 @@ class Agent:
                 return self._set_breakpoints(message)
             case SetFunctionBreakpoints():
                 return self._set_function_breakpoints(message)
+            case SetInstructionBreakpoints():
+                states, instructions = instruction_breakpoints.resolve(self.stops.listings, message.breakpoints)
+                self._set_table(self._table.with_instructions(instructions))
+                return BreakpointsBody(breakpoints=states)
+            case FindBreakpointLocations():
+                return breakpoint_locations(message.path, message.line, message.end_line)
+            case Disassemble():
+                return self.stops.listings.disassemble(message)
+            case PrepareStep():
+                if not self.stops.prepare_step(message):
+                    raise NotStopped(_NOT_STOPPED)
+                return None
             case ConfigurationDone():
                 return self.configured.set()
             case Resume():
                 if not self.suspension.resume(message.thread_ident, message.command):
-                    raise NotStopped("This thread is not stopped at compile time.")
+                    raise NotStopped(_NOT_STOPPED)
                 return None
             case Pause():
                 return self._pause()

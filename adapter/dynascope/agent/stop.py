@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from dynascope.agent.disassembly import Listings
 from dynascope.agent.documents import PYTHON, document_source
 from dynascope.agent.internals.tracing import Translator
 from dynascope.agent.suspension.interface import Suspension
@@ -20,8 +21,11 @@ from dynascope.wire.dap import FIRST_AGENT_ID, Source, SourceBody
 from dynascope.wire.messages import (
     Evaluate,
     Failure,
+    FindStepInTargets,
+    Granularity,
     Locations,
     Message,
+    PrepareStep,
     Reply,
     Request,
     ResumeCommand,
@@ -34,6 +38,10 @@ from dynascope.wire.messages import (
 )
 
 _DESCRIPTION = "Paused at compile time"
+_GONE = "This thread is not stopped at compile time any more."
+
+Look = Scopes | Variables | FindStepInTargets | Evaluate | Locations
+"""What is answered on the stopped thread."""
 
 
 class Stops:
@@ -50,6 +58,8 @@ class Stops:
         """Numbers documents: those of stops, and those that outlive them."""
         self._documents: dict[int, tuple[int, Source]] = {}
         """By reference: the thread whose stop it is of."""
+        self._steps: dict[int, PrepareStep] = {}
+        self.listings = Listings()
 
     def hold(
         self,
@@ -60,10 +70,30 @@ class Stops:
         text: str | None = None,
     ) -> ResumeCommand:
         """Stop the current thread; returns how the user wants it to go on. `translators` are innermost first."""
+        make = functools.partial(self._inspection, translators)
+        return self.hold_inspection(make, below, reason, breakpoint_ids, _DESCRIPTION, text)
+
+    def _inspection(
+        self, translators: Sequence[Translator], ids: Iterator[int], below: Sequence[types.FrameType]
+    ) -> Any:
         from dynascope.agent.inspection import Inspection
 
-        make = functools.partial(Inspection, translators)
-        return self.hold_inspection(make, below, reason, breakpoint_ids, _DESCRIPTION, text)
+        inspection = Inspection(translators, ids, below)
+        for frame, translator in zip(inspection.frames, translators, strict=False):
+            frame.instruction_pointer_reference = self.listings.address_of(translator)
+        return inspection
+
+    def prepare_step(self, request: PrepareStep) -> bool:
+        """Keep it until that thread is resumed; False when it is not stopped."""
+        stopped = request.thread_ident in self._inspections
+        if stopped:
+            self._steps[request.thread_ident] = request
+        return stopped
+
+    def step_prepared(self) -> tuple[Granularity, int | None]:
+        """On a thread that has just been resumed: the granularity of its step, and the call that it is to go into."""
+        prepared = self._steps.pop(threading.get_ident(), None)
+        return ("line", None) if prepared is None else (prepared.granularity, prepared.target_id)
 
     def hold_inspection(
         self,
@@ -86,6 +116,7 @@ class Stops:
         runtime_frames = _frames_from(below, suspension.is_user_code) if own_loop else ()
         inspection = make_inspection(self._ids, runtime_frames)
         self._inspections[ident] = inspection
+        self._steps.pop(ident, None)
         known = self._acknowledged[ident] = threading.Event()
         document = inspection.document = self._document(inspection, ident)
         symbolic = inspection.frames[: inspection.symbolic_frames]
@@ -146,15 +177,15 @@ class Stops:
             known.set()
         self._suspension.release_all()
 
-    def look(self, request: Scopes | Variables | Evaluate | Locations) -> None:
+    def look(self, request: Look) -> None:
         """Answer a request about a stop on the thread it is about."""
         posted = request.thread_ident in self._inspections and self._suspension.post(
             request.thread_ident, lambda: self._answer(request)
         )
         if not posted:
-            self._send(Failure(id=request.id, message="This thread is not stopped at compile time any more."))
+            self._send(Failure(id=request.id, message=_GONE))
 
-    def _answer(self, request: Scopes | Variables | Evaluate | Locations | SourceText) -> None:
+    def _answer(self, request: Look | SourceText) -> None:
         from dynascope.agent.evaluation import EvaluationError
 
         inspection = self._inspections.get(threading.get_ident())
@@ -175,7 +206,7 @@ def answer(request: Request, make_body: Callable[[], Any], *sentences: type[Exce
         return Failure(id=request.id, message=f"{type(error).__name__}: {error}")
 
 
-def _look(inspection: Any, request: Scopes | Variables | Evaluate | Locations | SourceText) -> Any:
+def _look(inspection: Any, request: Look | SourceText) -> Any:
     if inspection is None:
         raise LookupError("This stop is over.")
     match request:
@@ -183,6 +214,8 @@ def _look(inspection: Any, request: Scopes | Variables | Evaluate | Locations | 
             return inspection.scopes(request.frame_id)
         case Variables():
             return inspection.variables(request)
+        case FindStepInTargets():
+            return inspection.step_in_targets(request.frame_id)
         case Evaluate():
             return inspection.evaluate(request)
         case Locations():

@@ -20,7 +20,6 @@ from dynascope.wire.messages import ConfigurationDone, Failure, Reply
 ONLY_WITH_DEBUGPY = (
     "supportsSetVariable",
     "supportsSetExpression",
-    "supportsStepInTargetsRequest",
     "supportsGotoTargetsRequest",
     "supportsExceptionInfoRequest",
     "supportsExceptionOptions",

@@ -12,12 +12,16 @@ from dataclasses import dataclass
 
 import msgspec
 
-from dynascope.dap.protocol.arguments import ClientBreakpoint, ClientFunctionBreakpoint
-from dynascope.wire.dap import Breakpoint, FunctionBreakpoint, Source, SourceBreakpoint
+from dynascope.dap.protocol.arguments import (
+    ClientBreakpoint,
+    ClientFunctionBreakpoint,
+    ClientInstructionBreakpoint,
+)
+from dynascope.wire.dap import Breakpoint, FunctionBreakpoint, InstructionBreakpoint, Source, SourceBreakpoint
 
 NO_FUNCTION_YET = "No function of that name is known yet; it stops when Dynamo or Python enters one."
 
-Asked = ClientBreakpoint | ClientFunctionBreakpoint
+Asked = ClientBreakpoint | ClientFunctionBreakpoint | ClientInstructionBreakpoint
 
 
 class DebugpyBreakpoint(msgspec.Struct):
@@ -36,7 +40,7 @@ class Entry:
     id: int
     asked: Asked
     source: Source | None
-    """As the client wrote it; None for a function breakpoint."""
+    """As the client wrote it; None for a function or instruction breakpoint."""
     agent: Breakpoint | None = None
     debugpy: DebugpyBreakpoint | None = None
     entered: bool = False
@@ -80,7 +84,13 @@ class Entry:
             verified = debugpy.verified and agent.reason != "failed"
             message, reason = agent.message or debugpy.message, None if verified else agent.reason
         return Breakpoint(
-            id=self.id, verified=verified, line=self.line(), message=message, source=self.source, reason=reason
+            id=self.id,
+            verified=verified,
+            line=self.line(),
+            message=message,
+            source=self.source or (None if agent is None else agent.source),
+            instruction_reference=None if agent is None else agent.instruction_reference,
+            reason=reason,
         )
 
 
@@ -93,6 +103,7 @@ class BreakpointTable:
         self._by_debugpy: dict[int, Entry] = {}
         self.files: dict[str, list[Entry]] = {}
         self.functions: list[Entry] = []
+        self.instructions: list[Entry] = []
 
     def replace_file(self, source: Source, asked: Sequence[ClientBreakpoint]) -> list[Entry]:
         """The breakpoints of one file are these now. Ones that are as before keep their ids."""
@@ -108,6 +119,11 @@ class BreakpointTable:
         """The function breakpoints are these now."""
         self.functions = self._entries(self.functions, asked, None)
         return self.functions
+
+    def replace_instructions(self, asked: Sequence[ClientInstructionBreakpoint]) -> list[Entry]:
+        """The instruction breakpoints are these now."""
+        self.instructions = self._entries(self.instructions, asked, None)
+        return self.instructions
 
     def get(self, id: int) -> Entry | None:
         return self._by_id.get(id)
@@ -162,6 +178,19 @@ def function_for_agent(entry: Entry) -> FunctionBreakpoint:
     assert isinstance(asked, ClientFunctionBreakpoint)
     return FunctionBreakpoint(
         id=entry.id, name=asked.name, condition=asked.condition, hit_condition=asked.hit_condition
+    )
+
+
+def instruction_for_agent(entry: Entry) -> InstructionBreakpoint:
+    """An instruction breakpoint as the agent wants it."""
+    asked = entry.asked
+    assert isinstance(asked, ClientInstructionBreakpoint)
+    return InstructionBreakpoint(
+        id=entry.id,
+        instruction_reference=asked.instruction_reference,
+        offset=asked.offset,
+        condition=asked.condition,
+        hit_condition=asked.hit_condition,
     )
 
 

@@ -8,12 +8,19 @@ from collections.abc import Mapping
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.breakpoints import DebugpyBreakpoint, Entry, for_agent, for_debugpy, function_for_agent
+from dynascope.dap.breakpoints import (
+    DebugpyBreakpoint,
+    Entry,
+    for_agent,
+    for_debugpy,
+    function_for_agent,
+    instruction_for_agent,
+)
 from dynascope.dap.errors import RequestError
 from dynascope.dap.log import logger
 from dynascope.dap.program import Program, decode_body
 from dynascope.wire.dap import BreakpointsBody, Source
-from dynascope.wire.messages import SetBreakpoints, SetFunctionBreakpoints
+from dynascope.wire.messages import SetBreakpoints, SetFunctionBreakpoints, SetInstructionBreakpoints
 
 
 async def place_file(program: Program, source: Source, entries: list[Entry]) -> None:
@@ -44,6 +51,16 @@ async def place_functions(program: Program, entries: list[Entry]) -> None:
         await _ask_debugpy(program, "setFunctionBreakpoints", arguments, its)
 
 
+async def place_instructions(program: Program, entries: list[Entry]) -> None:
+    """Make these the instruction breakpoints, which debugpy has none of."""
+    if (agent := program.agent) is not None:
+        wanted = [instruction_for_agent(entry) for entry in entries]
+        await _ask_agent(program, SetInstructionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
+        for entry in entries:
+            if entry.agent is not None:
+                entry.agent.source = program.paths.source_to_client(entry.agent.source)
+
+
 async def place_everything(program: Program) -> None:
     """Tell a new program all that the client has set before, and the client what became of it."""
     table = program.client.breakpoints
@@ -52,10 +69,13 @@ async def place_everything(program: Program) -> None:
         await place_file(program, entries[0].source, entries)
     if table.functions:
         await place_functions(program, table.functions)
+    if table.instructions:
+        await place_instructions(program, table.instructions)
     filters = program.client.exception_filters
     if filters is not None and program.debugpy is not None:
         await program.debugpy.request("setExceptionBreakpoints", filters)
-    for entry in [*(entry for entries in table.files.values() for entry in entries), *table.functions]:
+    lines = [entry for entries in table.files.values() for entry in entries]
+    for entry in [*lines, *table.functions, *table.instructions]:
         program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
 
@@ -67,7 +87,9 @@ def _left_to_debugpy(entries: list[Entry]) -> list[Entry]:
     return [entry for entry in entries if not entry.is_agents_alone and not entry.is_refused]
 
 
-async def _ask_agent(program: Program, request: SetBreakpoints | SetFunctionBreakpoints, entries: list[Entry]) -> None:
+async def _ask_agent(
+    program: Program, request: SetBreakpoints | SetFunctionBreakpoints | SetInstructionBreakpoints, entries: list[Entry]
+) -> None:
     assert program.agent is not None
     try:
         body = msgspec.json.decode(await program.agent.ask(request), type=BreakpointsBody)

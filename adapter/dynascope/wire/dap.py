@@ -100,6 +100,7 @@ class Breakpoint(DapStruct):
     line: int | None = None
     message: str | None = None
     source: Source | None = None
+    instruction_reference: str | None = None
     reason: Literal["pending", "failed"] | None = None
 
 
@@ -123,6 +124,57 @@ class FunctionBreakpoint(DapStruct):
     name: str
     condition: str | None = None
     hit_condition: str | None = None
+
+
+class InstructionBreakpoint(DapStruct):
+    """A breakpoint at `instruction_reference` plus `offset` bytes, plus the `id` the adapter gave it."""
+
+    id: int
+    instruction_reference: str
+    offset: int = 0
+    condition: str | None = None
+    hit_condition: str | None = None
+
+
+class DisassembledInstruction(DapStruct):
+    """One row of a listing; `location` is given where it changes, and on the first row."""
+
+    address: str
+    instruction: str
+    symbol: str | None = None
+    location: Source | None = None
+    line: int | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+    presentation_hint: Literal["normal", "invalid"] | None = None
+
+
+class DisassembleBody(DapStruct):
+    instructions: list[DisassembledInstruction]
+
+
+class StepInTarget(DapStruct):
+    """A call that a `stepIn` can go into."""
+
+    id: int
+    label: str
+    line: int | None = None
+    column: int | None = None
+    end_line: int | None = None
+    end_column: int | None = None
+
+
+class StepInTargetsBody(DapStruct):
+    targets: list[StepInTarget]
+
+
+class BreakpointLocation(DapStruct):
+    line: int
+
+
+class BreakpointLocationsBody(DapStruct):
+    breakpoints: list[BreakpointLocation]
 
 
 class ScopesBody(DapStruct):

@@ -15,12 +15,16 @@ from dynascope.wire.dap import (
     FIRST_AGENT_ID,
     Breakpoint,
     FunctionBreakpoint,
+    InstructionBreakpoint,
     Source,
     SourceBreakpoint,
     StackFrame,
 )
 
-StopReason = Literal["breakpoint", "function breakpoint", "data breakpoint", "step", "pause", "entry"]
+StopReason = Literal[
+    "breakpoint", "function breakpoint", "instruction breakpoint", "data breakpoint", "step", "pause", "entry"
+]
+Granularity = Literal["line", "instruction"]
 ResumeCommand = Literal["continue", "next", "stepIn", "stepOut"]
 
 
@@ -153,6 +157,20 @@ class SetFunctionBreakpoints(Request, tag="setFunctionBreakpoints"):
     breakpoints: list[FunctionBreakpoint]
 
 
+class SetInstructionBreakpoints(Request, tag="setInstructionBreakpoints"):
+    """All instruction breakpoints, replacing those before. → BreakpointsBody"""
+
+    breakpoints: list[InstructionBreakpoint]
+
+
+class FindBreakpointLocations(Request, tag="breakpointLocations"):
+    """The lines from `line` to `end_line` (included) of a file that have code. → BreakpointLocationsBody"""
+
+    path: str
+    line: int
+    end_line: int
+
+
 class ConfigurationDone(Request, tag="configurationDone"):
     """A program held by `dynascope.agent.launcher` (or `wait_for_client`) may start."""
 
@@ -168,6 +186,15 @@ class Resume(Request, tag="resume"):
 
     thread_ident: int
     command: ResumeCommand
+
+
+class PrepareStep(Request, tag="prepareStep"):
+    """How the step that this stopped thread is about to be asked for differs from one by lines."""
+
+    thread_ident: int
+    granularity: Granularity = "line"
+    target_id: int | None = None
+    """Of `StepInTargets`: the call that a `stepIn` goes into."""
 
 
 class Pause(Request, tag="pause"):
@@ -196,6 +223,22 @@ class Variables(Request, tag="variables"):
     start: int | None = None
     count: int | None = None
     hex: bool = False
+
+
+class FindStepInTargets(Request, tag="stepInTargets"):
+    """→ StepInTargetsBody; served on the stopped thread."""
+
+    thread_ident: int
+    frame_id: int
+
+
+class Disassemble(Request, tag="disassemble"):
+    """→ DisassembleBody. `offset` counts bytes, `instruction_offset` instructions; both may be negative."""
+
+    memory_reference: str
+    instruction_count: int
+    offset: int = 0
+    instruction_offset: int = 0
 
 
 class Evaluate(Request, tag="evaluate"):
@@ -233,13 +276,18 @@ ToAgent: TypeAlias = (
     Configure
     | SetBreakpoints
     | SetFunctionBreakpoints
+    | SetInstructionBreakpoints
+    | FindBreakpointLocations
     | ConfigurationDone
     | Acknowledge
     | Resume
+    | PrepareStep
     | Pause
     | Threads
     | Scopes
     | Variables
+    | FindStepInTargets
+    | Disassemble
     | Evaluate
     | LoadedSources
     | SourceText

@@ -17,7 +17,17 @@ from dynascope.agent.inspection.rows import Below, Look, to_variable
 from dynascope.agent.inspection.running import evaluate_running, running_headings
 from dynascope.agent.inspection.scopes import graph, headings
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.wire.dap import EvaluateResult, LocationsBody, Scope, ScopesBody, Source, StackFrame, VariablesBody
+from dynascope.agent.inspection.step_in_targets import step_in_targets
+from dynascope.wire.dap import (
+    EvaluateResult,
+    LocationsBody,
+    Scope,
+    ScopesBody,
+    Source,
+    StackFrame,
+    StepInTargetsBody,
+    VariablesBody,
+)
 from dynascope.wire.messages import Evaluate, Variables
 
 _FRAME_GONE = "This frame is gone: the program went on since."
@@ -108,6 +118,14 @@ class Inspection:
             rows = below.page(look, request.filter, request.start, request.count)
             made = (to_variable(row, self._reference(row.below, names), self._locations) for row in rows)
             return VariablesBody(variables=list(made))
+
+    def step_in_targets(self, frame_id: int) -> StepInTargetsBody:
+        """The calls that a step can go into; raises EvaluationError when the frame is not of this stop."""
+        frame = self._frames.get(frame_id)
+        if frame is None:
+            raise EvaluationError(_FRAME_GONE)
+        running = isinstance(frame, types.FrameType)
+        return StepInTargetsBody(targets=[] if running else step_in_targets(frame))
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
         """The value of an expression at a frame; raises EvaluationError with a sentence for the user."""

@@ -76,6 +76,37 @@ class SetFunctionBreakpointsArguments(DapStruct):
     breakpoints: list[ClientFunctionBreakpoint]
 
 
+class ClientInstructionBreakpoint(DapStruct):
+    """`instruction_reference` plus `offset` bytes is the address."""
+
+    instruction_reference: str
+    offset: int = 0
+    condition: str | None = None
+    hit_condition: str | None = None
+    mode: str | None = None
+
+
+class SetInstructionBreakpointsArguments(DapStruct):
+    breakpoints: list[ClientInstructionBreakpoint]
+
+
+class BreakpointLocationsArguments(DapStruct):
+    """`end_line` absent: the one line only. Columns narrow nothing down: a breakpoint is on a whole line."""
+
+    source: Source
+    line: int
+    end_line: int | None = None
+
+
+class DisassembleArguments(DapStruct):
+    """`offset` counts bytes, `instruction_offset` instructions."""
+
+    memory_reference: str
+    instruction_count: int
+    offset: int = 0
+    instruction_offset: int = 0
+
+
 class SetExceptionBreakpointsArguments(DapStruct):
     filters: list[str] = field(default_factory=list)
     filter_options: list[dict[str, Any]] | None = None
@@ -83,9 +114,16 @@ class SetExceptionBreakpointsArguments(DapStruct):
 
 
 class ThreadArguments(DapStruct):
-    """Of `continue`, `next`, `stepIn`, `stepOut`, `pause` and `exceptionInfo`."""
+    """Of `continue`, `pause` and `exceptionInfo`."""
 
     thread_id: int
+
+
+class StepArguments(ThreadArguments):
+    """Of `next`, `stepIn` and `stepOut`; only `stepIn` has a `target_id`, one of `stepInTargets`."""
+
+    granularity: Literal["statement", "line", "instruction"] = "statement"
+    target_id: int | None = None
 
 
 class StackTraceArguments(DapStruct):

@@ -8,6 +8,8 @@ GROUPS = (
     "lifecycle",
     "breakpoints",
     "execution",
+    "stepping",
+    "instructions",
     "inspection",
     "evaluation",
     "completions",

@@ -8,6 +8,7 @@ from dynascope.dap.call import Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.placing import place_file, place_functions
 from dynascope.dap.protocol.arguments import (
+    BreakpointLocationsArguments,
     ClientBreakpoint,
     SetBreakpointsArguments,
     SetExceptionBreakpointsArguments,
@@ -16,6 +17,7 @@ from dynascope.dap.protocol.arguments import (
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID, BreakpointsBody
+from dynascope.wire.messages import FindBreakpointLocations
 
 DEBUGPY_FILTERS = [
     {
@@ -75,6 +77,20 @@ async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments])
     entries = session.client.breakpoints.replace_file(source, asked)
     await place_file(session.running(), source, entries)
     return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
+
+
+@request("breakpointLocations", BreakpointLocationsArguments)
+@capability("supportsBreakpointLocationsRequest")
+async def breakpoint_locations(session: Session, call: Call[BreakpointLocationsArguments]) -> Body:
+    """From the file itself, by the agent: debugpy has no such request, and nothing need be imported."""
+    asked, program = call.arguments, session.running()
+    if not asked.source.path or program.agent is None:
+        return {"breakpoints": []}
+    path = program.paths.to_program(asked.source.path)
+    request = FindBreakpointLocations(
+        id=program.agent.next_id(), path=path, line=asked.line, end_line=asked.end_line or asked.line
+    )
+    return await program.agent.ask(request)
 
 
 @request("setFunctionBreakpoints", SetFunctionBreakpointsArguments, ordered=True)

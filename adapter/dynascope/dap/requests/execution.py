@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from dynascope.dap.call import ANSWERED, Body, Call
 from dynascope.dap.protocol.arguments import NoArguments, ThreadArguments
@@ -14,25 +14,10 @@ from dynascope.wire.messages import Failure, Pause, Reply, Resume, ResumeCommand
 
 @request("continue", ThreadArguments, ordered=True)
 async def continue_(session: Session, call: Call[ThreadArguments]) -> Body:
-    return _resume(session, call)
+    return resume(session, call)
 
 
-@request("next", ThreadArguments, ordered=True)
-async def next_(session: Session, call: Call[ThreadArguments]) -> Body:
-    return _resume(session, call)
-
-
-@request("stepIn", ThreadArguments, ordered=True)
-async def step_in(session: Session, call: Call[ThreadArguments]) -> Body:
-    return _resume(session, call)
-
-
-@request("stepOut", ThreadArguments, ordered=True)
-async def step_out(session: Session, call: Call[ThreadArguments]) -> Body:
-    return _resume(session, call)
-
-
-def _resume(session: Session, call: Call[ThreadArguments]) -> Body:
+def resume(session: Session, call: Call[Any]) -> Body:
     """pydevd resumes whom it suspended, at compile-time stops too; the agent resumes those in its own loop."""
     program = session.running()
     stop = program.stops.of_thread(call.arguments.thread_id)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dynascope.dap.call import Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.protocol.arguments import (
-    FrameArguments,
     GotoArguments,
     GotoTargetsArguments,
     ModulesArguments,
@@ -40,15 +39,6 @@ async def set_variable(session: Session, call: Call[SetVariableArguments]) -> Bo
 @capability("supportsSetExpression")
 async def set_expression(session: Session, call: Call[SetExpressionArguments]) -> Body:
     _refuse_symbolic(call.arguments.frame_id, "A value cannot be set")
-    return session.pass_to_debugpy(call)
-
-
-@request("stepInTargets", FrameArguments)
-@capability("supportsStepInTargetsRequest")
-async def step_in_targets(session: Session, call: Call[FrameArguments]) -> Body:
-    """None at a symbolic frame: a plain step in goes into whatever Dynamo inlines next."""
-    if call.arguments.frame_id >= FIRST_AGENT_ID:
-        return {"targets": []}
     return session.pass_to_debugpy(call)
 
 

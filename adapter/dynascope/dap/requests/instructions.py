@@ -1,0 +1,46 @@
+"""The bytecode that Dynamo traces: its listing, and breakpoints in it."""
+
+from __future__ import annotations
+
+import msgspec
+
+from dynascope.dap.call import Body, Call
+from dynascope.dap.errors import RequestError
+from dynascope.dap.placing import place_instructions
+from dynascope.dap.protocol.arguments import DisassembleArguments, SetInstructionBreakpointsArguments
+from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.session import Session
+from dynascope.wire.dap import BreakpointsBody, DisassembleBody
+from dynascope.wire.messages import Disassemble
+
+LIMIT = 10_000
+"""Instructions in one answer."""
+
+
+@request("disassemble", DisassembleArguments)
+@capability("supportsDisassembleRequest")
+async def disassemble(session: Session, call: Call[DisassembleArguments]) -> Body:
+    asked, program = call.arguments, session.running()
+    if program.agent is None:
+        raise RequestError("There is no agent in the program, so no bytecode that Dynamo traces.")
+    if not 0 <= asked.instruction_count <= LIMIT:
+        raise RequestError(f"instructionCount is {asked.instruction_count}: ask for 0 to {LIMIT}.")
+    request = Disassemble(
+        id=program.agent.next_id(),
+        memory_reference=asked.memory_reference,
+        offset=asked.offset,
+        instruction_offset=asked.instruction_offset,
+        instruction_count=asked.instruction_count,
+    )
+    body = msgspec.json.decode(await program.agent.ask(request), type=DisassembleBody)
+    for row in body.instructions:
+        row.location = program.paths.source_to_client(row.location)
+    return body
+
+
+@request("setInstructionBreakpoints", SetInstructionBreakpointsArguments, ordered=True)
+@capability("supportsInstructionBreakpoints")
+async def set_instruction_breakpoints(session: Session, call: Call[SetInstructionBreakpointsArguments]) -> Body:
+    entries = session.client.breakpoints.replace_instructions(call.arguments.breakpoints)
+    await place_instructions(session.running(), entries)
+    return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])

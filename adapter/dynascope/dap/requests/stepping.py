@@ -1,0 +1,59 @@
+"""Steps: by lines or instructions, and into a call of the user's choice."""
+
+from __future__ import annotations
+
+from dynascope.dap.call import Body, Call
+from dynascope.dap.protocol.arguments import FrameArguments, StepArguments
+from dynascope.dap.protocol.envelope import raw
+from dynascope.dap.requests.execution import resume
+from dynascope.dap.requests.inspection import stop_of
+from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.session import Session
+from dynascope.wire.messages import FindStepInTargets, PrepareStep
+
+
+@request("next", StepArguments, ordered=True)
+@capability("supportsSteppingGranularity")
+async def next_(session: Session, call: Call[StepArguments]) -> Body:
+    return await _step(session, call)
+
+
+@request("stepIn", StepArguments, ordered=True)
+async def step_in(session: Session, call: Call[StepArguments]) -> Body:
+    return await _step(session, call)
+
+
+@request("stepOut", StepArguments, ordered=True)
+async def step_out(session: Session, call: Call[StepArguments]) -> Body:
+    return await _step(session, call)
+
+
+async def _step(session: Session, call: Call[StepArguments]) -> Body:
+    """At a compile-time stop the agent is told first what the request, which may go to debugpy, does not tell it."""
+    program, asked = session.running(), call.arguments
+    stop = program.stops.of_thread(asked.thread_id)
+    by_instruction = asked.granularity == "instruction"
+    if stop is not None and program.agent is not None and (by_instruction or asked.target_id is not None):
+        step = PrepareStep(
+            id=program.agent.next_id(),
+            thread_ident=stop.notice.thread_ident,
+            granularity="instruction" if by_instruction else "line",
+            target_id=asked.target_id,
+        )
+        await program.agent.ask(step)
+        call.raw = raw({"threadId": asked.thread_id})  # the target is not one of debugpy's
+    return resume(session, call)
+
+
+@request("stepInTargets", FrameArguments)
+@capability("supportsStepInTargetsRequest")
+async def step_in_targets(session: Session, call: Call[FrameArguments]) -> Body:
+    """At a symbolic frame the calls on its line that Dynamo may inline; at the program's own, debugpy's."""
+    owner = stop_of(session, call.arguments.frame_id)
+    if owner is None:
+        return session.pass_to_debugpy(call)
+    agent, stop = owner
+    request = FindStepInTargets(
+        id=agent.next_id(), thread_ident=stop.notice.thread_ident, frame_id=call.arguments.frame_id
+    )
+    return await agent.ask(request)
