@@ -301,12 +301,12 @@ class Hook:
         if state.looking:
             state.looking = False
             if self._suspension.pause_requested():
-                self._note_moment(state)
+                state.note_moment()
                 self._stop(state, activation, "pause")
                 return
         enters_function = begins and activation.enters_function()
         first_time = begins and activation.first_time_since_jump(line)
-        is_new = self._note_moment(state)  # else a replay: what stopped here has stopped
+        is_new = state.note_moment()  # else a replay: what stopped here has stopped
         hits: list[Breakpoint] = []
         if is_new and first_time and not self.table.is_empty:
             hits = self._hits.at(self.table, activation, line, enters_function)
@@ -323,14 +323,6 @@ class Hook:
             entry = state.stops_on_entry
             state.stops_on_entry = False
             self._stop(state, activation, "entry" if entry else "step")
-
-    def _note_moment(self, state: ThreadTracing) -> bool:
-        """Whether this moment of the trace is new, and no replay after a restart."""
-        now = state.events, state.ticks
-        if now <= state.high_water:
-            return False
-        state.high_water = now
-        return True
 
     def _step_ends(self, state: ThreadTracing, activation: Activation, begins_line: bool) -> bool:
         stepping, frame = state.stepping, activation.frame
@@ -394,16 +386,15 @@ class Hook:
         """Stop the current thread, here and now; `stack` is innermost first, `text` says more than `reason` does."""
         state.stepping.cancel()
         state.is_held = True
-        at = tracing.instruction_index(stack[0])
         try:
             command = self._stops.hold(stack, self._below.frame(), reason, ids, text)
-            granularity, call = self._stops.step_prepared()
         finally:
             state.is_held = False
         state.step_package = package_of(real_path(tracing.code_of(stack[0]).co_filename))
         frames: list[FrameId] = [state.frames.get(id(translator), -1) for translator in stack]
         functions = [function_of(tracing.code_of(translator)) for translator in stack] + self._below.functions()
-        state.stepping.command(command, frames, functions, granularity, None if call is None else (at, call))
+        how = self._stops.step_prepared(tracing.instruction_index(stack[0]))
+        state.stepping.command(command, frames, functions, *how)
         for translator, frame in zip(stack, frames, strict=True):
             if state.stepping.watches(frame):
                 self._watch(state, translator)

@@ -90,10 +90,12 @@ class Stops:
             self._steps[request.thread_ident] = request
         return stopped
 
-    def step_prepared(self) -> tuple[Granularity, int | None]:
-        """On a thread that has just been resumed: the granularity of its step, and the call that it is to go into."""
+    def step_prepared(self, at: int) -> tuple[Granularity, tuple[int, int] | None]:
+        """On a thread that has just been resumed at instruction `at`: what `Stepping.command` wants to know."""
         prepared = self._steps.pop(threading.get_ident(), None)
-        return ("line", None) if prepared is None else (prepared.granularity, prepared.target_id)
+        if prepared is None:
+            return "line", None
+        return prepared.granularity, None if prepared.target_id is None else (at, prepared.target_id)
 
     def hold_inspection(
         self,

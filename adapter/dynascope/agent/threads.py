@@ -44,6 +44,14 @@ class ThreadTracing:
         self.frames: dict[int, FrameId] = {}
         self.activations: dict[int, Activation] = {}
 
+    def note_moment(self) -> bool:
+        """Whether this moment of the trace is new, and no replay after a restart."""
+        now = self.events, self.ticks
+        if now <= self.high_water:
+            return False
+        self.high_water = now
+        return True
+
     def forget_compile(self) -> None:
         """The outermost compile is over: keep nothing of it alive."""
         self.outermost = None
