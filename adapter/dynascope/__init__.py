@@ -6,15 +6,31 @@
     dynascope.wait_for_client()
     dynascope.breakpoint()        # in compiled code: stops while Dynamo traces this line
 
+    from dynascope import comptime
+    comptime.print_locals()       # in compiled code: what Dynamo knows at this line; changes nothing
+
 Nothing here imports torch or debugpy before it is needed.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["breakpoint", "listen", "wait_for_client"]
+__all__ = ["breakpoint", "comptime", "listen", "wait_for_client"]
+
+if TYPE_CHECKING:
+    from dynascope.agent.comptime import comptime
+
+
+def __getattr__(name: str) -> Any:
+    """`comptime`, when somebody asks for it: until then nothing of Dynamo is watched for it."""
+    if name != "comptime":
+        raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
+    from dynascope.agent.comptime import comptime
+
+    globals()[name] = comptime
+    return comptime
 
 
 def listen(address: tuple[str, int] = ("127.0.0.1", 0), *, runtime: bool = True) -> tuple[str, int]:

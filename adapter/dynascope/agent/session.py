@@ -256,6 +256,10 @@ class Agent:
         if self.hook is not None:
             self.hook.comptime_breakpoint(context)
 
+    def tell(self, notice: Output) -> None:
+        """Show a line in the debug console."""
+        self._send(notice)
+
     def _step_into_next_compile(self) -> None:
         if self.hook is not None:
             stepping = self.hook.threads.current().stepping

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import functools
 import io
 import sys
 import threading
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
 import torch
 
-from dynascope.agent.inspection import concrete, symbolic
+from dynascope.agent.inspection import concrete
+from dynascope.agent.inspection.comptime import context_of
 from dynascope.agent.inspection.concrete import type_text
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.names import Names
@@ -21,7 +23,6 @@ from dynascope.agent.inspection.paths import row_at
 from dynascope.agent.inspection.rows import Look, Row
 from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
 from dynascope.agent.inspection.symbolic_text import contents
-from dynascope.agent.internals import comptime_context
 from dynascope.agent.internals.comptime_context import console_text
 from dynascope.agent.internals.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
 from dynascope.agent.internals.tracing import globals_of, output_of
@@ -131,7 +132,7 @@ class Console:
         world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names)
         world.update(torch=torch, **{name: make(shadow) for name, make in self._given.items()}, **self._kept)
         if uses_context:
-            world["ctx"] = self._comptime_context(shadow)
+            world["ctx"] = context_of(self._names, shadow, EvaluationError, self._act)
         before = dict(world)
         where = guards_suppressed(output_of(self._names.translator).shape_env) if uses_context else isolated(self._mode)
         output = _Capture() if captures or uses_context else None
@@ -149,20 +150,15 @@ class Console:
         self._kept.update({k: v for k, v in world.items() if k not in before or before[k] is not v})
         return _Outcome(value, output.text() if output is not None else "", shadow.used_hints)
 
-    def _comptime_context(self, shadow: Shadow) -> Any:
-        look = self._names.look()
-
-        def value(variable: object) -> Any:
-            with isolated(self._mode):
-                return shadow.of_variable(variable)
-
-        reads = comptime_context.Reads(
-            text=lambda variable: symbolic.row(look, "", variable, None).value,
-            value=value,
-            refuse=EvaluationError,
-            effects=self._names.effects,
-        )
-        return comptime_context.ConsoleContext(self._names.translator, reads)
+    @contextlib.contextmanager
+    def _act(self, name: str) -> Iterator[None]:
+        """Around what `ctx` changes: say so."""
+        if name == "graph_break":
+            raise EvaluationError(
+                "A graph break cannot be raised from the console: put dynascope.comptime.graph_break() in the program."
+            )
+        yield
+        print(f"ctx.{name} changes what is compiled: this compile is not that of a plain run any more.")
 
     def _check_hover(self, expression: ast.expr) -> None:
         """Hovering calls nothing that could act on the world: only torch, arithmetic and methods of shadows."""

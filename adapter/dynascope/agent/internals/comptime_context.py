@@ -1,19 +1,22 @@
-"""`ctx` in the debug console: PyTorch's `ComptimeContext` (2.0), with reads that leave lazy variables unrealised.
+"""PyTorch's `ComptimeContext` and `ComptimeVar` (2.0) by reading alone: `ctx` in the console, and dynascope.comptime's.
 
-PyTorch's own printing calls `debug_repr`, which realises: it would add guards and graph inputs to the program because
-somebody looked. The methods below answer the same questions from what is there. All else is inherited.
+PyTorch's own answers realise lazy variables: they would add guards and graph inputs to the program because somebody
+looked. The methods below answer the same questions, in the same layout, from what is there. What is meant to change
+the compile (`force_static`, `graph_break`) is PyTorch's own. All else is inherited.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._dynamo.comptime import ComptimeContext, ComptimeVar
+from torch._dynamo import comptime as _pytorch
 
 from dynascope.agent.internals.contents import Cell, Number, Tensor
 from dynascope.agent.internals.fake_tensors import expression_of, is_symbolic
+from dynascope.agent.internals.frame_state import symbolic_locals, unused_arguments
 from dynascope.agent.internals.isolation import guards_allowed
 from dynascope.agent.internals.kinds import contents
 from dynascope.agent.internals.side_effects import SideEffects
@@ -21,19 +24,23 @@ from dynascope.agent.internals.variables import look_through_lazy
 
 
 class Reads:
-    """What the inspection lends to `ctx`: texts and plain values of variables."""
+    """What the inspection lends to a context: texts and plain values of variables, and how it refuses."""
 
     def __init__(
         self,
         text: Callable[[object], str],
+        real_text: Callable[[object], str],
         value: Callable[[object], Any],
         refuse: Callable[[str], Exception],
         effects: SideEffects,
+        act: Callable[[str], contextlib.AbstractContextManager[None]],
     ) -> None:
-        self.text, self.value, self.refuse, self.effects = text, value, refuse, effects
+        """`act` is entered, with its name, around what changes the compile."""
+        self.text, self.value, self.real_text = text, value, real_text
+        self.refuse, self.effects, self.act = refuse, effects, act
 
 
-class ConsoleVar(ComptimeVar):  # type: ignore[misc]
+class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
     """A `ComptimeVar` (2.0) that answers without realising what it stands for."""
 
     def __init__(self, variable: Any, reads: Reads, environment: Any) -> None:
@@ -88,12 +95,12 @@ class ConsoleVar(ComptimeVar):  # type: ignore[misc]
 
     def force_static(self) -> None:
         """Asked for by name, so this one does add its guard."""
-        with guards_allowed(self._environment):
+        with self._reads.act("force_static"), guards_allowed(self._environment):
             super().force_static()
 
 
-class ConsoleContext(ComptimeContext):  # type: ignore[misc]
-    """The `ComptimeContext` of one frame."""
+class ComptimeContext(_pytorch.ComptimeContext):  # type: ignore[misc]
+    """The `ComptimeContext` (2.0) of one frame."""
 
     def __init__(self, translator: Any, reads: Reads) -> None:
         super().__init__(translator)
@@ -103,10 +110,22 @@ class ConsoleContext(ComptimeContext):  # type: ignore[misc]
         translator = self._translator
         for _ in range(stacklevel):
             translator = translator.parent
+            if translator is None:
+                raise self._reads.refuse(f"There are no {stacklevel} frames above this one: Dynamo was called for one.")
         return translator
 
-    def get_local(self, name: str, *, stacklevel: int = 0) -> ConsoleVar:
-        variable = self._at(stacklevel).symbolic_locals.get(name)
+    def variable(self, variable: Any) -> ComptimeVar:
+        """A variable of Dynamo's, wrapped."""
+        return ComptimeVar(variable, self._reads, self._translator.output.shape_env)
+
+    def get_local(self, name: str, *, stacklevel: int = 0) -> Any:
+        translator = self._at(stacklevel)
+        variable = translator.symbolic_locals.get(name)
+        if variable is None:
+            unused = unused_arguments(translator)
+            if name in unused:  # since 2.14 Dynamo does not track what the code never reads
+                return RealVar(unused[name], self._reads)
+            variable = symbolic_locals(translator).get(name)
         if variable is None:
             raise self._reads.refuse(f"Dynamo tracks no local named {name} in this frame.")
         held = contents(variable, self._reads.effects)
@@ -114,12 +133,12 @@ class ConsoleContext(ComptimeContext):  # type: ignore[misc]
             if held.contents is None:
                 raise self._reads.refuse(f"{name} is not bound yet.")
             variable = held.contents
-        return ConsoleVar(variable, self._reads, self._translator.output.shape_env)
+        return self.variable(variable)
 
-    def parent(self) -> ConsoleContext:
+    def parent(self) -> ComptimeContext:
         if self._translator.parent is None:
             raise self._reads.refuse("This frame has no parent: Dynamo was called for it.")
-        return ConsoleContext(self._translator.parent, self._reads)
+        return ComptimeContext(self._translator.parent, self._reads)
 
     def print_locals(self, *, file: Any = None, stacklevel: int = 0) -> None:
         for name, variable in self._at(stacklevel).symbolic_locals.items():
@@ -129,16 +148,52 @@ class ConsoleContext(ComptimeContext):  # type: ignore[misc]
         for variable in self._at(stacklevel).stack:
             print(f"- {self._reads.text(variable)}", file=file)
 
-    def graph_break(self, msg: str = "") -> None:
-        raise self._reads.refuse(
-            "A graph break cannot be raised from the console: put torch._dynamo.graph_break() in the program."
-        )
+    def graph_break(self, msg: str = "ComptimeContext.graph_break") -> None:
+        with self._reads.act("graph_break"):
+            super().graph_break(msg)
+
+
+class RealVar(_pytorch.ComptimeVar):  # type: ignore[misc]
+    """A `ComptimeVar` for an argument that the code never reads: Dynamo has no variable for it."""
+
+    def __init__(self, value: Any, reads: Reads) -> None:
+        super().__init__(None)
+        self._value, self._reads = value, reads
+
+    def __repr__(self) -> str:
+        return self._reads.real_text(self._value)
+
+    def is_proxy(self) -> bool:
+        return False
+
+    def as_proxy(self) -> Any:
+        raise self._reads.refuse("The code never reads this argument, so the graph has no node for it.")
+
+    def as_fake(self) -> Any:
+        raise self._reads.refuse("The code never reads this argument, so Dynamo has made no fake of it.")
+
+    def python_type(self) -> type:
+        return type(self._value)
+
+    def as_python_constant(self) -> Any:
+        if not self.is_python_constant():
+            raise self._reads.refuse("This value is not a constant at compile time.")
+        return self._value
+
+    def is_python_constant(self) -> bool:
+        return type(self._value) in (int, float, bool, str, bytes, complex, type(None))
+
+    def is_dynamic(self) -> bool:
+        return False
+
+    def force_static(self) -> None:
+        raise self._reads.refuse("The code never reads this argument, so there is nothing to make static.")
 
 
 def console_text(value: object) -> str | None:
     """The text of what `ctx` hands out, which PyTorch wrote: a ComptimeVar's, a graph's; None for anything else."""
-    if type(value) in (ConsoleContext, ConsoleVar, torch.fx.Graph):
-        return "ComptimeContext" if type(value) is ConsoleContext else str(value).strip()
+    if type(value) in (ComptimeContext, ComptimeVar, RealVar, torch.fx.Graph):
+        return "ComptimeContext" if type(value) is ComptimeContext else str(value).strip()
     return None
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import _guards
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode_temporarily
 
 
 def static_fake_mode() -> Any:
@@ -63,16 +63,24 @@ class _NoCalculation(TorchDispatchMode):  # type: ignore[misc]
 @contextlib.contextmanager
 def guards_suppressed(environment: Any) -> Iterator[None]:
     """Read the trace's own tensors and symbols: questions add no guard (`suppress_guards`, 2.0), no operator runs."""
-    with process_state_kept(), environment.suppress_guards(), _NoCalculation():
+    with process_state_kept(), reading_only(environment):
+        yield
+
+
+@contextlib.contextmanager
+def reading_only(environment: Any) -> Iterator[None]:
+    """`guards_suppressed` for code of the program's own: what it does beside reading is its own affair."""
+    with environment.suppress_guards(), _NoCalculation():
         yield
 
 
 @contextlib.contextmanager
 def guards_allowed(environment: Any) -> Iterator[None]:
-    """Within `guards_suppressed`: the question whose guard the user wants (`ShapeEnv._suppress_guards_exit`, 2.0)."""
+    """Within `reading_only`: what the user wants to change (`ShapeEnv._suppress_guards_exit`, 2.0)."""
     environment._suppress_guards_exit()
     try:
-        yield
+        with _pop_mode_temporarily():
+            yield
     finally:
         environment._suppress_guards_enter()
 

@@ -1,0 +1,132 @@
+"""Calls of `dynascope.comptime` in code that Dynamo traces: answered on the compiling thread, from what is there."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import functools
+import inspect
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from dynascope.agent.comptime import Comptime
+from dynascope.agent.inspection.comptime import context_of
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.shadow import Shadow
+from dynascope.agent.internals.comptime_context import ComptimeContext
+from dynascope.agent.internals.contents import Constant, NestedFunction, Parts, Real, Unrealised
+from dynascope.agent.internals.isolation import reading_only, static_fake_mode
+from dynascope.agent.internals.kinds import contents
+from dynascope.agent.internals.side_effects import SideEffects
+from dynascope.agent.internals.tracing import code_of, line_of, output_of
+from dynascope.wire.messages import Output
+
+_PRINTS = frozenset({"print_disas", "print_value_stack", "print_locals", "print_bt"})
+
+
+def answer(translator: Any, method: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+    """The variable that a call returns, None for the constant. Arguments are variables of Dynamo's.
+
+    Raises TypeError for arguments that the method does not take, and whatever the user's function raises.
+    """
+    bound = _signature(method).bind(*arguments, **keywords)
+    bound.apply_defaults()
+    given = bound.arguments
+    context = context_at(translator)
+    if method == "force_static":  # not among what only reads: PyTorch's own, with the guard that it adds
+        _tell(translator, method)
+        super(type(variable := context.variable(given["val"])), variable).force_static()
+        return None
+    effects = SideEffects(output_of(translator))
+    with reading_only(output_of(translator).shape_env):
+        if method in _PRINTS:
+            getattr(context, method)(stacklevel=_constant(given["stacklevel"], effects))
+        elif method == "print_value_stack_and_return":
+            context.print_value_stack(stacklevel=_constant(given["stacklevel"], effects))
+            return given["e"]
+        elif method in ("print_graph", "print_guards", "graph_break"):
+            getattr(context, method)()
+        elif method == "print":
+            context.print(context.variable(given["e"]))
+        elif method == "assert_static":
+            context.assert_static(context.variable(given["val"]))
+        elif method == "sleep":
+            context.sleep(_constant(given["sec"], effects))
+        elif method == "__call__":
+            _function(given["fn"], effects)(context)
+    if method == "breakpoint":
+        _stop(context)
+    return None
+
+
+@functools.cache
+def _signature(method: str) -> inspect.Signature:
+    function = getattr(Comptime, method, None)
+    if function is None:
+        raise AttributeError(f"dynascope.comptime has no {method!r}")
+    signature = inspect.signature(function)
+    named = [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
+    return signature.replace(parameters=named)
+
+
+def context_at(translator: Any) -> ComptimeContext:
+    """The `ComptimeContext` of a frame under trace; what it cannot answer it refuses as PyTorch's does."""
+    names = Names(translator)
+    shadow = Shadow(names.effects, static_fake_mode(), True)
+
+    @contextlib.contextmanager
+    def act(name: str) -> Iterator[None]:
+        _tell(translator, name)
+        yield
+
+    return context_of(names, shadow, NotImplementedError, act)
+
+
+def _constant(value: Any, effects: SideEffects) -> Any:
+    """The plain value of an argument, or of a parameter's default."""
+    if type(value) in (int, float):
+        return value
+    match contents(value, effects):
+        case Constant(plain) | Unrealised(plain) | Real(plain):
+            return plain
+    raise TypeError("dynascope.comptime: this argument must be a constant at compile time.")
+
+
+def _function(variable: Any, effects: SideEffects) -> Any:
+    """The function to call with the context."""
+    match contents(variable, effects):
+        case Real(function) | Unrealised(function) if isinstance(function, (types.FunctionType, types.MethodType)):
+            return function
+        case NestedFunction() as made:
+            if made.code.co_freevars:
+                raise TypeError(
+                    "comptime function must not have free variables, but these variables were free: "
+                    f"{made.code.co_freevars}"
+                )
+            return types.FunctionType(made.code, made.globals, made.name)
+        case Parts(parts={"__func__": function, "__self__": owner}):
+            receiver = contents(owner, effects)
+            return types.MethodType(_function(function, effects), getattr(receiver, "value", None))
+    raise RuntimeError("unsupported argument to comptime: give it a function, a lambda or a method")
+
+
+def _stop(ctx: ComptimeContext) -> None:
+    """Stop the debugger; without one the interpreter's `breakpoint()`, where `ctx` is at hand, as in PyTorch's."""
+    from dynascope.agent.bootstrap import current_agent
+
+    agent = current_agent()
+    if agent is not None:
+        agent.comptime_breakpoint(ctx)
+    else:
+        builtins.breakpoint()
+
+
+def _tell(translator: Any, name: str) -> None:
+    """In the debug console: the program has changed its compile."""
+    from dynascope.agent.bootstrap import current_agent
+
+    agent = current_agent()
+    if agent is not None:
+        text = f"comptime.{name} changes what is compiled, as the program asks.\n"
+        agent.tell(Output(category="console", output=text, path=code_of(translator).co_filename, line=line_of(translator)))

@@ -1,0 +1,37 @@
+"""The comptime context of a frame: what `ctx` is in the debug console and in functions given to `dynascope.comptime`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.shadow import Shadow
+from dynascope.agent.internals.comptime_context import ComptimeContext, Reads
+from dynascope.agent.internals.debug_repr import DebugRepr
+from dynascope.agent.internals.isolation import isolated
+
+
+def context_of(
+    names: Names,
+    shadow: Shadow,
+    refuse: Callable[[str], Exception],
+    act: Callable[[str], contextlib.AbstractContextManager[None]],
+) -> ComptimeContext:
+    """The context of a frame. `refuse` makes the exception for what cannot be answered by reading.
+
+    `act` is entered, with its name, around what changes the compile.
+    """
+
+    def value(variable: object) -> Any:
+        with isolated(shadow.mode):
+            return shadow.of_variable(variable)
+
+    def of_real(real: Any) -> Any:
+        with isolated(shadow.mode):
+            return shadow.of_real(real)
+
+    written = DebugRepr(names.effects, of_real)
+    reads = Reads(written.of_variable, written.of_real, value, refuse, names.effects, act)
+    return ComptimeContext(names.translator, reads)
