@@ -12,6 +12,9 @@ from dynascope.agent.evaluation import EvaluationError, condition_holds, format_
 from tests.agent.nonperturbation.stopped import Refused, Stopped, stop_in
 
 LOG: list[int] = []
+RECENT = hasattr(torch._dynamo.variables.tensor, "_tensor_debug_repr")
+WRITTEN = "Tensor(shape=(8, 16), dtype=torch.float32)" if RECENT else "FakeTensor(..., size=(s77, 16))"
+"""How PyTorch's comptime writes the tensor `x` of the model below."""
 
 
 def note(value: int) -> int:
@@ -259,12 +262,12 @@ def test_ctx_reads_and_does_not_calculate() -> None:
 def test_ctx_is_the_comptime_context() -> None:
     def look(stop: Stopped) -> None:
         assert stop.evaluate("isinstance(ctx, torch._dynamo.comptime.ComptimeContext)").result == "True"
-        assert stop.evaluate("ctx.get_local('x')").result.endswith(", 16]")
+        assert stop.evaluate("ctx.get_local('x')").result.endswith(WRITTEN)
         assert stop.evaluate("ctx.get_local('x').as_fake().size(1)").result == "16"
         assert stop.evaluate("ctx.get_local('factor').as_python_constant()").result == "3"
         assert stop.evaluate("ctx.get_local('x').is_dynamic()").result == "False"
         assert stop.evaluate("ctx.get_local('items').python_type()").result == "class list"
-        assert "x = f32[" in stop.evaluate("ctx.print_locals()").result
+        assert WRITTEN in stop.evaluate("ctx.print_locals()").result
         assert "def forward" in stop.evaluate("ctx.print_graph()").result
         assert "GRAD_MODE" in stop.evaluate("ctx.print_guards()").result
         assert "in forward" in stop.evaluate("ctx.print_bt()").result

@@ -12,6 +12,8 @@ compile a call runs its fallback, as PyTorch's does. This module imports no torc
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -90,14 +92,27 @@ class Comptime:
 comptime = Comptime()
 
 
+def _answer(translator: Any, method: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
+    from dynascope.agent.comptime_calls import answer  # not before Dynamo has been imported as a whole
+
+    bound = _signature(method).bind(*arguments, **keywords)
+    bound.apply_defaults()
+    return answer(translator, method, bound.arguments)
+
+
+@functools.cache
+def _signature(method: str) -> inspect.Signature:
+    """What a method takes. Raises AttributeError for one that there is not."""
+    return inspect.signature(getattr(comptime, method))
+
+
 def _meet_dynamo() -> None:
-    from dynascope.agent.comptime_calls import answer
     from dynascope.agent.internals import trace_rules
     from dynascope.agent.internals.comptime_tracing import ComptimeTracing
     from dynascope.agent.user_code import OUR_FOLDER
 
     trace_rules.never_trace([f"{OUR_FOLDER}/agent"])
-    ComptimeTracing(comptime, answer)
+    ComptimeTracing(comptime, _answer)
 
 
 when_imported("torch._dynamo", _meet_dynamo)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import functools
-import inspect
 import types
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.agent.comptime import Comptime
 from dynascope.agent.inspection.comptime import context_of
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.shadow import Shadow
@@ -25,14 +22,11 @@ from dynascope.wire.messages import Output
 _PRINTS = frozenset({"print_disas", "print_value_stack", "print_locals", "print_bt"})
 
 
-def answer(translator: Any, method: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """The variable that a call returns, None for the constant. Arguments are variables of Dynamo's.
+def answer(translator: Any, method: str, given: dict[str, Any]) -> Any:
+    """The variable that a call returns, None for the constant; `given` are variables of Dynamo's, or defaults.
 
-    Raises TypeError for arguments that the method does not take, and whatever the user's function raises.
+    Raises TypeError for an argument that is no constant but has to be, and whatever the user's function raises.
     """
-    bound = _signature(method).bind(*arguments, **keywords)
-    bound.apply_defaults()
-    given = bound.arguments
     context = context_at(translator)
     if method == "force_static":  # not among what only reads: PyTorch's own, with the guard that it adds
         _tell(translator, method)
@@ -58,16 +52,6 @@ def answer(translator: Any, method: str, arguments: list[Any], keywords: dict[st
     if method == "breakpoint":
         _stop(context)
     return None
-
-
-@functools.cache
-def _signature(method: str) -> inspect.Signature:
-    function = getattr(Comptime, method, None)
-    if function is None:
-        raise AttributeError(f"dynascope.comptime has no {method!r}")
-    signature = inspect.signature(function)
-    named = [parameter for parameter in signature.parameters.values() if parameter.name != "self"]
-    return signature.replace(parameters=named)
 
 
 def context_at(translator: Any) -> ComptimeContext:
@@ -129,4 +113,6 @@ def _tell(translator: Any, name: str) -> None:
     agent = current_agent()
     if agent is not None:
         text = f"comptime.{name} changes what is compiled, as the program asks.\n"
-        agent.tell(Output(category="console", output=text, path=code_of(translator).co_filename, line=line_of(translator)))
+        agent.tell(
+            Output(category="console", output=text, path=code_of(translator).co_filename, line=line_of(translator))
+        )

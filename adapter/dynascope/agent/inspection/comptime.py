@@ -1,4 +1,4 @@
-"""The comptime context of a frame: what `ctx` is in the debug console and in functions given to `dynascope.comptime`."""
+"""The comptime context of a frame: `ctx` in the debug console and in functions given to `dynascope.comptime`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.shadow import Shadow
 from dynascope.agent.internals.comptime_context import ComptimeContext, Reads
@@ -25,8 +26,11 @@ def context_of(
     """
 
     def value(variable: object) -> Any:
-        with isolated(shadow.mode):
-            return shadow.of_variable(variable)
+        try:
+            with isolated(shadow.mode):
+                return shadow.of_variable(variable)
+        except EvaluationError as error:
+            raise refuse(str(error)) from error
 
     def of_real(real: Any) -> Any:
         with isolated(shadow.mode):

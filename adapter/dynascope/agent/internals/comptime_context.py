@@ -14,13 +14,13 @@ from typing import Any
 import torch
 from torch._dynamo import comptime as _pytorch
 
-from dynascope.agent.internals.contents import Cell, Number, Tensor
+from dynascope.agent.internals.contents import MISSING, Cell, Constant, Items, Number, Tensor, Unrealised
 from dynascope.agent.internals.fake_tensors import expression_of, is_symbolic
 from dynascope.agent.internals.frame_state import symbolic_locals, unused_arguments
 from dynascope.agent.internals.isolation import guards_allowed
 from dynascope.agent.internals.kinds import contents
 from dynascope.agent.internals.side_effects import SideEffects
-from dynascope.agent.internals.variables import look_through_lazy
+from dynascope.agent.internals.variables import fields, look_through_lazy
 
 
 class Reads:
@@ -56,12 +56,13 @@ class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
         return held if isinstance(held, (Tensor, Number)) else None
 
     def is_proxy(self) -> bool:
-        return self._in_graph() is not None
+        return _proxy_of(self._variable, self._reads.effects) is not MISSING
 
     def as_proxy(self) -> Any:
-        if self._in_graph() is None and look_through_lazy(self._variable)[0] is None:
-            raise self._reads.refuse("Dynamo has not looked at this value yet, so the graph has no node for it.")
-        return super().as_proxy()
+        proxy = _proxy_of(self._variable, self._reads.effects)
+        if proxy is MISSING:
+            raise self._reads.refuse("The graph has no node for this value, or Dynamo has not looked at it yet.")
+        return proxy
 
     def as_fake(self) -> Any:
         held = self._in_graph()
@@ -86,7 +87,12 @@ class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
         return self._reads.value(self._variable)
 
     def is_python_constant(self) -> bool:
-        return self._in_graph() is None and _has_no_tensor(self._reads.value(self._variable))
+        if self._in_graph() is not None:
+            return False
+        try:
+            return _has_no_tensor(self._reads.value(self._variable))
+        except Exception:  # a name without a value, or one whose value cannot be known here
+            return False
 
     def is_dynamic(self) -> bool:
         held = self._in_graph()
@@ -181,7 +187,7 @@ class RealVar(_pytorch.ComptimeVar):  # type: ignore[misc]
         return self._value
 
     def is_python_constant(self) -> bool:
-        return type(self._value) in (int, float, bool, str, bytes, complex, type(None))
+        return type(self._value) in _CONSTANTS
 
     def is_dynamic(self) -> bool:
         return False
@@ -195,6 +201,24 @@ def console_text(value: object) -> str | None:
     if type(value) in (ComptimeContext, ComptimeVar, RealVar, torch.fx.Graph):
         return "ComptimeContext" if type(value) is ComptimeContext else str(value).strip()
     return None
+
+
+def _proxy_of(variable: Any, effects: SideEffects) -> Any:
+    """What `VariableTracker.as_proxy` (2.0) returns: an fx.Proxy, a constant, or a container of them; else MISSING."""
+    match contents(variable, effects):
+        case Tensor() | Number():
+            return fields(look_through_lazy(variable)[0])["proxy"]
+        case Constant(value):
+            return value
+        case Unrealised(value) if type(value) in _CONSTANTS:
+            return value
+        case Items(kind="list" | "tuple" | "torch.Size" as kind, items=items):
+            parts = [_proxy_of(item, effects) for item in items]
+            return MISSING if any(part is MISSING for part in parts) else parts if kind == "list" else tuple(parts)
+    return MISSING
+
+
+_CONSTANTS = frozenset({int, float, bool, str, bytes, complex, type(None)})
 
 
 def _has_no_tensor(value: Any) -> bool:

@@ -74,7 +74,7 @@ class DebugRepr:
                 )
                 return f"{{{rows}}}" if name == "dict" else f"{name}({{{rows}}})"
             case Members(kind=name, members=members):
-                return _members_text(name, each(key_variable(member) for member in members))
+                return _members_text(name, [self.of_variable(key_variable(m), depth + 1) for m in members])
             case Cell(inner):
                 return "CellVariable()" if inner is None else self.of_variable(inner, depth + 1)
             case Object(cls=cls):
@@ -89,7 +89,7 @@ class DebugRepr:
             case Parts(call=True, title=title, parts=parts):
                 return f"{title}({each(part for part in parts.values() if part is not None)})"
             case NestedFunction(name=name):
-                return f"{kind}({name})"
+                return f"<function {name} at {id(seen):#x}>"
             case Parts() | Unset():
                 return f"{kind}()"
 
@@ -106,7 +106,7 @@ class DebugRepr:
                 return f"{{{', '.join(rows)}}}"
             shown = [self.of_real(item, depth + 1) for item in value]
             if cls in (set, frozenset):
-                return _members_text(cls.__name__, ", ".join(shown))
+                return _members_text(cls.__name__, shown)
             return _items_text(cls.__name__, shown, ())
         if issubclass(cls, torch.nn.Module):
             return f"UnspecializedNNModuleVariable({_name(cls)})"
@@ -139,21 +139,22 @@ def _items_text(kind: str, shown: list[str], names: tuple[str, ...]) -> str:
     if kind == "deque":
         return f"deque([{body}])"
     if kind == "tuple":
-        return f"({body},)" if len(shown) == 1 and _writes_comma() else f"({body})"
+        return f"({body},)" if len(shown) == 1 and _is_recent() else f"({body})"
     return f"[{body}]"
 
 
-def _writes_comma() -> bool:
-    """Whether this torch writes `(1,)` (since 2.13) or `(1)` for a tuple of one."""
+def _is_recent() -> bool:
+    """Since 2.13 a tuple of one is written `(1,)`, not `(1)`, and a set `{1, 2}`, not `{1,2}`."""
     return hasattr(_tensor_variables, "_tensor_debug_repr")
 
 
-def _members_text(kind: str, body: str) -> str:
+def _members_text(kind: str, shown: list[str]) -> str:
+    body = (", " if _is_recent() else ",").join(shown)
     if kind == "dict_keys":
         return f"dict_keys([{body}])"
     if not body:
         return f"{kind}()"
-    return f"frozenset({{{body}}})" if kind == "frozenset" else f"{{{body}}}"
+    return f"frozenset({{{body}}})" if kind == "frozenset" and _is_recent() else f"{{{body}}}"
 
 
 def _tensor_repr(example: Any, class_name: str) -> str:
