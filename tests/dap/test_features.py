@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from tests.backward import test_session as backward
-from tests.dap import schema, test_documents, test_endings, test_instructions, test_lifecycle, test_session
+from tests.dap import (
+    schema,
+    test_data_breakpoints,
+    test_documents,
+    test_endings,
+    test_instructions,
+    test_lifecycle,
+    test_session,
+)
 from tests.dap.client import DapClient
 from tests.dap.marks import line, program
 
@@ -173,6 +181,7 @@ USED = {
     "supportsExceptionInfoRequest": test_supports_exception_info_and_filters,
     "supportsExceptionOptions": test_supports_exception_info_and_filters,
     "exceptionBreakpointFilters": test_supports_exception_info_and_filters,
+    "supportsDataBreakpoints": test_data_breakpoints.test_supports_data_breakpoints,
     "breakpointModes": backward.test_a_line_breakpoint_with_mode_backward,
     "supportsLoadedSourcesRequest": test_documents.test_supports_loaded_sources_request,
 }

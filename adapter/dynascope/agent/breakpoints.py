@@ -15,8 +15,10 @@ from typing import Any, Protocol
 
 from dynascope.agent.code_lines import own_lines
 from dynascope.agent.user_code import real_path
-from dynascope.wire.dap import FunctionBreakpoint, InstructionBreakpoint, SourceBreakpoint
+from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, InstructionBreakpoint, SourceBreakpoint
 from dynascope.wire.messages import StopReason
+
+Asked = SourceBreakpoint | FunctionBreakpoint | InstructionBreakpoint | DataBreakpoint
 
 _COMPARISONS: dict[str, Callable[[int, int], bool]] = {
     "==": operator.eq,
@@ -50,7 +52,7 @@ def check_condition(text: str) -> None:
 class Breakpoint:
     """One breakpoint at work: `line` is where it stops, `hits` how often control reached it."""
 
-    def __init__(self, asked: SourceBreakpoint | FunctionBreakpoint | InstructionBreakpoint, line: int | None) -> None:
+    def __init__(self, asked: Asked, line: int | None) -> None:
         """Raises ValueError with a sentence when the condition or the hit condition means nothing."""
         self.asked = asked
         self.id = asked.id

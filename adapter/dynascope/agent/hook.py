@@ -11,13 +11,12 @@ import threading
 import traceback
 import types
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from dynascope.agent.activation import Activation
 from dynascope.agent.below import ProgramBelow, function_of
 from dynascope.agent.breakpoints import Breakpoint, Table, kind_of
 from dynascope.agent.hits import Hits
-from dynascope.agent.internals import comptime, convert_frame, resume, tracing
+from dynascope.agent.internals import convert_frame, resume, tracing
 from dynascope.agent.internals.tracing import Translator
 from dynascope.agent.stepping import FrameId, Mode
 from dynascope.agent.stop import Stops
@@ -71,11 +70,9 @@ class Hook:
         self._activation_hooks = tracing.ActivationHooks(self._entered, self._left)
         self._compile_hooks = convert_frame.CompileHooks(self)
         self._below = ProgramBelow(self._compile_hooks, suspension)
-        self._comptime_hook = comptime.ComptimeBreakpointHook(self._comptime_breakpoint)
 
     def remove(self) -> None:
         self.enabled = False
-        self._comptime_hook.remove()
         self._compile_hooks.remove()
         self._activation_hooks.remove()
 
@@ -176,6 +173,7 @@ class Hook:
         state.events = state.ticks = 0
         state.frames.clear()
         state.activations.clear()
+        state.values.clear()
         state.moments.attempt_begins(state.replays)
         if state.replays:
             state.replays = False
@@ -329,25 +327,6 @@ class Hook:
         stepping.reaches(frame, tracing.instruction_index(activation.translator))
         shown = functools.partial(self._is_shown, state, activation.translator)
         return stepping.ends_at_instruction(frame, shown) or (begins_line and stepping.ends_at_line(frame, shown))
-
-    def comptime_breakpoint(self, context: Any) -> None:
-        translator = comptime.translator_of(context)
-        if translator is not None:
-            self._comptime_breakpoint(translator)
-
-    def _comptime_breakpoint(self, translator: Translator) -> None:
-        try:
-            state = self.threads.current()
-            if not self.enabled or state.events <= state.high_breakpoint:
-                return
-            state.high_breakpoint = state.events
-            callers = tracing.active_translators(translator)[::-1]
-            stack = callers[next((i for i, caller in enumerate(callers) if caller is translator), 0) :]
-            while len(stack) > 1 and is_our_code(tracing.code_of(stack[0]).co_filename):
-                stack = stack[1:]
-            self.hold(state, stack, "breakpoint", [])
-        except Exception:
-            self._report()
 
     def amid(self, serve: Callable[[ThreadTracing, list[Translator]], None]) -> None:
         """Something happens amid an instruction: call `serve` with the frames being traced, innermost first; contained.

@@ -15,6 +15,7 @@ from dynascope.agent.breakpoints import Table
 from dynascope.agent.code_lines import breakpoint_locations
 from dynascope.agent.disassembly import BadAddress
 from dynascope.agent.documents import UnknownDocument
+from dynascope.agent.event_breakpoints import EventBreakpoints
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
 from dynascope.agent.reading import Reading
@@ -35,6 +36,7 @@ from dynascope.wire.messages import (
     DynamoReady,
     Evaluate,
     FindBreakpointLocations,
+    FindDataBreakpoint,
     FindStepInTargets,
     Hello,
     LoadedSources,
@@ -46,6 +48,7 @@ from dynascope.wire.messages import (
     Resume,
     Scopes,
     SetBreakpoints,
+    SetDataBreakpoints,
     SetFunctionBreakpoints,
     SetInstructionBreakpoints,
     SourceText,
@@ -55,6 +58,7 @@ from dynascope.wire.messages import (
 )
 
 if TYPE_CHECKING:
+    from dynascope.agent.comptime_stops import ComptimeStops
     from dynascope.agent.hook import Hook
 
 _DYNAMO = "torch._dynamo"
@@ -76,10 +80,12 @@ class Agent:
         self._send = send
         self.stops = Stops(send, suspension)
         self.hook: Hook | None = None
+        self._comptime: ComptimeStops | None = None
         self.reading = Reading(self.stops, send)
         self._backward = BackwardHalf(self.stops.hold_inspection, suspension, send, self._step_into_next_compile)
         self._verification = Verification(suspension.kind == "pydevd", self._breakpoint_changed)
         self._table = Table()
+        self._events = EventBreakpoints(send)
         self._configuration = Configure(id=0)
         self._not_yet_imported: Callable[[], None] = lambda: None
         self._hooks_checked = False
@@ -107,6 +113,7 @@ class Agent:
 
     def _hook_dynamo(self) -> None:
         try:
+            from dynascope.agent.comptime_stops import ComptimeStops
             from dynascope.agent.hook import Hook  # imports torch: not before the program has
 
             missing = self_test.missing_hooks()
@@ -119,9 +126,12 @@ class Agent:
                 told = self._compiled, self._first_compile, self._verification.stops
                 hook = Hook(self.suspension, self.stops, self._send, *told)
                 hook.table = self._table
+                self._comptime = ComptimeStops(hook)
                 self.reading.begin(hook)
                 hook.stops_on_entry = self._wants_entry_stop()
                 self.hook = hook
+                self._events.begin(hook)
+                self._verification.dynamo_is_there()
                 self._backward.begin()
         except Exception as error:
             missing = [f"{type(error).__name__}: {error}"]
@@ -141,24 +151,27 @@ class Agent:
 
     def abandon(self) -> None:
         """In a forked child: forget the session, whose adapter and threads are the parent's."""
-        hook, self.hook = self.hook, None
-        if hook is not None:
-            hook.remove()
-        self.reading.end()
-        self._backward.end()
+        self._unhook()
         self.stops.release()
 
     def uninstall(self) -> None:
         """Take every hook out again and let stopped threads go; the program runs on as if we had never been there."""
         self._not_yet_imported()
+        self._unhook()
+        self.stops.release()
+        self.suspension.close()
+        self.configured.set()
+
+    def _unhook(self) -> None:
         hook, self.hook = self.hook, None
+        comptime, self._comptime = self._comptime, None
+        self._events.end()
+        if comptime is not None:
+            comptime.remove()
         if hook is not None:
             hook.remove()
         self.reading.end()
         self._backward.end()
-        self.stops.release()
-        self.suspension.close()
-        self.configured.set()
 
     # ---- channel thread
 
@@ -173,6 +186,8 @@ class Agent:
                 self.stops.look(message)
             case SourceText() if self.stops.write_document(message):
                 pass
+            case FindDataBreakpoint(thread_ident=int()):
+                self.stops.look(message)
             case _:
                 self._send(answer(message, lambda: self._serve(message), NotStopped, UnknownDocument, BadAddress))
 
@@ -196,6 +211,10 @@ class Agent:
                 if not self.stops.prepare_step(message):
                     raise NotStopped(_NOT_STOPPED)
                 return None
+            case SetDataBreakpoints():
+                return self._events.take_data(message)
+            case FindDataBreakpoint():
+                return self._events.find(message)
             case ConfigurationDone():
                 return self.configured.set()
             case Resume():
@@ -229,7 +248,8 @@ class Agent:
 
     def _set_function_breakpoints(self, message: SetFunctionBreakpoints) -> BreakpointsBody:
         states, made = self._verification.resolve_functions(message)
-        self._backward.take_names(made, states)
+        self._events.take_functions(made)
+        self._backward.take_names(made)
         self._set_table(self._table.with_functions(made))
         return BreakpointsBody(breakpoints=states)
 
@@ -253,8 +273,8 @@ class Agent:
 
     def comptime_breakpoint(self, context: Any) -> None:
         """`dynascope.breakpoint()` in compiled code, with Dynamo's `ComptimeContext`."""
-        if self.hook is not None:
-            self.hook.comptime_breakpoint(context)
+        if self._comptime is not None:
+            self._comptime.breakpoint(context)
 
     def tell(self, notice: Output) -> None:
         """Show a line in the debug console."""

@@ -21,6 +21,7 @@ from dynascope.wire.dap import FIRST_AGENT_ID, Source, SourceBody
 from dynascope.wire.messages import (
     Evaluate,
     Failure,
+    FindDataBreakpoint,
     FindStepInTargets,
     Granularity,
     Locations,
@@ -40,7 +41,7 @@ from dynascope.wire.messages import (
 _DESCRIPTION = "Paused at compile time"
 _GONE = "This thread is not stopped at compile time any more."
 
-Look = Scopes | Variables | FindStepInTargets | Evaluate | Locations
+Look = Scopes | Variables | FindStepInTargets | Evaluate | Locations | FindDataBreakpoint
 """What is answered on the stopped thread."""
 
 
@@ -181,9 +182,8 @@ class Stops:
 
     def look(self, request: Look) -> None:
         """Answer a request about a stop on the thread it is about."""
-        posted = request.thread_ident in self._inspections and self._suspension.post(
-            request.thread_ident, lambda: self._answer(request)
-        )
+        ident = request.thread_ident
+        posted = ident in self._inspections and self._suspension.post(ident or 0, lambda: self._answer(request))
         if not posted:
             self._send(Failure(id=request.id, message=_GONE))
 
@@ -224,6 +224,8 @@ def _look(inspection: Any, request: Look | SourceText) -> Any:
             return inspection.location(request.location_reference)
         case SourceText():
             return SourceBody(content=inspection.document_text(), mime_type=PYTHON)
+        case FindDataBreakpoint():
+            return inspection.data_breakpoint(request)
 
 
 def _frames_from(frame: types.FrameType | None, shows: Callable[[str], bool]) -> list[types.FrameType]:

@@ -33,6 +33,8 @@ class ThreadTracing:
         """Likewise, of calls to `comptime.breakpoint()`."""
         self.moments = Moments()
         """Of what stops amid an instruction."""
+        self.values: dict[tuple[int, int], Any] = {}
+        """What data breakpoints compare, by breakpoint and frame: each value as it was at the instruction before."""
         self.is_held = False
         """It waits at a stop: what happens on it meanwhile is the debugger's doing."""
         self.replays = False
@@ -58,6 +60,7 @@ class ThreadTracing:
         self.replays = False
         self.high_water, self.high_breakpoint = (0, 0), 0
         self.moments.attempt_begins(replays=False)
+        self.values.clear()
         self.events = self.ticks = 0
         self.skipped = []
         self.frames.clear()

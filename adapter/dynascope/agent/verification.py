@@ -13,10 +13,12 @@ import types
 import weakref
 from collections.abc import Callable, Iterable
 
+from dynascope.agent.backward.half import BY_NAME, names_backward
 from dynascope.agent.breakpoints import Breakpoint, names_function
 from dynascope.agent.code_lines import lines_with_code
 from dynascope.agent.functions import FunctionKey, disabled_because, find_function, key_of
 from dynascope.agent.internals import resume, trace_rules
+from dynascope.agent.node_breakpoints import message_about, names_only_nodes
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import FunctionBreakpoint, Source, SourceBreakpoint
@@ -110,6 +112,13 @@ class Verification:
         for state in changes:
             self._changed(state)
 
+    def dynamo_is_there(self) -> None:
+        """torch._dynamo is imported: what names mean to it is known from now on."""
+        with self._lock:
+            changes = self._refresh()
+        for state in changes:
+            self._changed(state)
+
     def _note_lines(self, code: types.CodeType) -> FunctionKey:
         """Dynamo has traced `code` as far as a graph break, if there was one: the lines behind it are still to come."""
         original = resume.original_code(code)
@@ -188,9 +197,15 @@ class Verification:
         state = BreakpointState(id=asked.id, verified=True)
         if problem := _problem_with(asked):
             return _failed(state, problem)
-        if not any(names_function(asked.name, key.name) for key in self._traced | self._stopped_in):
-            state.verified, state.message = self._runs_are_debugged, _NO_FUNCTION
-            state.reason = None if self._runs_are_debugged else "pending"
+        if names_backward(asked.name):
+            state.message = BY_NAME
+            return state
+        about_nodes = message_about(asked.name)
+        if about_nodes is not None and names_only_nodes(asked.name):
+            state.message = about_nodes
+        elif not any(names_function(asked.name, key.name) for key in self._traced | self._stopped_in):
+            state.message = about_nodes or _NO_FUNCTION
+            state.verified, state.reason = about_nodes is not None, None if about_nodes else "pending"
         return state
 
 

@@ -14,14 +14,22 @@ import msgspec
 
 from dynascope.dap.protocol.arguments import (
     ClientBreakpoint,
+    ClientDataBreakpoint,
     ClientFunctionBreakpoint,
     ClientInstructionBreakpoint,
 )
-from dynascope.wire.dap import Breakpoint, FunctionBreakpoint, InstructionBreakpoint, Source, SourceBreakpoint
+from dynascope.wire.dap import (
+    Breakpoint,
+    DataBreakpoint,
+    FunctionBreakpoint,
+    InstructionBreakpoint,
+    Source,
+    SourceBreakpoint,
+)
 
 NO_FUNCTION_YET = "No function of that name is known yet; it stops when Dynamo or Python enters one."
 
-Asked = ClientBreakpoint | ClientFunctionBreakpoint | ClientInstructionBreakpoint
+Asked = ClientBreakpoint | ClientFunctionBreakpoint | ClientInstructionBreakpoint | ClientDataBreakpoint
 
 
 class DebugpyBreakpoint(msgspec.Struct):
@@ -40,7 +48,7 @@ class Entry:
     id: int
     asked: Asked
     source: Source | None
-    """As the client wrote it; None for a function or instruction breakpoint."""
+    """As the client wrote it; None for a function, instruction or data breakpoint."""
     agent: Breakpoint | None = None
     debugpy: DebugpyBreakpoint | None = None
     entered: bool = False
@@ -74,8 +82,8 @@ class Entry:
         if agent is None:
             assert debugpy is not None
             verified, message, reason = debugpy.verified, debugpy.message, None
-        elif isinstance(self.asked, ClientFunctionBreakpoint) and agent.message is not None and debugpy is not None:
-            # debugpy takes any name for a function's, and the agent speaks up while it knows none of that name
+        elif isinstance(self.asked, ClientFunctionBreakpoint) and agent.reason == "pending" and debugpy is not None:
+            # debugpy takes any name for a function's, and the agent waits while it knows none of that name
             verified, message, reason = self.entered, None if self.entered else NO_FUNCTION_YET, None
         elif debugpy is None or agent.verified:
             verified, message, reason = agent.verified, agent.message, agent.reason
@@ -104,6 +112,7 @@ class BreakpointTable:
         self.files: dict[str, list[Entry]] = {}
         self.functions: list[Entry] = []
         self.instructions: list[Entry] = []
+        self.data: list[Entry] = []
 
     def replace_file(self, source: Source, asked: Sequence[ClientBreakpoint]) -> list[Entry]:
         """The breakpoints of one file are these now. Ones that are as before keep their ids."""
@@ -124,6 +133,11 @@ class BreakpointTable:
         """The instruction breakpoints are these now."""
         self.instructions = self._entries(self.instructions, asked, None)
         return self.instructions
+
+    def replace_data(self, asked: Sequence[ClientDataBreakpoint]) -> list[Entry]:
+        """The data breakpoints are these now."""
+        self.data = self._entries(self.data, asked, None)
+        return self.data
 
     def get(self, id: int) -> Entry | None:
         return self._by_id.get(id)
@@ -189,6 +203,19 @@ def instruction_for_agent(entry: Entry) -> InstructionBreakpoint:
         id=entry.id,
         instruction_reference=asked.instruction_reference,
         offset=asked.offset,
+        condition=asked.condition,
+        hit_condition=asked.hit_condition,
+    )
+
+
+def data_for_agent(entry: Entry) -> DataBreakpoint:
+    """A data breakpoint as the agent wants it."""
+    asked = entry.asked
+    assert isinstance(asked, ClientDataBreakpoint)
+    return DataBreakpoint(
+        id=entry.id,
+        data_id=asked.data_id,
+        access_type=asked.access_type,
         condition=asked.condition,
         hit_condition=asked.hit_condition,
     )

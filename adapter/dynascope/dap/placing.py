@@ -11,6 +11,7 @@ from msgspec import Raw
 from dynascope.dap.breakpoints import (
     DebugpyBreakpoint,
     Entry,
+    data_for_agent,
     for_agent,
     for_debugpy,
     function_for_agent,
@@ -20,7 +21,15 @@ from dynascope.dap.errors import RequestError
 from dynascope.dap.log import logger
 from dynascope.dap.program import Program, decode_body
 from dynascope.wire.dap import BreakpointsBody, Source
-from dynascope.wire.messages import SetBreakpoints, SetFunctionBreakpoints, SetInstructionBreakpoints
+from dynascope.wire.messages import (
+    SetBreakpoints,
+    SetDataBreakpoints,
+    SetFunctionBreakpoints,
+    SetInstructionBreakpoints,
+)
+
+SetSome = SetBreakpoints | SetFunctionBreakpoints | SetInstructionBreakpoints | SetDataBreakpoints
+"""What the agent answers with a breakpoint's state for each."""
 
 
 async def place_file(program: Program, source: Source, entries: list[Entry]) -> None:
@@ -61,6 +70,13 @@ async def place_instructions(program: Program, entries: list[Entry]) -> None:
                 entry.agent.source = program.paths.source_to_client(entry.agent.source)
 
 
+async def place_data(program: Program, entries: list[Entry]) -> None:
+    """Make these the data breakpoints: the agent's alone, for debugpy has none."""
+    if (agent := program.agent) is not None:
+        wanted = [data_for_agent(entry) for entry in entries]
+        await _ask_agent(program, SetDataBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
+
+
 async def place_everything(program: Program) -> None:
     """Tell a new program all that the client has set before, and the client what became of it."""
     table = program.client.breakpoints
@@ -71,11 +87,13 @@ async def place_everything(program: Program) -> None:
         await place_functions(program, table.functions)
     if table.instructions:
         await place_instructions(program, table.instructions)
+    if table.data:
+        await place_data(program, table.data)
     filters = program.client.exception_filters
     if filters is not None and program.debugpy is not None:
         await program.debugpy.request("setExceptionBreakpoints", filters)
     lines = [entry for entries in table.files.values() for entry in entries]
-    for entry in [*lines, *table.functions, *table.instructions]:
+    for entry in [*lines, *table.functions, *table.instructions, *table.data]:
         program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
 
@@ -87,9 +105,7 @@ def _left_to_debugpy(entries: list[Entry]) -> list[Entry]:
     return [entry for entry in entries if not entry.is_agents_alone and not entry.is_refused]
 
 
-async def _ask_agent(
-    program: Program, request: SetBreakpoints | SetFunctionBreakpoints | SetInstructionBreakpoints, entries: list[Entry]
-) -> None:
+async def _ask_agent(program: Program, request: SetSome, entries: list[Entry]) -> None:
     assert program.agent is not None
     try:
         body = msgspec.json.decode(await program.agent.ask(request), type=BreakpointsBody)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from dynascope.terminal.locations import Location, display_path
+from dynascope.terminal.locations import Group, Location, display_path
 from dynascope.wire.dap import Breakpoint
 
 
@@ -16,6 +15,7 @@ class UserBreakpoint:
     """One breakpoint as asked for, and what the adapter made of it (`answer`; None until it has been asked).
 
     `once` is the condition of a `tbreak` at the same place, which goes before its own until the next stop there.
+    `data_id` is the adapter's name for what is watched; "" until it has been asked.
     """
 
     number: int
@@ -26,11 +26,14 @@ class UserBreakpoint:
     answer: Breakpoint | None = None
     hits: int = 0
     once: str | None = None
+    data_id: str = ""
 
     def to_dap(self) -> dict[str, Any]:
-        """A DAP SourceBreakpoint or FunctionBreakpoint."""
+        """A DAP SourceBreakpoint, FunctionBreakpoint or DataBreakpoint."""
         place = self.location
         asked: dict[str, Any] = {"line": place.line} if place.path else {"name": place.function}
+        if place.watched:
+            asked = {"dataId": self.data_id, "accessType": place.access}
         condition = self.condition if self.once is None else self.once
         return asked | ({"condition": condition} if condition else {})
 
@@ -56,12 +59,15 @@ class UserBreakpoint:
         return (self.answer.message or "") if self.answer is not None and self.enabled else ""
 
     def __str__(self) -> str:
-        """`breakpoint 1 at model.py:12 if x > 3 (verified)`, and the adapter's sentence below."""
+        """`breakpoint 1 at model.py:12 if x > 3 (verified)`, and the adapter's sentence below; `watch 2 on x`."""
         kind = "temporary breakpoint" if self.temporary else "breakpoint"
         condition = f" if {self.condition}" if self.condition else ""
         if self.once is not None:
             condition += f", once{f' if {self.once}' if self.once else ' without condition'}"
         message = f"\n    {self.message}" if self.message else ""
+        if self.location.watched:
+            watch = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}[self.location.access]
+            return f"{watch} {self.number} on {self.location}{condition} ({self.state}){message}"
         return f"{kind} {self.number} at {self.place}{condition} ({self.state}){message}"
 
 
@@ -106,13 +112,13 @@ class Breakpoints:
     def remove(self, breakpoint: UserBreakpoint) -> None:
         self._all.pop(breakpoint.number, None)
 
-    def files(self) -> list[Path]:
-        """Each file that has one, enabled or not."""
-        return list(dict.fromkeys(one.location.path for one in self if one.location.path))
+    def groups(self) -> list[Group]:
+        """Each that has a breakpoint, enabled or not."""
+        return list(dict.fromkeys(one.location.group for one in self))
 
-    def in_file(self, path: Path | None) -> list[UserBreakpoint]:
-        """The enabled ones of a file, or, for None, those by function name: what one DAP request sets."""
-        return [one for one in self if one.enabled and one.location.path == path]
+    def in_group(self, group: Group) -> list[UserBreakpoint]:
+        """The enabled ones that one DAP request sets."""
+        return [one for one in self if one.enabled and one.location.group == group]
 
     def forget_answers(self) -> None:
         """A new run of the program has its own ids and hits."""

@@ -22,10 +22,11 @@ from dynascope.terminal.bodies import (
     SetBreakpointsBody,
     Stop,
 )
-from dynascope.terminal.breakpoints import Breakpoints
+from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.client import Client, RequestFailed
+from dynascope.terminal.locations import Group
 from dynascope.terminal.program import Program
-from dynascope.wire.dap import Breakpoint, Thread, ThreadsBody
+from dynascope.wire.dap import Breakpoint, DataBreakpointInfo, Thread, ThreadsBody
 
 Body = TypeVar("Body")
 ADAPTER = (sys.executable, "-m", "dynascope", "dap")
@@ -88,24 +89,45 @@ class Debuggee:
         if launched.done():
             launched.result()
         self._breakpoints.forget_answers()
-        for path in self._breakpoints.files():
-            self.set_breakpoints(path)
-        if self._breakpoints.in_file(None):
-            self.set_breakpoints(None)
+        for group in self._breakpoints.groups():
+            self.set_breakpoints(group)
         if exception_filters is None:
             exception_filters = [one.filter for one in self.capabilities.exception_breakpoint_filters if one.default]
         self.set_exception_filters(exception_filters)
         self.request("configurationDone", {}, msgspec.Raw)
         launched.result()
 
-    def set_breakpoints(self, path: Path | None) -> None:
-        """Send the breakpoints of one file, or, for None, those by function name. Raises RequestFailed."""
-        here = self._breakpoints.in_file(path)
+    def find_watched(self, one: UserBreakpoint, frame_id: int | None = None) -> None:
+        """Ask the adapter for the data id of what `one` watches. Raises RequestFailed."""
+        arguments = {"name": one.location.watched} | ({} if frame_id is None else {"frameId": frame_id})
+        info = self.request("dataBreakpointInfo", arguments, DataBreakpointInfo)
+        if info.data_id is None:
+            raise RequestFailed(info.description)
+        if info.access_types and one.location.access not in info.access_types:
+            commands = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}
+            can = " or ".join(f"`{commands[access]}`" for access in info.access_types)
+            raise RequestFailed(f"{info.description} can only be watched with {can}")
+        one.data_id = info.data_id
+
+    def _finds_watched(self, one: UserBreakpoint) -> bool:
+        """One whose name means nothing says so in the list, and keeps no program from starting."""
+        try:
+            self.find_watched(one)
+        except RequestFailed as error:
+            one.answer = Breakpoint(id=-1, verified=False, message=str(error))
+        return bool(one.data_id)
+
+    def set_breakpoints(self, group: Group) -> None:
+        """Send the breakpoints of one file, those by function name, or what is watched. Raises RequestFailed."""
+        here = self._breakpoints.in_group(group)
+        if group == "data":
+            here = [one for one in here if one.data_id or self._finds_watched(one)]
         asked = [one.to_dap() for one in here]
-        if path is None:
-            body = self.request("setFunctionBreakpoints", {"breakpoints": asked}, SetBreakpointsBody)
+        if not isinstance(group, Path):
+            command = "setDataBreakpoints" if group == "data" else "setFunctionBreakpoints"
+            body = self.request(command, {"breakpoints": asked}, SetBreakpointsBody)
         else:
-            source = {"path": os.fspath(path), "name": os.path.basename(path)}
+            source = {"path": os.fspath(group), "name": os.path.basename(group)}
             body = self.request("setBreakpoints", {"source": source, "breakpoints": asked}, SetBreakpointsBody)
         for one, answer in zip(here, body.breakpoints, strict=False):
             one.answer = Breakpoint(id=answer.id, verified=answer.verified, line=answer.line, message=answer.message)

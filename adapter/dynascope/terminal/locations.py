@@ -1,4 +1,5 @@
-"""What a user types after `break`: `FILE:LINE`, `FILE:FUNCTION`, `LINE`, `FUNCTION`, each with `, CONDITION`."""
+"""What a user types after `break`: `FILE:LINE`, `FILE:FUNCTION`, `LINE`, `FUNCTION` or an operator's name, each with
+`, CONDITION`; and after `watch`: a name."""
 
 from __future__ import annotations
 
@@ -10,6 +11,15 @@ import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
+
+from dynascope.wire.dap import DataAccess
+
+Group = Path | Literal["functions", "data"]
+"""What one DAP request sets: the breakpoints of a file, those by function name, the data breakpoints."""
+
+_FUNCTION = re.compile(r"[A-Za-z_*?][\w*?]*(\.([A-Za-z_*?][\w*?]*|<\w+>))*")
+_NODE = re.compile(r"(call_function|call_method|call_module|get_attr|placeholder|output)(\s+\S+)?")
 
 
 class BadLocation(Exception):
@@ -18,13 +28,21 @@ class BadLocation(Exception):
 
 @dataclass(frozen=True)
 class Location:
-    """A line of a file, or, without a path, a function by its (qualified) name."""
+    """A line of a file; or a function or operator by its name; or what is `watched`, and for which `access`."""
 
     path: Path | None = None
     line: int = 0
     function: str = ""
+    watched: str = ""
+    access: DataAccess = "write"
+
+    @property
+    def group(self) -> Group:
+        return self.path or ("data" if self.watched else "functions")
 
     def __str__(self) -> str:
+        if self.watched:
+            return self.watched
         return f"{display_path(self.path)}:{self.line}" if self.path else self.function
 
 
@@ -33,7 +51,7 @@ def parse(text: str, current: Path | None) -> tuple[Location, str]:
 
     Raises BadLocation.
     """
-    place, _, condition = (part.strip() for part in _split_condition(text))
+    place, condition = split_condition(text)
     if not place:
         raise BadLocation("where? `break FILE:LINE`, `break LINE`, `break FILE:FUNCTION` or `break FUNCTION`")
     file, _, rest = place.rpartition(":")
@@ -45,8 +63,8 @@ def parse(text: str, current: Path | None) -> tuple[Location, str]:
         if current is None:
             raise BadLocation(f"line {place} of which file? `break FILE:{place}`")
         return Location(_checked(current, int(place)), int(place)), condition
-    if not re.fullmatch(r"[A-Za-z_]\w*(\.([A-Za-z_]\w*|<\w+>))*", place):
-        raise BadLocation(f"`{place}` is neither FILE:LINE nor the name of a function")
+    if not _FUNCTION.fullmatch(place) and not _NODE.fullmatch(place):
+        raise BadLocation(f"`{place}` is neither FILE:LINE nor the name of a function or an operator")
     return Location(function=place), condition
 
 
@@ -82,8 +100,10 @@ def function_around(path: Path | str, line: int) -> tuple[int, int] | None:
     return max(around, default=None)
 
 
-def _split_condition(text: str) -> tuple[str, str, str]:
-    return text.partition(",")
+def split_condition(text: str) -> tuple[str, str]:
+    """What stands before the first comma, and what stands behind it."""
+    place, _, condition = text.partition(",")
+    return place.strip(), condition.strip()
 
 
 def _checked(path: Path, line: int) -> Path:

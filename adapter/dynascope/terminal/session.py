@@ -12,7 +12,7 @@ from dynascope.terminal.bodies import ExceptionInfoBody, SourceBody, Stop
 from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee, StepCommand
-from dynascope.terminal.locations import lines_of_function
+from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer, lines_of
 from dynascope.terminal.program import Program
 from dynascope.wire.dap import (
@@ -135,7 +135,7 @@ class Session:
             return
         for one in self.breakpoints:
             self.breakpoints.remove(one)
-            self.send_breakpoints(one.location.path)
+            self.send_breakpoints(one.location.group)
         if self.debuggee is None:
             self.start()
         while self.debuggee is not None:
@@ -252,10 +252,10 @@ class Session:
         file = self.current_file
         marked = [
             one.answer.line if one.answer and one.answer.line else one.location.line
-            for one in self.breakpoints.in_file(file)
+            for one in (self.breakpoints.in_group(file) if file else ())
         ]
         if file is not None:
-            for one in self.breakpoints.in_file(None):
+            for one in self.breakpoints.in_group("functions"):
                 marked += lines_of_function(file, one.location.function)
         self.printer.source(lines[first - 1 : last], first, frame.line, marked)
         self.listed = last
@@ -268,12 +268,24 @@ class Session:
 
     # ---- stops and breakpoints
 
-    def send_breakpoints(self, path: Path | None) -> None:
-        """After a change to the breakpoints of `path` (None: those by function name). Raises CommandError."""
+    def find_watched(self, one: UserBreakpoint) -> None:
+        """Ask what `one` watches: at the selected frame of a stop, else by its name alone. Raises CommandError."""
+        frame = self.frames[self.selected] if self.frames else None
+        if self.debuggee is not None:
+            try:
+                self.debuggee.find_watched(one, frame.id if frame is not None else None)
+            except RequestFailed as error:
+                raise CommandError(str(error)) from error
+
+    def send_breakpoints(self, group: Group) -> None:
+        """After a change to the breakpoints of a file, to those by function name, or to what is watched.
+
+        Raises CommandError.
+        """
         if self.debuggee is None:
             return
         try:
-            self.debuggee.set_breakpoints(path)
+            self.debuggee.set_breakpoints(group)
         except RequestFailed as error:
             raise CommandError(str(error)) from error
 
@@ -282,7 +294,7 @@ class Session:
         for one in hit:
             one.hits += 1
             if self.breakpoints.used(one):
-                self.send_breakpoints(one.location.path)
+                self.send_breakpoints(one.location.group)
         self._look(stop, hit)
 
     def _look(self, stop: Stop, hit: Sequence[UserBreakpoint] = ()) -> None:
@@ -290,6 +302,8 @@ class Session:
         frames = self._ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
         self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None
         self.printer.stop(stop, frames[0] if frames else None, hit)
+        if stop.text and stop.reason in ("data breakpoint", "function breakpoint"):
+            self.printer.say(f"  {stop.text}")
         if stop.reason == "exception":
             self.printer.say(f"  {self._exception(stop)}", "bold red")
         if frames:

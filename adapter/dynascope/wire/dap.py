@@ -136,6 +136,20 @@ class InstructionBreakpoint(DapStruct):
     hit_condition: str | None = None
 
 
+DataAccess = Literal["read", "write", "readWrite"]
+"""DAP's DataBreakpointAccessType."""
+
+
+class DataBreakpoint(DapStruct):
+    """A breakpoint on what the compiler decides of a value, plus the `id` the adapter gave it."""
+
+    id: int
+    data_id: str
+    access_type: DataAccess | None = None
+    condition: str | None = None
+    hit_condition: str | None = None
+
+
 class DisassembledInstruction(DapStruct):
     """One row of a listing; `location` is given where it changes, and on the first row."""
 
@@ -175,6 +189,18 @@ class BreakpointLocation(DapStruct):
 
 class BreakpointLocationsBody(DapStruct):
     breakpoints: list[BreakpointLocation]
+
+
+class DataBreakpointInfo(DapStruct):
+    """Body of a `dataBreakpointInfo` response; `data_id` None: no breakpoint can be there, `description` says why.
+
+    DAP requires both, null or not, so neither has a default.
+    """
+
+    data_id: str | None
+    description: str
+    access_types: list[DataAccess] | None = None
+    can_persist: bool | None = None
 
 
 class ScopesBody(DapStruct):

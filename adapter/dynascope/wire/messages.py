@@ -14,6 +14,7 @@ from msgspec import Struct
 from dynascope.wire.dap import (
     FIRST_AGENT_ID,
     Breakpoint,
+    DataBreakpoint,
     FunctionBreakpoint,
     InstructionBreakpoint,
     Source,
@@ -171,6 +172,25 @@ class FindBreakpointLocations(Request, tag="breakpointLocations"):
     end_line: int
 
 
+class SetDataBreakpoints(Request, tag="setDataBreakpoints"):
+    """All data breakpoints, replacing those before. → BreakpointsBody"""
+
+    breakpoints: list[DataBreakpoint]
+
+
+class FindDataBreakpoint(Request, tag="dataBreakpointInfo"):
+    """What a data breakpoint could be on. → DataBreakpointInfo
+
+    `name` is a row below `variables_reference`, or an expression at `frame_id`; these two are served on the stopped
+    thread. Without either `name` is one that means the same everywhere: `L['x']`, `s0`, `FILE.py:FUNCTION:x`.
+    """
+
+    name: str
+    thread_ident: int | None = None
+    variables_reference: int | None = None
+    frame_id: int | None = None
+
+
 class ConfigurationDone(Request, tag="configurationDone"):
     """A program held by `dynascope.agent.launcher` (or `wait_for_client`) may start."""
 
@@ -278,6 +298,8 @@ ToAgent: TypeAlias = (
     | SetFunctionBreakpoints
     | SetInstructionBreakpoints
     | FindBreakpointLocations
+    | SetDataBreakpoints
+    | FindDataBreakpoint
     | ConfigurationDone
     | Acknowledge
     | Resume

@@ -31,7 +31,8 @@ _OF_BACKWARD = re.compile(
     r"|(reorder|delay)_\w+_nodes\w*|remove_unused_sizes|move_graph_nodes_to_cuda"
 )
 _AT_NODES = "Stops in the backward, where compiled autograd captures the nodes that this line makes from now on."
-_BY_NAME = "Stops in the backward, where compiled autograd captures it."
+BY_NAME = "Stops in the backward, where compiled autograd captures it."
+"""What is said of a function breakpoint that names a part of the backward."""
 _NO_CODE = "There is no code on this line or below it."
 
 
@@ -79,13 +80,9 @@ class BackwardHalf:
         others = [asked for asked in message.breakpoints if asked.mode != MODE]
         return msgspec.structs.replace(message, breakpoints=others), answers
 
-    def take_names(self, made: Sequence[tuple[str, Breakpoint]], answers: Sequence[BreakpointState]) -> None:
-        """Function breakpoints serve both halves; those that name a part of the backward are told that they can hit."""
+    def take_names(self, made: Sequence[tuple[str, Breakpoint]]) -> None:
+        """Function breakpoints serve both halves."""
         self._use(self._table.with_names(list(made)))
-        for answer in answers:
-            name = next((name for name, breakpoint in made if breakpoint.id == answer.id), None)
-            if name is not None and names_backward(name):
-                answer.verified, answer.message, answer.reason = True, _BY_NAME, None
 
     def _use(self, table: BackwardTable) -> None:
         self._table = table

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
 from dynascope.agent.backward.scopes import graph, headings
+from dynascope.agent.data_breakpoints.names import refusal
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame
 from dynascope.agent.inspection.locations import Locations
@@ -16,8 +17,17 @@ from dynascope.agent.inspection.rows import Below, Look, Row, to_variable
 from dynascope.agent.inspection.running import evaluate_running, running_headings
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.internals.captured_graph import set_aside
-from dynascope.wire.dap import EvaluateResult, LocationsBody, Scope, ScopesBody, Source, StackFrame, VariablesBody
-from dynascope.wire.messages import Evaluate, Variables
+from dynascope.wire.dap import (
+    DataBreakpointInfo,
+    EvaluateResult,
+    LocationsBody,
+    Scope,
+    ScopesBody,
+    Source,
+    StackFrame,
+    VariablesBody,
+)
+from dynascope.wire.messages import Evaluate, FindDataBreakpoint, Variables
 
 NODE_CALLS_SHOWN = 200
 """NodeCalls of a stack; a large model has thousands, and they are all in the Graph scope."""
@@ -116,6 +126,10 @@ class BackwardInspection:
         reference = next(self._ids)
         self._below[reference] = below
         return reference
+
+    def data_breakpoint(self, request: FindDataBreakpoint) -> DataBreakpointInfo:
+        """Nothing: data breakpoints are on what Dynamo traces, and here it does not yet."""
+        return refusal("A capture decides nothing of single values: they can be watched when Dynamo traces its graph.")
 
     def variables(self, request: Variables) -> VariablesBody:
         """A page of children; raises KeyError when the reference is not of this stop."""

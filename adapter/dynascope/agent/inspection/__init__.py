@@ -19,6 +19,7 @@ from dynascope.agent.inspection.scopes import graph, headings
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.step_in_targets import step_in_targets
 from dynascope.wire.dap import (
+    DataBreakpointInfo,
     EvaluateResult,
     LocationsBody,
     Scope,
@@ -28,9 +29,10 @@ from dynascope.wire.dap import (
     StepInTargetsBody,
     VariablesBody,
 )
-from dynascope.wire.messages import Evaluate, Variables
+from dynascope.wire.messages import Evaluate, FindDataBreakpoint, Variables
 
 _FRAME_GONE = "This frame is gone: the program went on since."
+_VARIABLE_GONE = "This variable is gone: the program went on since."
 
 
 class Inspection:
@@ -111,7 +113,7 @@ class Inspection:
     def variables(self, request: Variables) -> VariablesBody:
         """A page of children; raises EvaluationError when the reference is not of this stop."""
         if request.variables_reference not in self._below:
-            raise EvaluationError("This variable is gone: the program went on since.")
+            raise EvaluationError(_VARIABLE_GONE)
         below, names = self._below[request.variables_reference]
         look = Look(None, request.hex) if names is None else names.look(request.hex)
         with torch._C.DisableTorchFunction():
@@ -147,6 +149,19 @@ class Inspection:
             presentation_hint=variable.presentation_hint,
             value_location_reference=variable.value_location_reference,
         )
+
+    def data_breakpoint(self, request: FindDataBreakpoint) -> DataBreakpointInfo:
+        """What a row or an expression of this stop could be watched for; raises EvaluationError when it is over."""
+        from dynascope.agent.data_breakpoints import asking
+
+        if request.variables_reference is not None:
+            if request.variables_reference not in self._below:
+                raise EvaluationError(_VARIABLE_GONE)
+            return asking.of_child(*self._below[request.variables_reference], request.name)
+        frame = self._frames.get(request.frame_id or 0)
+        if frame is None:
+            raise EvaluationError(_FRAME_GONE)
+        return asking.of_expression(request.name, frame)
 
     def _console(self, frame_id: int) -> Console:
         console = self._consoles.get(frame_id)

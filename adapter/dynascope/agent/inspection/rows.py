@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from dynascope.agent.inspection.locations import Locations, Whereabouts
 from dynascope.agent.internals.side_effects import SideEffects
@@ -43,6 +43,15 @@ class Row:
     """The user's line that it comes from."""
     written_at: Whereabouts = None
     """Where its value, a function or an object's class, is written."""
+    subject: object | None = None
+    """What a data breakpoint on this row watches: the variable or symbolic number it shows, or a `Datum`."""
+
+
+class Datum(NamedTuple):
+    """What a row without an expression is about: a guard's `source`, a `symbol` or a graph's `node`, by name."""
+
+    kind: Literal["source", "symbol", "node"]
+    name: str
 
 
 Maker = Callable[[Look, int, int], Iterator[Row]]

@@ -53,13 +53,14 @@ def row(look: Look, name: str, variable: object, path: str | None) -> Row:
     held = contents(look, variable)
     if type(held) is Cell:
         if held.contents is None:
-            return Row(name, "unset", type="empty cell", path=path)
+            return Row(name, "unset", type="empty cell", path=path, subject=variable)
         return row(look, name, held.contents, path)
     if type(held) is Unrealised and held.computed_from is None:
         shown = concrete.row(look, name, held.value, path)
         kind = f"{shown.type} (not looked at by Dynamo yet)"
-        return Row(name, shown.value, kind, path, shown.below, LAZY, written_at=shown.written_at)
-    made = Row(name, contents_text(look, held, 0), type_text(variable, held), path, below(variable, held, path))
+        return Row(name, shown.value, kind, path, shown.below, LAZY, written_at=shown.written_at, subject=variable)
+    text, kind = contents_text(look, held, 0), type_text(variable, held)
+    made = Row(name, text, kind, path, below(variable, held, path), subject=variable)
     made.made_at, made.written_at = _places(held)
     return made
 

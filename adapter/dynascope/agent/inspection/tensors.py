@@ -43,7 +43,7 @@ def tensor_rows(
         return Row(name, text, path=at and f"{at}{name}{suffix}", below=below)
 
     sizes = [
-        Row(str(i), number_text(size, look), type=type(size).__name__, path=at and f"{at}shape[{i}]")
+        Row(str(i), number_text(size, look), type=type(size).__name__, path=at and f"{at}shape[{i}]", subject=size)
         for i, size in enumerate(tensor.shape)
     ]
     rows = [

@@ -9,12 +9,17 @@ from typing import Any
 import torch
 
 from dynascope.agent.internals.graph import target_text
+from dynascope.agent.internals.variables import source_text
 
 Entered = Callable[[Any], None]
 """Called with the node, complete but for its example value: the operator has not been run on fakes yet."""
 
 OPS = ("call_function", "call_method", "call_module", "get_attr", "placeholder", "output")
 """What `torch.fx.Node.op` may be."""
+
+
+_AUTOGRAD_OPS = "torch._dynamo.compiled_autograd.ops"
+"""Where the functions of a captured backward live: their bare names (`MmBackward0`) are those of autograd nodes."""
 
 
 class NodeEvents:
@@ -59,7 +64,7 @@ def names_of(node: Any) -> tuple[str, ...]:
     if isinstance(target, torch._ops.HigherOrderOperator):
         names += [f"torch.ops.higher_order.{target.name()}", str(target.name())]
     name = getattr(target, "__name__", None)
-    if isinstance(name, str):
+    if isinstance(name, str) and getattr(target, "__module__", None) != _AUTOGRAD_OPS:
         names += [f"{place}.{name}" for place, owner in _public_places() if owner.get(name) is target]
         names.append(name)
     return tuple(dict.fromkeys(names))
@@ -84,6 +89,12 @@ def operator_exists(name: str) -> bool:
     for part in rest.split("."):
         found = getattr(found, part, None)
     return found is not None
+
+
+def source_of_input(node: Any) -> str | None:
+    """Where a placeholder comes from (`node.meta["grapharg"].source`, 2.0), or None for any other node."""
+    argument = node.meta.get("grapharg") if node.op == "placeholder" else None
+    return source_text(getattr(argument, "source", None))
 
 
 def inputs_of(node: Any) -> list[Any]:

@@ -11,7 +11,9 @@ from torch import _guards
 Installed = Callable[[str, str], None]
 """Called with the expression that the guard is on ("" for global state), and its type (`TENSOR_MATCH` …)."""
 
-_OF_MODULE = re.compile(r"\.(?:_modules|_parameters|_buffers|__dict__)\['(\w+)'\]")
+_OF_MODULE = re.compile(
+    r"(?:\.__dict__\['(?:_modules|_parameters|_buffers)'\]|\.(?:_modules|_parameters|_buffers|__dict__))\['(\w+)'\]"
+)
 _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 
 

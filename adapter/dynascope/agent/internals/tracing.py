@@ -63,6 +63,11 @@ def note_line(translator: Translator, line: int) -> None:
     type(translator).starts_line(translator, line)
 
 
+def is_translator(frame: object) -> bool:
+    """Whether this is a frame being traced (`InstructionTranslatorBase`, 2.0), and not one that runs."""
+    return not isinstance(frame, types.FrameType)
+
+
 def active_translators(translator: Translator) -> list[Translator]:
     """The frames being traced now, outermost first (`OutputGraph._current_tx`, 2.10).
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from msgspec import Raw, field
 
-from dynascope.wire.dap import DapStruct, Source
+from dynascope.wire.dap import DapStruct, DataAccess, Source
 
 
 class NoArguments(DapStruct):
@@ -105,6 +105,25 @@ class DisassembleArguments(DapStruct):
     instruction_count: int
     offset: int = 0
     instruction_offset: int = 0
+
+
+class DataBreakpointInfoArguments(DapStruct):
+    """`name` is a child of `variables_reference`, or an expression at `frame_id`, or one that needs no frame."""
+
+    name: str
+    variables_reference: int | None = None
+    frame_id: int | None = None
+
+
+class ClientDataBreakpoint(DapStruct):
+    data_id: str
+    access_type: DataAccess | None = None
+    condition: str | None = None
+    hit_condition: str | None = None
+
+
+class SetDataBreakpointsArguments(DapStruct):
+    breakpoints: list[ClientDataBreakpoint]
 
 
 class SetExceptionBreakpointsArguments(DapStruct):

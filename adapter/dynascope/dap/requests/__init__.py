@@ -7,6 +7,7 @@ from importlib import import_module
 GROUPS = (
     "lifecycle",
     "breakpoints",
+    "data_breakpoints",
     "execution",
     "stepping",
     "instructions",

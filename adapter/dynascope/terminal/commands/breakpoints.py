@@ -9,12 +9,14 @@ from dynascope.terminal.commands import command
 from dynascope.terminal.session import CommandError, Session
 
 
-@command("break", "b", usage="FILE:LINE | LINE | FILE:FUNCTION | FUNCTION [, CONDITION]")
+@command("break", "b", usage="FILE:LINE | LINE | FILE:FUNCTION | FUNCTION | OPERATOR [, CONDITION]")
 def break_(session: Session, argument: str) -> None:
     """Stop where Dynamo traces that line, and where the line runs. Without an argument, list the breakpoints.
 
     FILE may be a library's, as its import path has it: `break transformers/models/llama/modeling_llama.py:242`.
-    FILE:FUNCTION is the first line of that function; CONDITION is a Python expression.
+    FILE:FUNCTION is the first line of that function; CONDITION is a Python expression. OPERATOR stops where a node that
+    calls it enters the graph: `torch.add`, `operator.add`, `torch.ops.aten.mm`, `call_method view`, with * and ?; its
+    CONDITION may use `node`: `break torch.mm, node.args[0].meta["example_value"].shape[0] > 8`.
     """
     if argument:
         set_breakpoint(session, argument)
@@ -111,5 +113,5 @@ def _switch(session: Session, argument: str, enabled: bool) -> None:
 
 
 def _send(session: Session, changed: list[UserBreakpoint]) -> None:
-    for path in dict.fromkeys(one.location.path for one in changed):
-        session.send_breakpoints(path)
+    for group in dict.fromkeys(one.location.group for one in changed):
+        session.send_breakpoints(group)

@@ -7,7 +7,7 @@ from typing import Any
 
 from dynascope.agent.inspection.locations import place_of_node
 from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Look, Row, Rows, computed, fixed
+from dynascope.agent.inspection.rows import Below, Datum, Look, Row, Rows, computed, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
 from dynascope.agent.internals.fake_tensors import is_tensor
@@ -45,6 +45,7 @@ def _node_row(node: Any) -> Row:
         below=Below(named=computed(lambda look: _below(node, look))),
         hint=VIRTUAL,
         made_at=place_of_node(node),
+        subject=Datum("node", node.name),
     )
 
 

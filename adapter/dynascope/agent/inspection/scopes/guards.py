@@ -9,7 +9,7 @@ from itertools import chain, islice, starmap
 
 from dynascope.agent.inspection.locations import Place
 from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Look, Row, Rows, computed, fixed
+from dynascope.agent.inspection.rows import Below, Datum, Look, Row, Rows, computed, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import VIRTUAL
 from dynascope.agent.internals.guards import GuardFact, guards_so_far, number_of_guards, shape_guards_so_far
@@ -33,8 +33,15 @@ def heading(names: Names) -> Heading:
 def _guard_row(fact: GuardFact) -> Row:
     where = f" at {os.path.basename(fact.file)}:{fact.line}" if fact.file else ""
     below = Below(named=computed(lambda _look: _details(fact)))
+    datum = Datum("source", fact.source) if fact.source else None
     return Row(
-        fact.source or fact.kind, f"{fact.kind}{where}", type=fact.kind, below=below, hint=VIRTUAL, made_at=_place(fact)
+        fact.source or fact.kind,
+        f"{fact.kind}{where}",
+        type=fact.kind,
+        below=below,
+        hint=VIRTUAL,
+        made_at=_place(fact),
+        subject=datum,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.rows import Below, Datum, Look, Row, computed, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import VIRTUAL
 from dynascope.agent.internals.shapes import SymbolFact, symbols_so_far
@@ -32,4 +32,5 @@ def _symbol_row(fact: SymbolFact) -> Row:
         Row("replacement", fact.replacement or "none", hint=VIRTUAL),
         Row("constraints", "; ".join(fact.constraints) or "none", hint=VIRTUAL),
     ]
-    return Row(fact.name, text, type="symbol", below=Below(named=fixed(rows)), hint=VIRTUAL)
+    datum = Datum("symbol", fact.sources[0] if fact.sources else fact.name)
+    return Row(fact.name, text, type="symbol", below=Below(named=fixed(rows)), hint=VIRTUAL, subject=datum)

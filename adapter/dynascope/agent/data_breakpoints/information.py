@@ -1,0 +1,51 @@
+"""What a row of the Variables view, or an expression, could be watched for: the answer to `dataBreakpointInfo`."""
+
+from __future__ import annotations
+
+from dynascope.agent.data_breakpoints import data_id
+from dynascope.agent.data_breakpoints.data_id import DataId
+from dynascope.agent.data_breakpoints.names import ACCESS, ALL, offer, refusal
+from dynascope.agent.data_breakpoints.subject import of_row
+from dynascope.agent.inspection.rows import Datum, Look, Row
+from dynascope.agent.internals import resume
+from dynascope.agent.internals.contents import Constant, NestedFunction, Parts, Real, Unset
+from dynascope.agent.internals.guard_events import as_written
+from dynascope.agent.internals.tracing import Translator, active_translators, code_of
+from dynascope.agent.internals.variables import source_of
+from dynascope.agent.user_code import real_path
+from dynascope.wire.dap import DataBreakpointInfo
+
+RUNNING = "Data breakpoints are on what the compiler decides: select a variable of a compile-time frame."
+_NOTHING = "{0} is the debugger's own description of something: nothing the compiler does can change it."
+
+
+def of_row_at(row: Row, frame: Translator, look: Look) -> DataBreakpointInfo:
+    """A row of a symbolic frame's scopes."""
+    outermost = active_translators(frame)[0]
+    if isinstance(row.subject, Datum):
+        on = DataId(row.subject.kind, *_place(outermost), as_written(row.subject.name))
+        return offer(on, ACCESS[on.kind], can_persist=on.what != row.name or on.kind == "source")
+    if row.path is None or data_id.access_path(row.path) is None:
+        return refusal(_NOTHING.format(row.name))
+    _, held = of_row(row, look)
+    if isinstance(held, (Unset, Parts, NestedFunction)):
+        return offer(DataId("local", *_place(frame), row.path), ["write"])
+    if isinstance(held, (Constant, Real)) and not (row.subject is not None and source_of(row.subject)):
+        return offer(DataId("local", *_place(frame), row.path), ["write"])  # nothing guards what was made while tracing
+    return offer(DataId("local", *_place(frame), row.path), ALL)
+
+
+def of_expression(name: str, frame: Translator, is_known: bool) -> DataBreakpointInfo:
+    """What a user typed at a frame; `is_known`: it leads to a value there. Raises ValueError with a sentence."""
+    on = data_id.of_name(name)
+    if is_known:
+        return offer(DataId("local", *_place(frame), name.strip()), ALL)
+    if on.function == data_id.ANYWHERE:
+        place = _place(frame) if on.kind == "local" else _place(active_translators(frame)[0])
+        on = DataId(on.kind, *place, on.what)
+    return offer(on, ACCESS[on.kind])
+
+
+def _place(frame: Translator) -> tuple[str, str]:
+    code = resume.original_code(code_of(frame))
+    return real_path(code.co_filename), code.co_qualname

@@ -1,0 +1,114 @@
+"""What a data breakpoint's access path stands for in a frame being traced."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from dynascope.agent.data_breakpoints.data_id import access_path
+from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.paths import row_at
+from dynascope.agent.inspection.rows import Datum, Look, Row
+from dynascope.agent.inspection.symbolic_text import contents
+from dynascope.agent.internals.contents import Cell, Contents, Number, Tensor, Unrealised
+from dynascope.agent.internals.fake_tensors import is_symbolic
+from dynascope.agent.internals.guard_events import as_written
+from dynascope.agent.internals.symbol_events import symbols_in
+from dynascope.agent.internals.tracing import Translator
+from dynascope.agent.internals.variables import is_variable, look_through_lazy, source_of
+
+
+@dataclass(slots=True)
+class Subject:
+    """The value as it is now, in the terms that guards, nodes, symbols and mutations are told in."""
+
+    row: Row
+    held: Contents | None
+    """None for a symbolic size, and for a real value that Dynamo does not track."""
+    variable: object | None
+    owner: object | None
+    """The variable whose attribute it is."""
+    attribute: str | None
+    sources: frozenset[str]
+    """As a user writes them; empty for what is made while tracing."""
+    node: Any
+    symbols: frozenset[str]
+    is_looked_at: bool
+    """Whether Dynamo tracks it, and not only the real value: before that a tensor's sizes are plain numbers."""
+
+
+def find(translator: Translator, what: str) -> Subject | None:
+    """The value of an access path at a frame; None while the path leads nowhere."""
+    expression = access_path(what)
+    if expression is None:
+        return None
+    with torch._C.DisableTorchFunction():
+        names = Names(translator)
+        look = names.look()
+        row = row_at(expression, names, look)
+        return None if row is None else _subject(row, expression, names, look)
+
+
+def of_row(row: Row, look: Look) -> tuple[object | None, Contents | None]:
+    """The variable that a row shows, behind its cell and its lazy, and what it holds."""
+    variable = row.subject
+    if variable is None or isinstance(variable, Datum) or not is_variable(variable):
+        return None, None
+    variable = look_through_lazy(variable)[0] or variable
+    held = contents(look, variable)
+    if isinstance(held, Cell) and held.contents is not None:
+        variable = look_through_lazy(held.contents)[0] or held.contents
+        held = contents(look, variable)
+    return variable, held
+
+
+def _subject(row: Row, expression: ast.expr, names: Names, look: Look) -> Subject:
+    variable, held = of_row(row, look)
+    owner, attribute = None, None
+    if isinstance(expression, ast.Attribute):
+        owner_row = row_at(expression.value, names, look)
+        owner = of_row(owner_row, look)[0] if owner_row is not None else None
+        attribute = expression.attr
+    root, root_held = _root(expression, names, look)
+    symbolic = row.subject if is_symbolic(row.subject) else held.symbolic if isinstance(held, Number) else None
+    return Subject(
+        row=row,
+        held=held,
+        variable=variable,
+        owner=owner,
+        attribute=attribute,
+        sources=_sources(_source(variable, held), expression, root),
+        node=held.node if isinstance(held, (Tensor, Number)) else None,
+        symbols=symbols_in(symbolic) if is_symbolic(symbolic) else frozenset(),
+        is_looked_at=row.subject is not None and not isinstance(held or root_held, Unrealised),
+    )
+
+
+def _root(expression: ast.expr, names: Names, look: Look) -> tuple[str | None, Contents | None]:
+    """The source of the name that an access path begins with, and what the name holds."""
+    while isinstance(expression, (ast.Attribute, ast.Subscript)):
+        expression = expression.value
+    row = row_at(expression, names, look)
+    if row is None:
+        return None, None
+    variable, held = of_row(row, look)
+    return _source(variable, held), held
+
+
+def _sources(own: str | None, expression: ast.expr, root: str | None) -> frozenset[str]:
+    """Its own, and the path behind the source of its root: a part not yet looked at has no variable of its own."""
+    found = {own} if own else set()
+    if root is not None and not isinstance(expression, ast.Name):
+        text = ast.unparse(expression)
+        name = next(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
+        found.add(root + text[len(name) :])
+    return frozenset(map(as_written, found))
+
+
+def _source(variable: object | None, held: Contents | None) -> str | None:
+    if isinstance(held, Unrealised):
+        return held.source
+    return source_of(variable) if variable is not None else None
