@@ -17,6 +17,7 @@ from tests.dap import (
     test_instructions,
     test_lifecycle,
     test_session,
+    test_waiting_and_cancelling,
 )
 from tests.dap.client import DapClient
 from tests.dap.marks import line, program
@@ -184,6 +185,7 @@ USED = {
     "supportsDataBreakpoints": test_data_breakpoints.test_supports_data_breakpoints,
     "breakpointModes": backward.test_a_line_breakpoint_with_mode_backward,
     "supportsLoadedSourcesRequest": test_documents.test_supports_loaded_sources_request,
+    "supportsCancelRequest": test_waiting_and_cancelling.test_supports_cancel_request,
 }
 
 

@@ -62,18 +62,16 @@ class Hook:
         self._on_first_compile: Callable[[], None] | None = on_first_compile
         # the code a breakpoint stops in, and the breakpoints
         self._on_hit = on_hit
-        self.on_generated: Callable[[types.CodeType, types.CodeType, str], None] = lambda *what: None
-        """Called with code, what Dynamo made of it, and the compile id."""
         self._errors = 0
         self.find_changes: FindChanges | None = None
         """Asked before every instruction of every frame while a data breakpoint waits for a value to change."""
         self._activation_hooks = tracing.ActivationHooks(self._entered, self._left)
-        self._compile_hooks = convert_frame.CompileHooks(self)
-        self._below = ProgramBelow(self._compile_hooks, suspension)
+        self.compile_hooks = convert_frame.CompileHooks(self)
+        self._below = ProgramBelow(self.compile_hooks, suspension)
 
     def remove(self) -> None:
         self.enabled = False
-        self._compile_hooks.remove()
+        self.compile_hooks.remove()
         self._activation_hooks.remove()
 
     def _report(self) -> None:
@@ -93,6 +91,8 @@ class Hook:
             state.depth += 1
             if state.depth == 1 and self.enabled:
                 state.compile_token = self._suspension.compile_begins()
+                state.thread_id = self._suspension.thread_id()
+                self._stops.compile_begins()
         except Exception:
             self._report()
 
@@ -119,12 +119,6 @@ class Hook:
         if state.stepping.compile_ends():
             # a compile that continues the step may come before it ends there (see _compile_entered)
             self._suspension.finish_step_at_runtime(self._below.user_frame())
-
-    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
-        try:
-            self.on_generated(code, generated, compile_id)
-        except Exception:
-            self._report()
 
     def attempt_restarts(self, kind: convert_frame.Restart) -> None:
         try:

@@ -36,7 +36,7 @@ class Reading:
         from dynascope.agent.internals.graph_events import GraphHook
 
         self._hook = hook
-        hook.on_generated = self._code_generated
+        hook.compile_hooks.on_generated = self._code_generated
         self._graph_hook = GraphHook(self._graph_done)
 
     def end(self) -> None:
@@ -64,15 +64,19 @@ class Reading:
                 return
             compile_id, _ = compile_context.compile_id_and_attempt()
             frame = f"{tracing.code_of(state.outermost).co_name} [{compile_id}]"
+            state.backend = compile_context.backend_name(tracing.output_of(state.outermost))
             self._documents.graph_compiled(frame, graph_code.module_code(module))
         except Exception:
             self._report()
 
     def _code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
-        from dynascope.agent.internals import resume
+        try:
+            from dynascope.agent.internals import resume
 
-        own = code if resume.is_resume_function(code) else None
-        self._documents.code_generated(f"{code.co_name} [{compile_id}]", generated, own)
+            own = code if resume.is_resume_function(code) else None
+            self._documents.code_generated(f"{code.co_name} [{compile_id}]", generated, own)
+        except Exception:
+            self._report()
 
     def _report(self) -> None:
         if not self._failed:

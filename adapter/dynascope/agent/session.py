@@ -13,6 +13,7 @@ from dynascope.agent import instruction_breakpoints
 from dynascope.agent.backward.half import BackwardHalf
 from dynascope.agent.breakpoints import Table
 from dynascope.agent.code_lines import breakpoint_locations
+from dynascope.agent.compiles import compiles_now
 from dynascope.agent.disassembly import BadAddress
 from dynascope.agent.documents import UnknownDocument
 from dynascope.agent.event_breakpoints import EventBreakpoints
@@ -29,6 +30,9 @@ from dynascope.wire.dap import Thread as DapThread
 from dynascope.wire.messages import (
     Acknowledge,
     BreakpointChanged,
+    Cancel,
+    Compiles,
+    CompilesBody,
     ConfigurationDone,
     Configure,
     Detach,
@@ -184,6 +188,8 @@ class Agent:
                 self.uninstall()
             case Scopes() | Variables() | FindStepInTargets() | Evaluate() | Locations():
                 self.stops.look(message)
+            case Cancel():
+                self.stops.cancellation.cancel(message.request_id)
             case SourceText() if self.stops.write_document(message):
                 pass
             case FindDataBreakpoint(thread_ident=int()):
@@ -225,6 +231,8 @@ class Agent:
                 return self._pause()
             case Threads():
                 return _threads()
+            case Compiles():
+                return CompilesBody(compiles=[] if self.hook is None else compiles_now(self.hook, self.stops))
             case LoadedSources():
                 return LoadedSourcesBody(sources=self.reading.sources())
             case SourceText():

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from dynascope.agent.cancellation import Cancellation, Cancelled
 from dynascope.agent.disassembly import Listings
 from dynascope.agent.documents import PYTHON, document_source
 from dynascope.agent.internals.tracing import Translator
@@ -19,11 +20,14 @@ from dynascope.agent.user_code import is_our_code, is_torch_dynamo, real_path
 from dynascope.wire.channel import encode_body
 from dynascope.wire.dap import FIRST_AGENT_ID, Source, SourceBody
 from dynascope.wire.messages import (
+    Area,
+    CompileBegins,
     Evaluate,
     Failure,
     FindDataBreakpoint,
     FindStepInTargets,
     Granularity,
+    Invalidated,
     Locations,
     Message,
     PrepareStep,
@@ -55,6 +59,7 @@ class Stops:
         self._inspections: dict[int, Any] = {}
         self._acknowledged: dict[int, threading.Event] = {}
         self._over = False
+        self.cancellation = Cancellation()
         self.source_references: Iterator[int] = itertools.count(FIRST_AGENT_ID)
         """Numbers documents: those of stops, and those that outlive them."""
         self._documents: dict[int, tuple[int, Source]] = {}
@@ -162,7 +167,7 @@ class Stops:
     def write_document(self, request: SourceText) -> bool:
         """Have the stopped thread answer; False when the document is of no stop there is now."""
         ident, _ = self._documents.get(request.source_reference, (None, None))
-        return ident is not None and self._suspension.post(ident, lambda: self._answer(request))
+        return ident is not None and self._posted(request, ident)
 
     def ids_begin_at(self, first: int) -> None:
         """Frame ids and variablesReferences count up from here: an adapter with several agents keeps them apart."""
@@ -183,15 +188,48 @@ class Stops:
     def look(self, request: Look) -> None:
         """Answer a request about a stop on the thread it is about."""
         ident = request.thread_ident
-        posted = ident in self._inspections and self._suspension.post(ident or 0, lambda: self._answer(request))
+        posted = ident in self._inspections and self._posted(request, ident or 0)
         if not posted:
             self._send(Failure(id=request.id, message=_GONE))
+
+    def _posted(self, request: Request, ident: int) -> bool:
+        """Have the thread answer; False when it is not stopped any more."""
+        self.cancellation.expect(request.id)
+        posted = self._suspension.post(ident, lambda: self._answer(request))
+        if not posted:
+            self.cancellation.forget(request.id)
+        return posted
+
+    def compile_begins(self) -> None:
+        """On a compiling thread: while another is stopped, the adapter wants to know who will wait for it."""
+        if self._inspections:
+            self._send(CompileBegins(thread_ident=threading.get_ident()))
+
+    def stopped_threads(self) -> set[int]:
+        """Their idents; any thread."""
+        return set(self._inspections)
+
+    def changed(self, areas: list[Area], frame_id: int | None = None) -> None:
+        """On a stopped thread: what the client has fetched of this stop is not what it would get now."""
+        self._send(Invalidated(thread_ident=threading.get_ident(), areas=areas, stack_frame_id=frame_id))
 
     def _answer(self, request: Look | SourceText) -> None:
         from dynascope.agent.evaluation import EvaluationError
 
         inspection = self._inspections.get(threading.get_ident())
-        self._send(answer(request, lambda: _look(inspection, request), EvaluationError))
+
+        def look() -> Any:
+            body = _look(inspection, request)
+            if inspection is not None and isinstance(request, Evaluate) and inspection.evaluation_changed:
+                inspection.evaluation_changed = False
+                self.changed(["variables"])
+            return body
+
+        try:
+            result = self.cancellation.run(request.id, lambda: answer(request, look, EvaluationError))
+        except Cancelled:
+            result = Failure(id=request.id, message="cancelled")
+        self._send(result)
 
 
 def answer(request: Request, make_body: Callable[[], Any], *sentences: type[Exception]) -> Reply | Failure:

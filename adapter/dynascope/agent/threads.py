@@ -24,6 +24,8 @@ class ThreadTracing:
         self.compile_token: Any = None
         self.outermost: Any = None
         """The translator of the frame being compiled."""
+        self.backend: str | None = None
+        """The backend that works on the graph of that frame, since Dynamo gave it one."""
         self.events = 0
         """Frames entered and left in this attempt: with `ticks`, a clock that runs alike in every replay."""
         self.ticks = 0
@@ -56,7 +58,7 @@ class ThreadTracing:
 
     def forget_compile(self) -> None:
         """The outermost compile is over: keep nothing of it alive."""
-        self.outermost = None
+        self.outermost = self.backend = None
         self.replays = False
         self.high_water, self.high_breakpoint = (0, 0), 0
         self.moments.attempt_begins(replays=False)

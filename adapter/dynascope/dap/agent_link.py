@@ -19,7 +19,7 @@ from msgspec import Raw
 from dynascope.dap.errors import RequestError, cause
 from dynascope.dap.transport import no_delay
 from dynascope.wire import channel
-from dynascope.wire.messages import Failure, FromAgent, Hello, Reply, Request, ToAgent
+from dynascope.wire.messages import Cancel, Failure, FromAgent, Hello, Reply, Request, ToAgent
 
 Answer = Callable[[Reply | Failure], None]
 
@@ -65,7 +65,12 @@ class AgentLink:
                 future.set_result(result)
 
         self.send(request, answer)
-        result = await future
+        try:
+            result = await future
+        except asyncio.CancelledError:
+            if self._pending.pop(request.id, None) is not None:
+                self.tell(Cancel(request_id=request.id))
+            raise
         if isinstance(result, Failure):
             raise RequestError(result.message)
         return result.body

@@ -34,6 +34,11 @@ class Client(Link):
         """Whether it serves `startDebugging`."""
         return self.arguments is not None and self.arguments.supports_start_debugging_request
 
+    @property
+    def refetches(self) -> bool:
+        """Whether it serves the `invalidated` event."""
+        return self.arguments is not None and self.arguments.supports_invalidated_event
+
     def respond(self, call: Call[Any], response: Envelope) -> None:
         """Send a response, ours or one of debugpy's, as the answer to `call`."""
         response.type, response.request_seq, response.command = "response", call.seq, call.command

@@ -17,11 +17,13 @@ from dynascope.dap.agent_link import AgentLink
 from dynascope.dap.call import ANSWERED, Answered, Body, Call
 from dynascope.dap.cleanup import Household
 from dynascope.dap.client import Client
+from dynascope.dap.compiles import SETTLED, CompileProgress, Waiting, compiles
 from dynascope.dap.errors import RequestError
 from dynascope.dap.link import Link
 from dynascope.dap.log import logger
 from dynascope.dap.merge import Stops, own_stopped
 from dynascope.dap.paths import PathMap
+from dynascope.dap.progress import Progress
 from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
@@ -29,11 +31,13 @@ from dynascope.wire.dap import Source
 from dynascope.wire.messages import (
     Acknowledge,
     BreakpointChanged,
+    CompileBegins,
     ConfigurationDone,
     Configure,
     Detach,
     DynamoReady,
     FromAgent,
+    Invalidated,
     Output,
     Resumed,
     SourcesLoaded,
@@ -77,6 +81,8 @@ class Program(ABC):
         self.quiet = False
         """A restart is replacing this program: the client shall not hear of its end."""
         self._ended = False
+        self._waiting = Waiting(client)
+        self._looks_at_waiting: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def check_wanted(self) -> None:
@@ -192,14 +198,20 @@ class Program(ABC):
                 self._sources_changed("new", notice.documents)
                 if notice.own_loop:
                     self.event("stopped", own_stopped(stop))
+                self.look_at_waiting()
             case Resumed():
                 self._sources_changed("removed", notice.documents)
                 self.stops.remove_thread(notice.thread_ident)
+                self.look_at_waiting()
             case SourcesLoaded():
                 self._sources_changed("new", notice.sources)
                 self._sources_changed("removed", notice.removed)
             case BreakpointChanged():
                 self._breakpoint_changed(notice)
+            case CompileBegins():
+                self.look_at_waiting()
+            case Invalidated():
+                self._invalidated(notice)
             case Output():
                 self._output(notice)
             case DynamoReady(missing=[_, *_]):
@@ -209,12 +221,41 @@ class Program(ABC):
                 )
             case DynamoReady():
                 logger.info("hooked torch %s", notice.torch_version)
+                self._compiler_is_there()
 
     def _breakpoint_changed(self, notice: BreakpointChanged) -> None:
         entry = self.client.breakpoints.get(notice.breakpoint.id)
         if entry is not None:
             entry.agent = notice.breakpoint
             self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
+
+    def _compiler_is_there(self) -> None:
+        progress = Progress(self.client)
+        if progress.is_shown and self.agent is not None:
+            self.in_background(CompileProgress(progress).watch(self.agent))
+
+    def look_at_waiting(self) -> None:
+        """Say, as soon as it is certain, which threads wait in the compiler for one that is stopped."""
+        if self._looks_at_waiting is None:
+            self._looks_at_waiting = asyncio.get_running_loop().call_later(SETTLED, self._look_at_waiting)
+
+    def _look_at_waiting(self) -> None:
+        self._looks_at_waiting = None
+        self.in_background(self._tell_waiting())
+
+    async def _tell_waiting(self) -> None:
+        for sentence in self._waiting.look(await compiles(self.agent)):
+            self.say(sentence)
+
+    def _invalidated(self, notice: Invalidated) -> None:
+        if self.client.refetches:
+            stop = next((s for s in self.stops.all() if s.notice.thread_ident == notice.thread_ident), None)
+            body: dict[str, Any] = {"areas": notice.areas}
+            if stop is not None:
+                body["threadId"] = stop.notice.thread_id
+            if notice.stack_frame_id is not None:
+                body["stackFrameId"] = notice.stack_frame_id
+            self.event("invalidated", body)
 
     def _sources_changed(self, reason: Literal["new", "removed"], sources: Iterable[Source]) -> None:
         for source in sources:

@@ -89,6 +89,8 @@ class Serving:
             self._check_phase(handler)
             call = Call(message.seq, command, read_arguments(handler, message.arguments), message.arguments)
             body = await self._run(handler, call)
+        except asyncio.CancelledError:
+            self._client.refuse(message.seq, command, "cancelled")
         except RequestError as error:
             self._client.refuse(message.seq, command, str(error))
         except msgspec.ValidationError as error:
@@ -106,6 +108,15 @@ class Serving:
                 self._client.succeed(call, body)
 
     async def _run(self, handler: Handler, call: Call[Any]) -> Body:
+        if handler.cancellable:
+            task = asyncio.current_task()
+            assert task is not None
+            self._session.cancellable[call.seq] = task
+            try:
+                with self._session.progress.of_request(call.seq, handler.command):
+                    return await handler.function(self._session, call)
+            finally:
+                del self._session.cancellable[call.seq]
         if not handler.ordered:
             return await handler.function(self._session, call)
         async with self._session.order:  # asyncio's locks are fair: first come, first served

@@ -35,6 +35,7 @@ from dynascope.dap.client import Client
 from dynascope.dap.errors import RequestError
 from dynascope.dap.placing import place_everything
 from dynascope.dap.program import Program
+from dynascope.dap.progress import Progress
 
 
 class Session:
@@ -45,6 +46,9 @@ class Session:
         self.program: Program | None = None
         self.order = asyncio.Lock()
         """Held while an ordered request is served."""
+        self.progress = Progress(client)
+        self.cancellable: dict[int, asyncio.Task[None]] = {}
+        """The requests being served that can be ended early, by `seq`."""
         self.over = asyncio.Event()
         """The client has disconnected, or we have been told to end."""
 

@@ -26,6 +26,8 @@ StopReason = Literal[
     "breakpoint", "function breakpoint", "instruction breakpoint", "data breakpoint", "step", "pause", "entry"
 ]
 Granularity = Literal["line", "instruction"]
+Area = Literal["all", "stacks", "threads", "variables"]
+"""What an `invalidated` event is about."""
 ResumeCommand = Literal["continue", "next", "stepIn", "stepOut"]
 
 
@@ -102,6 +104,20 @@ class SourcesLoaded(Message, tag="sourcesLoaded"):
     removed: list[Source] = []
 
 
+class CompileBegins(Message, tag="compileBegins"):
+    """While a thread is stopped, another enters the compiler, where it is going to wait for Dynamo's lock."""
+
+    thread_ident: int
+
+
+class Invalidated(Message, tag="invalidated"):
+    """What a client has seen of a stopped thread is another now: variables were set, the compile was changed."""
+
+    thread_ident: int
+    areas: list[Area]
+    stack_frame_id: int | None = None
+
+
 class Output(Message, tag="output"):
     """A line for the debug console: a logpoint's text, or an error of ours (`category` "important")."""
 
@@ -126,7 +142,17 @@ class Failure(Message, tag="failure"):
 
 
 FromAgent: TypeAlias = (
-    Hello | DynamoReady | Stopping | Resumed | BreakpointChanged | SourcesLoaded | Output | Reply | Failure
+    Hello
+    | DynamoReady
+    | Stopping
+    | Resumed
+    | BreakpointChanged
+    | SourcesLoaded
+    | CompileBegins
+    | Invalidated
+    | Output
+    | Reply
+    | Failure
 )
 
 
@@ -288,6 +314,36 @@ class Locations(Request, tag="locations"):
     location_reference: int
 
 
+class Compiling(Message):
+    """One thread in the compiler: a part of CompilesBody."""
+
+    thread_ident: int
+    thread_id: int
+    thread_name: str
+    state: Literal["tracing", "backend", "waiting", "stopped"]
+    """`waiting`: for Dynamo's lock, which one compile holds at a time."""
+    name: str = ""
+    """`forward [0/1]`, of the frame being compiled."""
+    path: str = ""
+    line: int = 0
+    nodes: int = 0
+    backend: str | None = None
+
+
+class CompilesBody(Struct, rename="camel"):
+    compiles: list[Compiling]
+
+
+class Compiles(Request, tag="compiles"):
+    """→ CompilesBody: which threads are in the compiler now, and where. Read from outside, so a moment old."""
+
+
+class Cancel(Message, tag="cancel"):
+    """End the request of that id early; it is answered with a failure, or has been answered."""
+
+    request_id: int
+
+
 class Detach(Message, tag="detach"):
     """The session is over but the program is not: forget every breakpoint and step, release stopped threads."""
 
@@ -314,5 +370,7 @@ ToAgent: TypeAlias = (
     | LoadedSources
     | SourceText
     | Locations
+    | Compiles
+    | Cancel
     | Detach
 )

@@ -46,6 +46,7 @@ class BackwardInspection:
         self._running: dict[int, types.FrameType] = {}
         self._below: dict[int, Below] = {}
         self._locations = Locations(ids)
+        self.evaluation_changed = False
         self.document: Source | None = None
         """The graph so far, once it has a reference."""
         self.frames: list[StackFrame] = []

@@ -49,6 +49,8 @@ class Inspection:
         self._consoles: dict[int, Console] = {}
         self._below: dict[int, tuple[Below, Names | None]] = {}
         self._locations = Locations(ids)
+        self.evaluation_changed = False
+        """Whether an evaluation has set names of the console, which other expressions may use."""
         self.document: Source | None = None
         """The graph so far, once it has a reference."""
         self.frames: list[StackFrame] = []
@@ -138,7 +140,9 @@ class Inspection:
         if names is None:
             row = evaluate_running(frame, request.expression, request.context, request.hex)
         else:
-            row = self._console(request.frame_id).row(request.expression, request.context, names.look(request.hex))
+            console = self._console(request.frame_id)
+            row = console.row(request.expression, request.context, names.look(request.hex))
+            self.evaluation_changed = request.context == "repl" and console.has_changed()
         variable = to_variable(row, self._reference(row.below, names), self._locations)
         return EvaluateResult(
             result=variable.value,

@@ -93,6 +93,7 @@ class Console:
         self._names = names
         self._given = given or {}
         self._kept: dict[str, Any] = {}
+        self._changed = False
 
     @functools.cached_property
     def _mode(self) -> Any:
@@ -122,6 +123,11 @@ class Console:
             row.type = f"{row.type} (sizes are hints)"
         return row
 
+    def has_changed(self) -> bool:
+        """Whether names were set, or `ctx` was used, since this was asked last: other views may show something else."""
+        changed, self._changed = self._changed, False
+        return changed
+
     def value(self, expression: str) -> Any:
         """The value of an expression, for conditions and log messages; raises EvaluationError."""
         return self._run(_parsed(expression, statements=False), runs_user_code=True, captures=False).value
@@ -147,7 +153,9 @@ class Console:
             raise
         except BaseException as error:  # an expression may raise anything, SystemExit too; the program must not see it
             raise EvaluationError(_sentence(error)) from error
-        self._kept.update({k: v for k, v in world.items() if k not in before or before[k] is not v})
+        set_now = {k: v for k, v in world.items() if k not in before or before[k] is not v}
+        self._kept.update(set_now)
+        self._changed = self._changed or bool(set_now) or uses_context
         return _Outcome(value, output.text() if output is not None else "", shadow.used_hints)
 
     @contextlib.contextmanager

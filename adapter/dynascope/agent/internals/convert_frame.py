@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 Restart = Literal["speculation", "other"]
@@ -17,8 +18,6 @@ class Observer(Protocol):
     def compile_ends(self, code: types.CodeType, compiled: bool, skip_reason: str | None) -> None:
         """`skip_reason`: Dynamo's, for a frame it will never compile; "" when it gives none (before 2.13)."""
 
-    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None: ...
-
     def attempt_restarts(self, kind: Restart) -> None: ...
 
     def attempt_ends(self) -> None: ...
@@ -26,6 +25,9 @@ class Observer(Protocol):
 
 class CompileHooks:
     """Wraps `convert_frame.CatchErrorsWrapper.__call__` (2.1) and `convert_frame.trace_frame` (2.9)."""
+
+    on_generated: Callable[[types.CodeType, types.CodeType, str], None] = staticmethod(lambda *what: None)
+    """Called with code, what Dynamo made of it, and the compile id; may not raise."""
 
     def __init__(self, observer: Observer) -> None:
         from torch._dynamo import convert_frame, exc
@@ -36,6 +38,8 @@ class CompileHooks:
         entry, trace = convert_frame.CatchErrorsWrapper.__call__, convert_frame.trace_frame
         self._originals = entry, trace
 
+        hooks = self
+
         def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
             code = frame.f_code
             observer.compile_begins()
@@ -45,8 +49,8 @@ class CompileHooks:
                 made = result.guarded_code
                 compiled = made is not None
                 if compiled:
-                    observer.code_generated(code, made.code, str(made.compile_id))
-                if not compiled and result.apply_to_code and code not in convert_frame.output_codes:
+                    hooks.on_generated(code, made.code, str(made.compile_id))
+                elif result.apply_to_code and code not in convert_frame.output_codes:
                     skip_reason = getattr(result, "skip_reason", None) or ""
                 return result
             finally:
@@ -80,6 +84,15 @@ class CompileHooks:
         while frame is not None and frame.f_code is not self._entry_code:
             frame = frame.f_back
         return frame and frame.f_back
+
+
+def waits_for_compile_lock(frame: types.FrameType) -> bool:
+    """Whether a thread whose innermost frame is `frame` stands at the door of the compiler.
+
+    `CatchErrorsWrapper.__call__` (2.1) takes `convert_frame.compile_lock` (2.0) there: one compile holds it at a time.
+    """
+    code = frame.f_code
+    return code.co_name == "__call__" and code.co_filename == sys.modules["torch._dynamo.convert_frame"].__file__
 
 
 def is_generated(code: types.CodeType) -> bool:

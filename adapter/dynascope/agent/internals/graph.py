@@ -20,6 +20,11 @@ def nodes_so_far(output: Any) -> Sequence[Any]:
     return list(output.graph.nodes)
 
 
+def size_so_far(output: Any) -> int:
+    """How many nodes there are now (`OutputGraph.graph`, 2.0)."""
+    return len(output.graph.nodes)
+
+
 def example_of(node: Any) -> Any:
     """The fake value a node yields (`node.meta["example_value"]`, 2.0), or None before it has run."""
     return node.meta.get("example_value")

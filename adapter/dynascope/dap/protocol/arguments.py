@@ -27,6 +27,8 @@ class InitializeArguments(DapStruct):
     path_format: str = "path"
     supports_run_in_terminal_request: bool = False
     supports_start_debugging_request: bool = False
+    supports_progress_reporting: bool = False
+    supports_invalidated_event: bool = False
 
 
 class RestartArguments(DapStruct):
@@ -198,6 +200,13 @@ class SetExpressionArguments(DapStruct):
 class SourceArguments(DapStruct):
     source_reference: int = 0
     source: Source | None = None
+
+
+class CancelArguments(DapStruct):
+    """Of a request by its `seq`, of a progress by its id, or of both."""
+
+    request_id: int | None = None
+    progress_id: str | None = None
 
 
 class LocationsArguments(DapStruct):

@@ -15,6 +15,7 @@ GROUPS = (
     "evaluation",
     "completions",
     "documents",
+    "cancelling",
     "runtime_only",
 )
 

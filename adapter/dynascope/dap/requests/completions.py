@@ -23,7 +23,7 @@ NAMED_BY_CODE = ("Locals", "Closure", "Globals")
 _PATH = re.compile(r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)?$")
 
 
-@request("completions", CompletionsArguments)
+@request("completions", CompletionsArguments, cancellable=True)
 @capability("supportsCompletionsRequest")
 async def completions(session: Session, call: Call[CompletionsArguments]) -> Body:
     """At a symbolic frame: names in its scopes, `ctx`, and the children of what stands before the last dot."""

@@ -18,7 +18,7 @@ from dynascope.wire.dap import FIRST_AGENT_ID, LoadedSourcesBody, LocationsBody,
 from dynascope.wire.messages import LoadedSources, Locations, SourceText
 
 
-@request("loadedSources", NoArguments)
+@request("loadedSources", NoArguments, cancellable=True)
 @capability("supportsLoadedSourcesRequest")
 async def loaded_sources(session: Session, call: Call[NoArguments]) -> Body:
     """Graphs, generated code and resume functions of every compile, then the files of the modules debugpy knows."""
@@ -39,7 +39,7 @@ async def _files_of_modules(program: Program) -> list[Source]:
     return [Source(name=os.path.basename(path), path=path) for path in paths]
 
 
-@request("source", SourceArguments)
+@request("source", SourceArguments, cancellable=True)
 async def source(session: Session, call: Call[SourceArguments]) -> Body:
     asked = call.arguments.source
     reference = (asked.source_reference if asked is not None else None) or call.arguments.source_reference
@@ -51,7 +51,7 @@ async def source(session: Session, call: Call[SourceArguments]) -> Body:
     return await agent.ask(SourceText(id=agent.next_id(), source_reference=reference))
 
 
-@request("locations", LocationsArguments)
+@request("locations", LocationsArguments, cancellable=True)
 async def locations(session: Session, call: Call[LocationsArguments]) -> Body:
     """DAP 1.68; clients that know it ask when a variable has a location reference. debugpy gives none out."""
     reference = call.arguments.location_reference

@@ -11,7 +11,7 @@ from dynascope.dap.session import Session
 from dynascope.wire.messages import Evaluate
 
 
-@request("evaluate", EvaluateArguments)
+@request("evaluate", EvaluateArguments, cancellable=True)
 @capability("supportsEvaluateForHovers")
 @capability("supportsClipboardContext")
 async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:

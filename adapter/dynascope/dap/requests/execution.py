@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import msgspec
+
 from dynascope.dap.call import ANSWERED, Body, Call
+from dynascope.dap.compiles import compiles, named, waits_because
+from dynascope.dap.program import Program, decode_body
 from dynascope.dap.protocol.arguments import NoArguments, ThreadArguments
-from dynascope.dap.protocol.envelope import Envelope
+from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.requests.registry import request
 from dynascope.dap.session import Session
 from dynascope.wire.messages import Failure, Pause, Reply, Resume, ResumeCommand, Threads
@@ -52,6 +56,7 @@ async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
         if agent is not None:
             agent.send(Pause(id=agent.next_id(), thread_id=call.arguments.thread_id), lambda result: None)
         session.client.respond(call, response)
+        program.in_background(_say_why_it_waits(program, call.arguments.thread_id))
 
     if program.debugpy is None:
         ask_agent(Envelope("response", 0, success=True))
@@ -60,11 +65,32 @@ async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
     return ANSWERED
 
 
+async def _say_why_it_waits(program: Program, thread_id: int) -> None:
+    """A thread that waits for Dynamo's lock cannot stop before it has it."""
+    known = await compiles(program.agent)
+    for each in known:
+        why = waits_because(each, known) if each.thread_id == thread_id else None
+        if why is not None:
+            program.say(f"{each.thread_name} cannot pause now: it {why}. It stops at the first line traced after that.")
+
+
 @request("threads", NoArguments)
 async def threads(session: Session, call: Call[NoArguments]) -> Body:
+    """debugpy's list, or the agent's; threads that wait for another's compile say so in their names."""
     program = session.running()
-    if program.debugpy is not None:
+    known = await compiles(program.agent)
+    if program.debugpy is None:
+        if program.agent is None:
+            return {"threads": []}
+        body = await program.agent.ask(Threads(id=program.agent.next_id()))
+        return {"threads": named(msgspec.json.decode(body)["threads"], known)}
+    if not any(each.state == "waiting" for each in known):
         return session.pass_to_debugpy(call)
-    if program.agent is None:
-        return {"threads": []}
-    return await program.agent.ask(Threads(id=program.agent.next_id()))
+
+    def name(response: Envelope) -> None:
+        if response.success:
+            response.body = raw({"threads": named(decode_body(response)["threads"], known)})
+        session.client.respond(call, response)
+
+    program.debugpy.forward("threads", call.raw, name)
+    return ANSWERED

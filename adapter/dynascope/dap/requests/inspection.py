@@ -27,7 +27,7 @@ def stop_of(session: Session, id: int) -> tuple[AgentLink, Stop] | None:
     return program.agent, stop
 
 
-@request("stackTrace", StackTraceArguments)
+@request("stackTrace", StackTraceArguments, cancellable=True)
 @capability("supportsDelayedStackTraceLoading")
 async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body:
     program = session.running()
@@ -49,7 +49,7 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
     return ANSWERED
 
 
-@request("scopes", FrameArguments)
+@request("scopes", FrameArguments, cancellable=True)
 async def scopes(session: Session, call: Call[FrameArguments]) -> Body:
     owner = stop_of(session, call.arguments.frame_id)
     if owner is None:
@@ -60,7 +60,7 @@ async def scopes(session: Session, call: Call[FrameArguments]) -> Body:
     )
 
 
-@request("variables", VariablesArguments)
+@request("variables", VariablesArguments, cancellable=True)
 @capability("supportsValueFormattingOptions")
 async def variables(session: Session, call: Call[VariablesArguments]) -> Body:
     arguments = call.arguments

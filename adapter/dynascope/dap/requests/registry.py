@@ -32,6 +32,8 @@ class Handler(Struct, frozen=True):
     ordered: bool
     """Ordered requests are served one after the other, as they came: a client need not wait between them."""
     function: Function[Any]
+    cancellable: bool = False
+    """A look: `cancel` ends it early, and one that takes long shows its progress."""
 
 
 HANDLERS: dict[str, Handler] = {}
@@ -41,12 +43,17 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 
 def request(
-    command: str, arguments: type[Arguments], *, phase: Phase = "running", ordered: bool = False
+    command: str,
+    arguments: type[Arguments],
+    *,
+    phase: Phase = "running",
+    ordered: bool = False,
+    cancellable: bool = False,
 ) -> Callable[[Function[Arguments]], Function[Arguments]]:
     """Serve the DAP request `command`."""
 
     def declare(function: Function[Arguments]) -> Function[Arguments]:
-        HANDLERS[command] = Handler(command, arguments, phase, ordered, function)
+        HANDLERS[command] = Handler(command, arguments, phase, ordered, function, cancellable)
         return function
 
     return declare

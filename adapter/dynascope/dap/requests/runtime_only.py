@@ -61,7 +61,7 @@ async def exception_info(session: Session, call: Call[ThreadArguments]) -> Body:
     return session.pass_to_debugpy(call)
 
 
-@request("modules", ModulesArguments)
+@request("modules", ModulesArguments, cancellable=True)
 @capability("supportsModulesRequest")
 async def modules(session: Session, call: Call[ModulesArguments]) -> Body:
     return session.pass_to_debugpy(call)
