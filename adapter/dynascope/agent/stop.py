@@ -192,7 +192,7 @@ class Stops:
         if not posted:
             self._send(Failure(id=request.id, message=_GONE))
 
-    def _posted(self, request: Request, ident: int) -> bool:
+    def _posted(self, request: Look | SourceText, ident: int) -> bool:
         """Have the thread answer; False when it is not stopped any more."""
         self.cancellation.expect(request.id)
         posted = self._suspension.post(ident, lambda: self._answer(request))
