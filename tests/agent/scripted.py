@@ -16,6 +16,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import (
     Breakpoint,
     BreakpointsBody,
+    DataBreakpoint,
     FunctionBreakpoint,
     ScopesBody,
     SourceBreakpoint,
@@ -32,6 +33,7 @@ from dynascope.wire.messages import (
     ResumeCommand,
     Scopes,
     SetBreakpoints,
+    SetDataBreakpoints,
     SetFunctionBreakpoints,
     Stopping,
     StopReason,
@@ -117,6 +119,10 @@ class ScriptedSession(Suspension):
             for number, name in enumerate(functions, 100)
         ]
         body: BreakpointsBody = self.ask(SetFunctionBreakpoints(id=4, breakpoints=asked), BreakpointsBody)
+        return body.breakpoints
+
+    def watch(self, *data: DataBreakpoint) -> list[Breakpoint]:
+        body: BreakpointsBody = self.ask(SetDataBreakpoints(id=5, breakpoints=list(data)), BreakpointsBody)
         return body.breakpoints
 
     @contextlib.contextmanager

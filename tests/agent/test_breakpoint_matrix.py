@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
+from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, SourceBreakpoint
 
 from tests.agent.matrix.places import NAMES, Place, places
 from tests.agent.scripted import ScriptedSession
@@ -86,6 +86,60 @@ def function(session: ScriptedSession, place: Place) -> Check:
         traced = [stop for stop in session.stops if "NodeCall" not in stop.frames[0].name]
         assert [stop.where for stop in traced] == [f"{place.entry_frame}:{place.entry_line}"]
         assert traced[0].message.reason == "function breakpoint"
+
+    return check
+
+
+@kind
+def node(session: ScriptedSession, place: Place) -> Check:
+    """`+` is an operator that other lines of a program use, too."""
+    states = session.break_in(FunctionBreakpoint(id=3, name="operator.add"))
+    assert states[0].verified, states
+
+    def check() -> None:
+        here = [stop for stop in session.stops if stop.frames[0].line == place.line]
+        assert [stop.where for stop in here] == [f"{place.frame}:{place.line}"] * 3
+        assert [stop.locals["i"] for stop in here] == ["0", "1", "2"]
+        assert all("[target=operator.add]" in str(stop.message.text) for stop in session.stops)
+
+    return check
+
+
+@kind
+def node_condition(session: ScriptedSession, place: Place) -> Check:
+    session.break_in(FunctionBreakpoint(id=3, name="operator.add", condition="node.args[1] == 2"))
+
+    def check() -> None:
+        assert [stop.locals["i"] for stop in session.stops if stop.where == f"{place.frame}:{place.line}"] == ["2"]
+
+    return check
+
+
+@kind
+def data_changed(session: ScriptedSession, place: Place) -> Check:
+    session.watch(DataBreakpoint(id=4, data_id=f"local::{place.path}::{place.function}::i", access_type="write"))
+
+    def check() -> None:
+        assert session.places == [f"{place.frame}:{place.line}"] * 2
+        before = f"({place.path.name}:{place.line - 1})"
+        assert [stop.message.text for stop in session.stops] == [f"i: 0 → 1 {before}", f"i: 1 → 2 {before}"]
+        assert {(stop.message.reason, *stop.message.hit_breakpoint_ids) for stop in session.stops} == {
+            ("data breakpoint", 4)
+        }
+
+    return check
+
+
+@kind
+def data_used(session: ScriptedSession, place: Place) -> Check:
+    wanted = f"local::{place.path}::{place.function}::{place.tensor}"
+    session.watch(DataBreakpoint(id=4, data_id=wanted, access_type="read", condition="i > 0"))
+
+    def check() -> None:
+        here = [stop for stop in session.stops if stop.frames[0].line == place.line]
+        used = [stop for stop in here if f"{place.tensor} is an input of" in str(stop.message.text)]
+        assert [stop.where for stop in used] == [f"{place.frame}:{place.line}"] * 2
+        assert [stop.locals["i"] for stop in used] == ["1", "2"]
 
     return check
 

@@ -96,6 +96,38 @@ def test_stops_while_dynamo_traces_and_while_the_program_runs(folder: Path):
     assert "program.py ended with exit code 12" in out
 
 
+WATCHES = """\
+watch z
+awatch L['x']
+rwatch x + 1
+break operator.mul
+breakpoints
+run
+watch q
+rwatch y
+clear L['x']
+continue
+continue
+"""
+
+
+def test_watches_and_operators(folder: Path):
+    code, out = debug("--no-runtime", "--commands", "-", "program.py", commands=WATCHES)
+    assert code == 12, out
+    listed = out.partition("(dynascope) breakpoints")[2]
+    assert "watch 1 on z (pending)" in listed and "awatch 2 on L['x'] (pending)" in listed
+    assert "breakpoint 4 at operator.mul (pending)" in listed
+    assert "● compile time  inner [0/0]  program.py:8  (breakpoint 2)" in out
+    assert "  guard TENSOR_MATCH on L['x'] installed (program.py:8)" in out
+    assert "There is no q in inner, or in what called it." in out
+    assert "rwatch 6 on y (verified)" in out
+    assert "breakpoint 2 cleared: L['x']" in out
+    stops = out.partition("cleared: L['x']")[2]
+    assert "● compile time  inner [0/0]  program.py:9  (breakpoint 4)" in stops
+    assert "  %mul = call_function[target=operator.mul](args = (%y, 2)) enters the graph" in stops
+    assert "  y is an input of %mul" in stops
+
+
 def test_compile_time_alone(folder: Path):
     options = ("--no-runtime", "--command", "where", "--command", "next", "--command", "locals")
     code, out = debug("-b", "program.py:8", *options, "program.py")

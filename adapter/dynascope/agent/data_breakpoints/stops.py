@@ -99,21 +99,11 @@ class DataStops:
 
         self._happens("reads", hits, {"node": lambda shadow: NodeView(node, shadow)})
 
-    def _symbol_decided(self, event: SymbolEvent) -> None:
-        sources = {as_written(source) for source in event.sources}
-        names = {event.symbol, *event.sources, *sources}
-        text = f"{event.symbol} {event.what}"
-        if event.by is not None:
-            text += f" by {event.by}"
-        if event.sources:
-            text += f", where {event.symbol} is {as_written(event.sources[0])}"
-
+    def _symbol_decided(self, events: list[SymbolEvent]) -> None:
         def hits(watch: Watch, stack: Sequence[Translator]) -> str | None:
-            if watch.on.kind in ("symbol", "source"):
-                return text if watch.on.what in names or as_written(watch.on.what) in names else None
-            subjects = _subjects(watch, stack)
-            is_meant = any(event.symbol in each.symbols or not each.sources.isdisjoint(sources) for each in subjects)
-            return text if is_meant else None
+            subjects = list(_subjects(watch, stack))
+            told = [_symbol_text(event) for event in events if _is_about(event, watch, subjects)]
+            return ", and ".join(told) or None
 
         self._happens("writes", hits)
 
@@ -226,6 +216,17 @@ def _frame_of(watch: Watch, stack: Sequence[Translator]) -> Translator:
     if watch.on.kind != "local":
         return stack[0]
     return next((frame for frame in stack if watch.is_of(code_of(frame))), stack[0])
+
+
+def _is_about(event: SymbolEvent, watch: Watch, subjects: Sequence[Subject]) -> bool:
+    sources = {as_written(source) for source in event.sources}
+    if watch.on.kind in ("symbol", "source"):
+        return watch.on.what == event.symbol or as_written(watch.on.what) in sources
+    return any(event.symbol in each.symbols or not each.sources.isdisjoint(sources) for each in subjects)
+
+
+def _symbol_text(event: SymbolEvent) -> str:
+    return f"{event}, where {event.symbol} is {as_written(event.sources[0])}" if event.sources else str(event)
 
 
 def _mutation_text(what: str, attribute: str | None) -> str:

@@ -23,8 +23,13 @@ class SymbolEvent:
     by: str | None
     """The condition that decided it, `s0 > 8`; None when no condition did."""
 
+    def __str__(self) -> str:
+        """`s0 specialised to 4 by s0 == 4`."""
+        return f"{self.symbol} {self.what}{f' by {self.by}' if self.by is not None else ''}"
 
-Decided = Callable[[SymbolEvent], None]
+
+Decided = Callable[[list[SymbolEvent]], None]
+"""Called once per decision, with what it does to each symbol that it is about."""
 
 _State = tuple[Any, Any]  # a symbol's replacement, and its range
 
@@ -32,7 +37,7 @@ _State = tuple[Any, Any]  # a symbol's replacement, and its range
 class SymbolEvents:
     """Wraps `_maybe_guard_rel`, `_set_replacement` and `_update_var_to_range` of `symbolic_shapes.ShapeEnv` (2.1).
 
-    One decision calls several of them within one another: only the outermost call tells, once per symbol.
+    One decision calls several of them within one another: only the outermost call tells.
     """
 
     def __init__(self, decided: Decided) -> None:
@@ -74,8 +79,8 @@ class SymbolEvents:
             events = [event for symbol, state in before.items() if (event := _event(environment, symbol, state, guard))]
         except Exception:
             return  # reading names went wrong: nothing can be said
-        for event in events:
-            self._decided(event)
+        if events:
+            self._decided(events)
 
 
 def _states(environment: Any, subject: Any) -> dict[Any, _State]:

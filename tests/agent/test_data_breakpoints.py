@@ -1,0 +1,216 @@
+"""What data breakpoints stop at, how often, and what they say; which hooks they need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from dynascope.agent.data_breakpoints import data_id, names
+from dynascope.wire.dap import DataAccess, DataBreakpoint
+
+from tests.agent.scripted import ScriptedSession
+
+HERE = Path(__file__)
+
+
+class Counter:
+    def __init__(self):
+        self.count = 0
+        self.names = {"a"}
+
+
+def changes(x):
+    y = x + 1
+    for _ in range(3):
+        y = y * 2
+    y = y.view(-1)
+    y.unsqueeze_(0)
+    y = y.double()
+    n = 3
+    n = n + 1
+    return y, n
+
+
+def mutates(x, items, table, counter):
+    items.append(x)
+    items[0] = 7
+    table["b"] = x
+    del table["a"]
+    counter.count += 1
+    counter.names.add("b")
+    fresh = []
+    fresh.append(x)
+    return fresh
+
+
+def decides(x):
+    size = x.shape[0]
+    if size > 3:
+        x = x + 1
+    if size == 8:
+        x = x * 2
+    return x
+
+
+def breaks_later(x, items):
+    items.append(1)
+    y = x + 1
+    y = y.half()
+    print(end="")
+    y = y.float()
+    items.append(2)
+    return y
+
+
+def inner(values):
+    values.append(1)
+    for value in values:
+        yield value * 2
+
+
+def outer(x):
+    values = [0]
+    return x + sum(inner(values))
+
+
+def watched(function, *arguments, what, access: DataAccess = "write", dynamic=False, **more):
+    """The texts of the stops of one data breakpoint, without the lines they name."""
+    session = ScriptedSession()
+    text = f"local::{HERE}::{function.__name__}::{what}" if "::" not in what else what
+    assert session.watch(DataBreakpoint(id=9, data_id=text, access_type=access, **more))[0].verified
+    with session.attached():
+        torch.compile(function, backend="eager", dynamic=dynamic)(*arguments)
+    assert {stop.message.reason for stop in session.stops} <= {"data breakpoint"}
+    assert all(stop.message.hit_breakpoint_ids == [9] for stop in session.stops)
+    return [str(stop.message.text).rpartition(" (")[0] for stop in session.stops]
+
+
+def test_a_tensor_changes_shape_and_dtype_and_nothing_else_is_a_change():
+    assert watched(changes, torch.ones(2, 3), what="y") == [
+        "y: f32[2, 3] → f32[6]",
+        "y: f32[6] → f32[1, 6]",
+        "y: f32[1, 6] → f64[1, 6]",
+    ]
+
+
+def test_a_number_changes():
+    assert watched(changes, torch.ones(2), what="n") == ["n: 3 → 4"]
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        ("items", ["items is mutated", "items is mutated"]),
+        ("table", ["table is mutated", "table is mutated"]),
+        ("counter.count", ["counter.count is set to 1"]),
+        ("counter", ["counter.count is set"]),
+        ("counter.names", ["counter.names is mutated"]),
+        ("fresh", ["fresh is mutated"]),
+        ("source::*::*::L['items']", ["L['items'] is mutated", "L['items'] is mutated"]),
+        ("source::*::*::L['counter'].count", ["L['counter'].count is set"]),
+    ],
+)
+def test_mutations(what, expected):
+    arguments = torch.ones(2), [1], {"a": torch.ones(1)}, Counter()
+    assert watched(mutates, *arguments, what=what) == expected
+
+
+@pytest.mark.parametrize(
+    "what", ["size", "x.shape[0]", "symbol::*::*::L['x'].shape[0]", "source::*::*::L['x'].size()[0]"]
+)
+def test_decisions_on_a_symbol(what):
+    told = watched(decides, torch.ones(8), what=what, dynamic=True)
+    symbol = told[0].split()[0]
+    assert told == [
+        f"{symbol} refined to [4, oo] by {symbol} > 3, where {symbol} is L['x'].shape[0]",
+        f"{symbol} specialised to 8 by {symbol} == 8, where {symbol} is L['x'].shape[0]",
+    ]
+
+
+def test_guards_and_uses():
+    told = watched(decides, torch.ones(8), what="x", access="read")
+    assert told[0] == "guard TENSOR_MATCH on L['x'] installed"
+    assert "x is an input of %add = call_function[target=operator.add](args = (%l_x_, 1))" in told
+    assert watched(decides, torch.ones(8), what="source::*::*::L['x']", access="read")[0] == told[0]
+
+
+def test_conditions_and_hit_conditions():
+    uses = watched(changes, torch.ones(2), what="y", access="read", hit_condition="2")
+    assert len(uses) == 1 and "mul_1" in uses[0]
+    on_node = watched(changes, torch.ones(2), what="y", access="read", condition="node.target == 'view'")
+    assert len(on_node) == 1 and "target=view" in on_node[0]
+
+
+def test_a_moment_stops_once_however_often_it_is_retraced():
+    told = watched(breaks_later, torch.ones(2), [], what="items")
+    assert told == ["items is mutated", "items is mutated"]
+    assert watched(breaks_later, torch.ones(2), [], what="y") == ["y: f32[2] → f16[2]", "y: f16[2] → f32[2]"]
+
+
+def test_values_are_followed_into_inlined_generators():
+    assert watched(outer, torch.ones(2), what="values") == ["values is mutated"]
+    assert watched(outer, torch.ones(2), what=f"local::{HERE}::inner::values") == ["values is mutated"]
+
+
+def test_dynamo_is_wrapped_only_while_a_breakpoint_needs_it():
+    from torch import _guards
+    from torch._dynamo import output_graph, side_effects
+    from torch.fx.experimental import symbolic_shapes
+
+    def seen() -> list[object]:
+        environment = symbolic_shapes.ShapeEnv
+        return [
+            output_graph.SubgraphTracer.create_node,
+            _guards.GuardsSet.add,
+            environment._maybe_guard_rel,
+            environment._set_replacement,
+            side_effects.SideEffects.mutation,
+            side_effects.SideEffects.store_attr,
+        ]
+
+    def kept() -> list[bool]:
+        return [now is then for now, then in zip(seen(), before, strict=True)]
+
+    before = seen()
+    session = ScriptedSession()
+    with session.attached():
+        assert seen() == before
+        session.watch(DataBreakpoint(id=1, data_id="local::*::*::x", access_type="read"))
+        assert kept() == [False, False, True, True, True, True]
+        session.watch(DataBreakpoint(id=1, data_id="local::*::*::x", access_type="write"))
+        assert kept() == [True, True, False, False, False, False]
+        session.watch()
+        assert seen() == before
+        session.break_in("torch.add")
+        assert output_graph.SubgraphTracer.create_node is not before[0]
+    assert seen() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "what"),
+    [
+        ("x", "local", "x"),
+        ("self.layers[0].weight", "local", "self.layers[0].weight"),
+        ("L['x']", "source", "L['x']"),
+        ("s77", "symbol", "s77"),
+        ("%add_1", "node", "add_1"),
+    ],
+)
+def test_names(name, kind, what):
+    found = data_id.of_name(name)
+    assert (found.kind, found.what) == (kind, what)
+    assert data_id.read(str(found)) == found
+    assert names.info(name).data_id == str(found)
+
+
+def test_a_name_may_say_its_function():
+    found = data_id.of_name("model.py:Block.forward:self.scale")
+    assert (found.function, found.what) == ("Block.forward", "self.scale")
+    assert found.is_of(str(Path("model.py").absolute()), "Block.forward")
+    assert not found.is_of(str(Path("other.py").absolute()), "Block.forward")
+
+
+@pytest.mark.parametrize("name", ["x + 1", "f(x)", "", "x[i]", "1"])
+def test_what_cannot_be_watched(name):
+    assert names.info(name).data_id is None
