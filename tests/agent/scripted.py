@@ -23,6 +23,7 @@ from dynascope.wire.dap import (
     StackFrame,
     VariablesBody,
 )
+from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import (
     BreakpointChanged,
     Configure,
@@ -34,6 +35,7 @@ from dynascope.wire.messages import (
     Scopes,
     SetBreakpoints,
     SetDataBreakpoints,
+    SetExceptionFilters,
     SetFunctionBreakpoints,
     Stopping,
     StopReason,
@@ -124,6 +126,12 @@ class ScriptedSession(Suspension):
     def watch(self, *data: DataBreakpoint) -> list[Breakpoint]:
         body: BreakpointsBody = self.ask(SetDataBreakpoints(id=5, breakpoints=list(data)), BreakpointsBody)
         return body.breakpoints
+
+    def catch(self, filter_id: FilterId, condition: str | None = None) -> Breakpoint:
+        """Switch this exception filter on, and no other."""
+        asked = [ExceptionFilter(id=200, filter_id=filter_id, condition=condition)]
+        body: BreakpointsBody = self.ask(SetExceptionFilters(id=5, filters=asked), BreakpointsBody)
+        return body.breakpoints[0]
 
     @contextlib.contextmanager
     def attached(self) -> Iterator[ScriptedSession]:

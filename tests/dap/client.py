@@ -328,6 +328,7 @@ class DapClient:
         exceptions: Sequence[str] = (),
         request: str = "launch",
         initialize: Mapping[str, Any] | None = None,
+        before_running: Callable[[], object] = lambda: None,
     ) -> dict[Path, list[Breakpoint]]:
         """From `initialize` to the response of `launch`; what became of the breakpoints."""
         if not self.capabilities:
@@ -338,6 +339,7 @@ class DapClient:
         if functions:
             self.request("setFunctionBreakpoints", {"breakpoints": [{"name": name} for name in functions]})
         self.request("setExceptionBreakpoints", {"filters": list(exceptions)})
+        before_running()
         self.request("configurationDone")
         started.body()
         return placed

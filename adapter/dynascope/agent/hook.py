@@ -11,11 +11,13 @@ import threading
 import traceback
 import types
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from dynascope.agent.activation import Activation
 from dynascope.agent.below import ProgramBelow, function_of
 from dynascope.agent.breakpoints import Breakpoint, Table, kind_of
 from dynascope.agent.hits import Hits
+from dynascope.agent.holding import Holding
 from dynascope.agent.internals import convert_frame, resume, tracing
 from dynascope.agent.internals.tracing import Translator
 from dynascope.agent.stepping import FrameId, Mode
@@ -65,9 +67,13 @@ class Hook:
         self._errors = 0
         self.find_changes: FindChanges | None = None
         """Asked before every instruction of every frame while a data breakpoint waits for a value to change."""
+        self.on_skipped: Callable[[ThreadTracing, Any, str], None] | None = None
+        """Called with Dynamo's view of a frame that it has answered for without tracing it, and its reason."""
         self._activation_hooks = tracing.ActivationHooks(self._entered, self._left)
         self.compile_hooks = convert_frame.CompileHooks(self)
         self._below = ProgramBelow(self.compile_hooks, suspension)
+        holding = Holding(stops, self._below, self._watch)
+        self.hold, self.hold_at_entry = holding.hold, holding.hold_at_entry
 
     def remove(self) -> None:
         self.enabled = False
@@ -96,12 +102,15 @@ class Hook:
         except Exception:
             self._report()
 
-    def compile_ends(self, code: types.CodeType, compiled: bool, skip_reason: str | None) -> None:
+    def compile_ends(self, frame: Any, compiled: bool, skip_reason: str | None) -> None:
         try:
             state = self.threads.current()
+            if skip_reason is not None and self.on_skipped is not None and state.outermost is None:
+                on_skipped = self.on_skipped
+                self.aside(lambda state: on_skipped(state, frame, skip_reason))
             state.depth -= 1
             if skip_reason is not None:
-                state.skipped.append((code, skip_reason))
+                state.skipped.append((frame.f_code, skip_reason))
             if state.depth == 0:
                 self._outermost_ends(state, compiled)
         except Exception:
@@ -152,7 +161,7 @@ class Hook:
             key = id(translator)
             if tracing.instruction_index(translator) < 0 or key not in state.frames:
                 state.frames[key] = state.events
-            looking = state.looking or self.find_changes is not None
+            looking = state.looking or self.find_changes is not None or state.at_start is not None
             if looking or state.stepping.mode is not Mode.RUN or not self.table.is_empty:
                 frame = state.frames[key]
                 if looking or state.stepping.watches(frame) or self.table.has_any_in(tracing.code_of(translator)):
@@ -285,10 +294,12 @@ class Hook:
         if self.find_changes is not None and self.enabled and not activation.in_prologue:
             changes = self.find_changes(state, activation)
         instructions = self.table.instructions
-        heeded = begins or state.looking or state.stepping.heeds_instructions
+        heeded = begins or state.looking or state.at_start is not None or state.stepping.heeds_instructions
         if not heeded and changes is None and instructions is None:
             return
         if activation.in_prologue or not self.enabled:
+            return
+        if state.starts(activation):
             return
         if state.looking:
             state.looking = False
@@ -336,6 +347,15 @@ class Hook:
         except Exception:
             self._report()
 
+    def aside(self, serve: Callable[[ThreadTracing], None]) -> None:
+        """`amid`, also where nothing is traced: before a frame is entered, or when the outermost has been left."""
+        try:
+            state = self.threads.current()
+            if self.enabled and not state.is_held:
+                serve(state)
+        except Exception:
+            self._report()
+
     def _stop(
         self,
         state: ThreadTracing,
@@ -347,27 +367,3 @@ class Hook:
         callers = tracing.active_translators(activation.translator)[::-1]
         at = next(i for i, caller in enumerate(callers) if caller is activation.translator)
         self.hold(state, callers[at:], reason, list(ids), text)
-
-    def hold(
-        self,
-        state: ThreadTracing,
-        stack: list[Translator],
-        reason: StopReason,
-        ids: list[int],
-        text: str | None = None,
-    ) -> None:
-        """Stop the current thread, here and now; `stack` is innermost first, `text` says more than `reason` does."""
-        state.stepping.cancel()
-        state.is_held = True
-        try:
-            command = self._stops.hold(stack, self._below.frame(), reason, ids, text)
-        finally:
-            state.is_held = False
-        state.step_package = package_of(real_path(tracing.code_of(stack[0]).co_filename))
-        frames: list[FrameId] = [state.frames.get(id(translator), -1) for translator in stack]
-        functions = [function_of(tracing.code_of(translator)) for translator in stack] + self._below.functions()
-        how = self._stops.step_prepared(tracing.instruction_index(stack[0]))
-        state.stepping.command(command, frames, functions, *how)
-        for translator, frame in zip(stack, frames, strict=True):
-            if state.stepping.watches(frame):
-                self._watch(state, translator)

@@ -17,6 +17,7 @@ from dynascope.agent.compiles import compiles_now
 from dynascope.agent.disassembly import BadAddress
 from dynascope.agent.documents import UnknownDocument
 from dynascope.agent.event_breakpoints import EventBreakpoints
+from dynascope.agent.exception_filters.half import ExceptionFilters
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
 from dynascope.agent.reading import Reading
@@ -53,6 +54,7 @@ from dynascope.wire.messages import (
     Scopes,
     SetBreakpoints,
     SetDataBreakpoints,
+    SetExceptionFilters,
     SetFunctionBreakpoints,
     SetInstructionBreakpoints,
     SourceText,
@@ -87,6 +89,7 @@ class Agent:
         self._comptime: ComptimeStops | None = None
         self.reading = Reading(self.stops, send)
         self._backward = BackwardHalf(self.stops.hold_inspection, suspension, send, self._step_into_next_compile)
+        self._exception_filters = ExceptionFilters()
         self._verification = Verification(suspension.kind == "pydevd", self._breakpoint_changed)
         self._table = Table()
         self._events = EventBreakpoints(send)
@@ -136,6 +139,7 @@ class Agent:
                 self.hook = hook
                 self._events.begin(hook)
                 self._verification.dynamo_is_there()
+                self._exception_filters.begin(hook, self._send)
                 self._backward.begin()
         except Exception as error:
             missing = [f"{type(error).__name__}: {error}"]
@@ -167,6 +171,7 @@ class Agent:
         self.configured.set()
 
     def _unhook(self) -> None:
+        self._exception_filters.end()
         hook, self.hook = self.hook, None
         comptime, self._comptime = self._comptime, None
         self._events.end()
@@ -221,6 +226,8 @@ class Agent:
                 return self._events.take_data(message)
             case FindDataBreakpoint():
                 return self._events.find(message)
+            case SetExceptionFilters():
+                return self._exception_filters.take(message)
             case ConfigurationDone():
                 return self.configured.set()
             case Resume():

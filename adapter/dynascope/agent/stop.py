@@ -7,6 +7,7 @@ import itertools
 import threading
 import types
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.user_code import is_our_code, is_torch_dynamo, real_path
 from dynascope.wire.channel import encode_body
 from dynascope.wire.dap import FIRST_AGENT_ID, Source, SourceBody
+from dynascope.wire.exceptions import ExceptionInfo
 from dynascope.wire.messages import (
     Area,
     CompileBegins,
@@ -49,6 +51,14 @@ Look = Scopes | Variables | FindStepInTargets | Evaluate | Locations | FindDataB
 """What is answered on the stopped thread."""
 
 
+@dataclass(frozen=True)
+class ExceptionStop:
+    """What an exception filter stops at, and the heading of the stop: "Paused on graph break"."""
+
+    info: ExceptionInfo
+    description: str
+
+
 class Stops:
     """The stops there are now, by thread. `hold` runs on the stopped thread; the rest on the channel's."""
 
@@ -74,10 +84,12 @@ class Stops:
         reason: StopReason,
         breakpoint_ids: list[int],
         text: str | None = None,
+        exception: ExceptionStop | None = None,
     ) -> ResumeCommand:
         """Stop the current thread; returns how the user wants it to go on. `translators` are innermost first."""
         make = functools.partial(self._inspection, translators)
-        return self.hold_inspection(make, below, reason, breakpoint_ids, _DESCRIPTION, text)
+        description = _DESCRIPTION if exception is None else exception.description
+        return self.hold_inspection(make, below, reason, breakpoint_ids, description, text, exception)
 
     def _inspection(
         self, translators: Sequence[Translator], ids: Iterator[int], below: Sequence[types.FrameType]
@@ -103,6 +115,20 @@ class Stops:
             return "line", None
         return prepared.granularity, None if prepared.target_id is None else (at, prepared.target_id)
 
+    def hold_at_entry(
+        self,
+        frame: Any,
+        below: types.FrameType | None,
+        breakpoint_ids: list[int],
+        text: str,
+        exception: ExceptionStop,
+    ) -> ResumeCommand:
+        """`hold` for a frame that Dynamo does not trace."""
+        from dynascope.agent.inspection.entry import EntryInspection
+
+        make = functools.partial(EntryInspection, frame)
+        return self.hold_inspection(make, below, "exception", breakpoint_ids, exception.description, text, exception)
+
     def hold_inspection(
         self,
         make_inspection: Callable[[Iterator[int], Sequence[types.FrameType]], Any],
@@ -111,6 +137,7 @@ class Stops:
         breakpoint_ids: list[int],
         description: str,
         text: str | None = None,
+        exception: ExceptionStop | None = None,
     ) -> ResumeCommand:
         """`hold` for whatever is inspected: it is given ids, and the frames that run where debugpy shows none.
 
@@ -143,6 +170,7 @@ class Stops:
                     hit_breakpoint_ids=breakpoint_ids,
                     text=text,
                     documents=[document],
+                    exception=None if exception is None else exception.info,
                 )
             )
             if suspension.needs_acknowledgement:

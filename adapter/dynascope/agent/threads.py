@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import types
+from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.activation import Activation
@@ -43,6 +44,8 @@ class ThreadTracing:
         self.looking = False
         """Stop at the next instruction if the suspension wants it."""
         self.stops_on_entry = False
+        self.at_start: tuple[types.CodeType, Callable[[list[Any]], bool]] | None = None
+        """What to call at the first instruction of a compile of this code, with the stack; whether it has stopped."""
         self.skipped: list[tuple[types.CodeType, str]] = []
         """Frames that Dynamo skipped since the outermost compile began, with its reasons."""
         self.frames: dict[int, FrameId] = {}
@@ -56,10 +59,19 @@ class ThreadTracing:
         self.high_water = now
         return True
 
+    def starts(self, activation: Activation) -> bool:
+        """At the first instruction of a compile: call what waits for it; whether that has stopped."""
+        waiting, self.at_start = self.at_start, None
+        if waiting is None or waiting[0] is not activation.code or not waiting[1]([activation.translator]):
+            return False
+        self.note_moment()
+        return True
+
     def forget_compile(self) -> None:
         """The outermost compile is over: keep nothing of it alive."""
         self.outermost = self.backend = None
         self.replays = False
+        self.at_start = None
         self.high_water, self.high_breakpoint = (0, 0), 0
         self.moments.attempt_begins(replays=False)
         self.values.clear()

@@ -114,6 +114,10 @@ class BreakpointTable:
         self.instructions: list[Entry] = []
         self.data: list[Entry] = []
 
+    def new_id(self) -> int:
+        """For a breakpoint that is not kept here."""
+        return next(self._ids)
+
     def replace_file(self, source: Source, asked: Sequence[ClientBreakpoint]) -> list[Entry]:
         """The breakpoints of one file are these now. Ones that are as before keep their ids."""
         path = source.path or ""

@@ -9,7 +9,7 @@ from msgspec import UNSET, Raw, UnsetType
 from dynascope.dap.breakpoints import BreakpointTable
 from dynascope.dap.call import Call
 from dynascope.dap.link import Link
-from dynascope.dap.protocol.arguments import InitializeArguments
+from dynascope.dap.protocol.arguments import InitializeArguments, SetExceptionBreakpointsArguments
 from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.transport import Transport
 
@@ -24,7 +24,8 @@ class Client(Link):
         self.initialize_arguments: dict[str, Any] = {}
         """The same as they came, to pass on."""
         self.breakpoints = BreakpointTable()
-        self.exception_filters: Raw | None = None
+        self._exception_ids: dict[str, int] = {}
+        self.exception_filters: SetExceptionBreakpointsArguments | None = None
         """The arguments of the last `setExceptionBreakpoints`."""
         self.settled = False
         """It has sent configurationDone: from now on a new program is configured from what we know."""
@@ -38,6 +39,12 @@ class Client(Link):
     def refetches(self) -> bool:
         """Whether it serves the `invalidated` event."""
         return self.arguments is not None and self.arguments.supports_invalidated_event
+
+    def exception_id(self, filter: str) -> int:
+        """The id of the breakpoint that an exception filter with its condition is."""
+        if filter not in self._exception_ids:
+            self._exception_ids[filter] = self.breakpoints.new_id()
+        return self._exception_ids[filter]
 
     def respond(self, call: Call[Any], response: Envelope) -> None:
         """Send a response, ours or one of debugpy's, as the answer to `call`."""

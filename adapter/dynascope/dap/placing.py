@@ -18,6 +18,7 @@ from dynascope.dap.breakpoints import (
     instruction_for_agent,
 )
 from dynascope.dap.errors import RequestError
+from dynascope.dap.exception_filters import place_exceptions
 from dynascope.dap.log import logger
 from dynascope.dap.program import Program, decode_body
 from dynascope.wire.dap import BreakpointsBody, Source
@@ -90,8 +91,8 @@ async def place_everything(program: Program) -> None:
     if table.data:
         await place_data(program, table.data)
     filters = program.client.exception_filters
-    if filters is not None and program.debugpy is not None:
-        await program.debugpy.request("setExceptionBreakpoints", filters)
+    if filters is not None:
+        await place_exceptions(program, filters)
     lines = [entry for entries in table.files.values() for entry in entries]
     for entry in [*lines, *table.functions, *table.instructions, *table.data]:
         program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})

@@ -25,23 +25,40 @@ _DYNAMO_FOLDERS = ("/torch/_dynamo/", "\\torch\\_dynamo\\")
 
 
 class BreakMessage(Struct, kw_only=True):
-    """The parts of a message; `registry_id` is `GB0059`."""
+    """The parts of a message; `registry_id` is `GB0059`, `page` the address that Dynamo gives for it."""
 
     type: str
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
     context: str = ""
     registry_id: str | None = None
+    page: str | None = None
 
 
 def parse(message: str) -> BreakMessage:
     """Of nested breaks, the last: the one that Dynamo could not handle."""
-    message = message.rpartition(_ANOTHER)[2].strip()
-    body, _, link = message.partition(_LINK)
+    return _parse_one(message.rpartition(_ANOTHER)[2])
+
+
+def parse_all(message: str) -> list[BreakMessage]:
+    """Every one of nested breaks, at least one, the first first: Dynamo met each while it handled the one before."""
+    return [_parse_one(part) for part in message.split(_ANOTHER)]
+
+
+def prose(parts: BreakMessage) -> str:
+    """For a reader: the type, the explanation, a line for each hint, the registry's page."""
+    hints = (f"Hint: {hint}" for hint in parts.hints)
+    return "\n".join(line for line in (parts.type, parts.explanation, *hints, parts.page) if line)
+
+
+def _parse_one(message: str) -> BreakMessage:
+    body, _, link = message.strip().partition(_LINK)
     found = _REGISTRY_ID.search(link)
     type_line, *parts = _PART.split(body)
     read = BreakMessage(
-        type=type_line.strip().split("\n", 1)[0], registry_id=found.group(1).upper() if found is not None else None
+        type=type_line.strip().split("\n", 1)[0],
+        registry_id=found.group(1).upper() if found is not None else None,
+        page=link.strip().split(maxsplit=1)[0] if link.strip() else None,
     )
     for part in parts:
         name, _, text = part.partition(": ")

@@ -21,9 +21,17 @@ from dynascope.wire.dap import (
     SourceBreakpoint,
     StackFrame,
 )
+from dynascope.wire.exceptions import ExceptionFilter, ExceptionInfo
 
 StopReason = Literal[
-    "breakpoint", "function breakpoint", "instruction breakpoint", "data breakpoint", "step", "pause", "entry"
+    "breakpoint",
+    "function breakpoint",
+    "instruction breakpoint",
+    "data breakpoint",
+    "step",
+    "pause",
+    "entry",
+    "exception",
 ]
 Granularity = Literal["line", "instruction"]
 Area = Literal["all", "stacks", "threads", "variables"]
@@ -82,6 +90,8 @@ class Stopping(Message, tag="stopping"):
     text: str | None = None
     documents: list[Source] = []
     """What there is to read at this stop alone: the graph so far."""
+    exception: ExceptionInfo | None = None
+    """What one of the agent's own exception filters stopped at."""
 
 
 class Resumed(Message, tag="resumed"):
@@ -215,6 +225,12 @@ class FindDataBreakpoint(Request, tag="dataBreakpointInfo"):
     thread_ident: int | None = None
     variables_reference: int | None = None
     frame_id: int | None = None
+
+
+class SetExceptionFilters(Request, tag="setExceptionFilters"):
+    """The agent's own exception filters that are on, replacing those before. → BreakpointsBody"""
+
+    filters: list[ExceptionFilter]
 
 
 class ConfigurationDone(Request, tag="configurationDone"):
@@ -356,6 +372,7 @@ ToAgent: TypeAlias = (
     | FindBreakpointLocations
     | SetDataBreakpoints
     | FindDataBreakpoint
+    | SetExceptionFilters
     | ConfigurationDone
     | Acknowledge
     | Resume

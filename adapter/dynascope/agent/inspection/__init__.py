@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from dynascope.agent.inspection.frames import runtime_frame, symbolic_frame
 from dynascope.agent.inspection.locations import Locations
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.rows import Below, Look, to_variable
-from dynascope.agent.inspection.running import evaluate_running, running_headings
+from dynascope.agent.inspection.running import RunningFrame, evaluate_running, is_running, running_headings
 from dynascope.agent.inspection.scopes import graph, headings
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.step_in_targets import step_in_targets
@@ -39,7 +38,7 @@ class Inspection:
     """What one stop shows. Made and used on the stopped thread only; every id dies at resume."""
 
     def __init__(
-        self, translators: Sequence[Any], ids: Iterator[int], runtime_frames: Sequence[types.FrameType] = ()
+        self, translators: Sequence[Any], ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()
     ) -> None:
         """`translators` are Dynamo's, `runtime_frames` the program's (without debugpy only); both innermost first."""
         self._ids = ids
@@ -85,7 +84,7 @@ class Inspection:
         if frame is None:
             raise EvaluationError(_FRAME_GONE)
         with torch._C.DisableTorchFunction():
-            names = None if isinstance(frame, types.FrameType) else self.names(frame_id)
+            names = None if is_running(frame) else self.names(frame_id)
             found = running_headings(frame) if names is None else list(headings(names))
             return ScopesBody(scopes=[self._scope(heading, names) for heading in found])
 
@@ -128,7 +127,7 @@ class Inspection:
         frame = self._frames.get(frame_id)
         if frame is None:
             raise EvaluationError(_FRAME_GONE)
-        running = isinstance(frame, types.FrameType)
+        running = is_running(frame)
         return StepInTargetsBody(targets=[] if running else step_in_targets(frame))
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
@@ -136,7 +135,7 @@ class Inspection:
         frame = self._frames.get(request.frame_id)
         if frame is None:
             raise EvaluationError(_FRAME_GONE)
-        names = None if isinstance(frame, types.FrameType) else self.names(request.frame_id)
+        names = None if is_running(frame) else self.names(request.frame_id)
         if names is None:
             row = evaluate_running(frame, request.expression, request.context, request.hex)
         else:

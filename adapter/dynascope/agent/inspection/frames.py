@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from dynascope.agent.backward.sources import captured
+from dynascope.agent.inspection.running import RunningFrame
 from dynascope.agent.internals.compile_context import trace_id
 from dynascope.agent.internals.resume import original_code
 from dynascope.agent.internals.tracing import code_of, line_of
@@ -33,7 +34,7 @@ def symbolic_frame(frame_id: int, translator: Any) -> StackFrame:
     return StackFrame(id=frame_id, name=name, line=origin.forward.line, column=1, source=source)
 
 
-def runtime_frame(frame_id: int, frame: types.FrameType) -> StackFrame:
+def runtime_frame(frame_id: int, frame: RunningFrame) -> StackFrame:
     """The DAP frame of a function that runs."""
     line = frame.f_lineno or frame.f_code.co_firstlineno
     source = source_of_code(frame.f_code)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import types
+from dataclasses import dataclass
+from typing import Any, TypeGuard
 
 import torch
 
@@ -14,7 +16,25 @@ from dynascope.agent.inspection.scopes.heading import Heading, rows_of_names
 from dynascope.agent.internals.isolation import undisturbed
 
 
-def running_headings(frame: types.FrameType) -> list[Heading]:
+@dataclass(frozen=True)
+class EnteredFrame:
+    """A function of the program that is about to run; everything as in a frame."""
+
+    f_code: types.CodeType
+    f_lineno: int
+    f_locals: dict[str, Any]
+    f_globals: dict[str, Any]
+
+
+RunningFrame = types.FrameType | EnteredFrame
+
+
+def is_running(frame: Any) -> TypeGuard[RunningFrame]:
+    """Whether a frame is of the program itself, and not one that Dynamo traces."""
+    return type(frame) in (types.FrameType, EnteredFrame)
+
+
+def running_headings(frame: RunningFrame) -> list[Heading]:
     """Locals and Globals."""
     local_names = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
     found = [Heading("Locals", Below(named=rows_of_names(local_names)), hint="locals")]
@@ -24,7 +44,7 @@ def running_headings(frame: types.FrameType) -> list[Heading]:
     return found
 
 
-def evaluate_running(frame: types.FrameType, expression: str, context: str, hexadecimal: bool) -> Row:
+def evaluate_running(frame: RunningFrame, expression: str, context: str, hexadecimal: bool) -> Row:
     """`eval` in the frame, on the program's real objects, as any debugger does; statements in the debug console."""
     look = Look(None, hexadecimal)
     source = expression.strip()

@@ -15,8 +15,11 @@ class Observer(Protocol):
 
     def compile_begins(self) -> None: ...
 
-    def compile_ends(self, code: types.CodeType, compiled: bool, skip_reason: str | None) -> None:
-        """`skip_reason`: Dynamo's, for a frame it will never compile; "" when it gives none (before 2.13)."""
+    def compile_ends(self, frame: Any, compiled: bool, skip_reason: str | None) -> None:
+        """`frame` is Dynamo's view of the one that it was called for.
+
+        `skip_reason`: Dynamo's, for a frame it will never compile; "" when it gives none (before 2.13).
+        """
 
     def attempt_restarts(self, kind: Restart) -> None: ...
 
@@ -54,7 +57,7 @@ class CompileHooks:
                     skip_reason = getattr(result, "skip_reason", None) or ""
                 return result
             finally:
-                observer.compile_ends(code, compiled, skip_reason)
+                observer.compile_ends(frame, compiled, skip_reason)
 
         def trace_frame(*args: Any, **kwargs: Any) -> Any:
             try:

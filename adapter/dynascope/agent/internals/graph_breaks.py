@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dynascope.facts.model import StackFrame
@@ -73,6 +73,14 @@ def stack_of(error: Any) -> list[StackFrame]:
         traced = _guards.TracingContext.extract_stack()
     frames = [*exc.get_stack_above_dynamo(), *traced]
     return [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in frames]
+
+
+def stack_above(frames: Sequence[StackFrame]) -> list[StackFrame]:
+    """`frames`, outermost first, under the program's frames down to the compile (`exc.get_stack_above_dynamo`, 2.0)."""
+    from torch._dynamo import exc
+
+    above = [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in exc.get_stack_above_dynamo()]
+    return [*above, *frames]
 
 
 def traced_stack() -> list[StackFrame]:

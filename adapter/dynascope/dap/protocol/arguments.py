@@ -128,9 +128,16 @@ class SetDataBreakpointsArguments(DapStruct):
     breakpoints: list[ClientDataBreakpoint]
 
 
+class ExceptionFilterOptions(DapStruct):
+    filter_id: str
+    condition: str | None = None
+
+
 class SetExceptionBreakpointsArguments(DapStruct):
+    """A client that knows `supportsExceptionFilterOptions` names every filter in `filter_options`."""
+
     filters: list[str] = field(default_factory=list)
-    filter_options: list[dict[str, Any]] | None = None
+    filter_options: list[ExceptionFilterOptions] | None = None
     exception_options: list[dict[str, Any]] | None = None
 
 

@@ -8,6 +8,7 @@ GROUPS = (
     "lifecycle",
     "breakpoints",
     "data_breakpoints",
+    "exceptions",
     "execution",
     "stepping",
     "instructions",

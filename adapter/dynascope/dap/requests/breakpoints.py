@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import Raw
-
 from dynascope.dap.call import Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.placing import place_file, place_functions
@@ -11,35 +9,12 @@ from dynascope.dap.protocol.arguments import (
     BreakpointLocationsArguments,
     ClientBreakpoint,
     SetBreakpointsArguments,
-    SetExceptionBreakpointsArguments,
     SetFunctionBreakpointsArguments,
 )
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID, BreakpointsBody
 from dynascope.wire.messages import FindBreakpointLocations
-
-DEBUGPY_FILTERS = [
-    {
-        "filter": "raised",
-        "label": "Raised Exceptions",
-        "default": False,
-        "description": "Break whenever any exception is raised.",
-    },
-    {
-        "filter": "uncaught",
-        "label": "Uncaught Exceptions",
-        "default": True,
-        "description": "Break when the process is exiting due to unhandled exception.",
-    },
-    {
-        "filter": "userUnhandled",
-        "label": "User Uncaught Exceptions",
-        "default": False,
-        "description": "Break when exception escapes into library code.",
-    },
-]
-
 
 BREAKPOINT_MODES = [
     {
@@ -99,14 +74,3 @@ async def set_function_breakpoints(session: Session, call: Call[SetFunctionBreak
     entries = session.client.breakpoints.replace_functions(call.arguments.breakpoints)
     await place_functions(session.running(), entries)
     return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
-
-
-@request("setExceptionBreakpoints", SetExceptionBreakpointsArguments, ordered=True)
-@capability("supportsExceptionOptions")
-@capability("exceptionBreakpointFilters", DEBUGPY_FILTERS)
-async def set_exception_breakpoints(session: Session, call: Call[SetExceptionBreakpointsArguments]) -> Body:
-    """debugpy's: exceptions are raised when the program runs."""
-    session.client.exception_filters = call.raw if isinstance(call.raw, Raw) else None
-    if session.running().debugpy is not None:
-        return session.pass_to_debugpy(call)
-    return None

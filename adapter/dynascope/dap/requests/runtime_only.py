@@ -11,7 +11,6 @@ from dynascope.dap.protocol.arguments import (
     NoArguments,
     SetExpressionArguments,
     SetVariableArguments,
-    ThreadArguments,
 )
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
@@ -51,13 +50,6 @@ async def goto_targets(session: Session, call: Call[GotoTargetsArguments]) -> Bo
 @request("goto", GotoArguments)
 async def goto(session: Session, call: Call[GotoArguments]) -> Body:
     _refuse_compiling(session, call.arguments.thread_id, "The next statement cannot be set")
-    return session.pass_to_debugpy(call)
-
-
-@request("exceptionInfo", ThreadArguments)
-@capability("supportsExceptionInfoRequest")
-async def exception_info(session: Session, call: Call[ThreadArguments]) -> Body:
-    _refuse_compiling(session, call.arguments.thread_id, "There is no exception to tell of")
     return session.pass_to_debugpy(call)
 
 

@@ -1,0 +1,122 @@
+"""`graphBreak`: before Dynamo breaks the graph, gives a frame up, or (fullgraph=True) raises what it cannot trace.
+
+A break is *raised* in the innermost frame, leaves the frames that were inlined, and is *taken* by one that can break:
+only then is it known to be committed. Dynamo then starts over and breaks before the call, in which nothing is inlined
+any more. So a committed break stops in the attempt that met it, as it is taken, and shows the frames as they were when
+it was raised: they have been left, but Dynamo changes nothing of them until it starts over.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+
+from dynascope.agent.exception_filters.fault import Fault, details_of, stack_text
+from dynascope.agent.hook import Hook
+from dynascope.agent.internals import tracing, unsupported
+from dynascope.agent.internals.tracing import Translator
+from dynascope.agent.once import OncePerCompile
+from dynascope.agent.threads import ThreadTracing
+from dynascope.facts import break_message
+from dynascope.wire.exceptions import ExceptionInfo
+
+_WHAT_HAPPENS = {
+    "resumed": "The graph ends here; what follows is compiled on its own.",
+    "rest uncompiled": "The graph ends at the last place where it can; from there on this function runs uncompiled.",
+    "function uncompiled": "The function runs uncompiled.",
+    "raised": "It is raised: this compile may not break (fullgraph=True, error_on_graph_break or export).",
+    "first chance": "It has just been raised: Dynamo may yet handle it.",
+}
+
+
+class GraphBreaks:
+    """Installed while the filter is on."""
+
+    def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
+        self._hook = hook
+        self._report = report
+        self._stacks: weakref.WeakKeyDictionary[BaseException, list[Translator]] = weakref.WeakKeyDictionary()
+        """The frames being traced when an error was raised, innermost first."""
+        self._told: weakref.WeakSet[BaseException] = weakref.WeakSet()
+        self._raised_once, self._taken_once = OncePerCompile(), OncePerCompile()
+        self._events = unsupported.UnsupportedEvents(self._raised, self._taken)
+        self._leaving = tracing.ActivationHooks(lambda translator: None, self._left)
+
+    def remove(self) -> None:
+        self._leaving.remove()
+        self._events.remove()
+
+    def _raised(self, error: BaseException) -> None:
+        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
+            if error not in self._stacks:
+                self._stacks[error] = stack
+                self._tell(state, error, "first chance")
+
+        self._hook.amid(serve)
+
+    def _taken(self, reason: str, error: BaseException) -> None:
+        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
+            self._stacks.setdefault(error, stack)
+            self._tell(state, error, break_message.split_reason(reason)[0])
+
+        self._hook.amid(serve)
+
+    def _left(self, translator: Translator) -> None:
+        """The outermost frame is left for an error that Dynamo has not taken: it goes to the caller."""
+        if tracing.active_translators(translator):
+            return
+        error = unsupported.error_in_flight()
+        if error is None or error not in self._stacks or error in self._told:
+            return
+        self._hook.aside(lambda state: self._tell(state, error, "raised"))
+
+    def _tell(self, state: ThreadTracing, error: BaseException, effect: str) -> None:
+        is_first_chance = effect == "first chance"
+        if not is_first_chance:
+            self._told.add(error)
+        cause, stack = (error, self._stacks[error]) if is_first_chance else self._cause_of(error)
+        once = self._raised_once if is_first_chance else self._taken_once
+        # whoever called it: Dynamo may break there, and next time at the caller of that
+        moment = id(tracing.code_of(stack[0])), tracing.instruction_index(stack[0]), unsupported.message_of(cause)
+        if not once.is_new(state, moment):
+            return
+        stops = self._report(state, _fault(error, cause, stack, effect))
+        if stops and not is_first_chance:
+            # Dynamo starts over: up to the break nothing is new to a step, which goes on behind it
+            state.high_water = state.events, sys.maxsize
+
+    def _cause_of(self, error: BaseException) -> tuple[BaseException, list[Translator]]:
+        """The first of the errors that led to this one, and the frames that it was raised in.
+
+        Dynamo raises another one where it cannot break at the first, in a loop, say.
+        """
+        stack = self._stacks[error]
+        before = error.__cause__ or error.__context__
+        while before is not None and before in self._stacks:
+            error, stack = before, self._stacks[before]
+            before = error.__cause__ or error.__context__
+        return error, stack
+
+
+def _fault(error: BaseException, cause: BaseException, stack: list[Translator], effect: str) -> Fault:
+    messages = break_message.parse_all(unsupported.message_of(error))
+    first = messages[0 if cause is not error else -1]
+    ids = [each.registry_id for each in messages if each.registry_id is not None]
+    parts = [break_message.prose(each) for each in messages]
+    told = details_of(error, unsupported.message_of(error), stack_text(stack))
+    if error is not cause:
+        told.inner_exception = [details_of(cause, unsupported.message_of(cause))]
+    return Fault(
+        info=ExceptionInfo(
+            exception_id=first.registry_id or "graph break",
+            break_mode="always" if effect == "first chance" else "unhandled",
+            description="\n\n".join([*parts, _WHAT_HAPPENS[effect]]),
+            details=told,
+        ),
+        title=f"{first.registry_id}: {first.type}" if first.registry_id else first.type,
+        stack=stack,
+        ids=frozenset(ids),
+        error=error,
+        first_chance=effect == "first chance",
+    )

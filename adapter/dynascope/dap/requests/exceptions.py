@@ -1,0 +1,34 @@
+"""Exceptions to stop at: the program's are debugpy's, what the compiler decides is the agent's."""
+
+from __future__ import annotations
+
+from dynascope.dap.call import Body, Call
+from dynascope.dap.errors import RequestError
+from dynascope.dap.exception_filters import ALL_FILTERS, place_exceptions
+from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments, ThreadArguments
+from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.session import Session
+
+
+@request("setExceptionBreakpoints", SetExceptionBreakpointsArguments, ordered=True)
+@capability("supportsExceptionOptions")
+@capability("supportsExceptionFilterOptions")
+@capability("exceptionBreakpointFilters", ALL_FILTERS)
+async def set_exception_breakpoints(session: Session, call: Call[SetExceptionBreakpointsArguments]) -> Body:
+    """One breakpoint in the answer for each of `filters`, `filterOptions` and `exceptionOptions`, in this order."""
+    session.client.exception_filters = call.arguments
+    return {"breakpoints": await place_exceptions(session.running(), call.arguments)}
+
+
+@request("exceptionInfo", ThreadArguments)
+@capability("supportsExceptionInfoRequest")
+async def exception_info(session: Session, call: Call[ThreadArguments]) -> Body:
+    """At a stop of the agent's own filters Dynamo's explanation; else debugpy's answer."""
+    stop = session.running().stops.of_thread(call.arguments.thread_id)
+    if stop is None:
+        return session.pass_to_debugpy(call)
+    if stop.notice.exception is None:
+        raise RequestError(
+            "There is no exception to tell of: the thread is stopped at compile time, for another reason."
+        )
+    return stop.notice.exception
