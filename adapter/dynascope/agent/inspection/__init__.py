@@ -89,8 +89,11 @@ class Inspection:
             return ScopesBody(scopes=[self._scope(heading, names) for heading in found])
 
     def _scope(self, heading: Heading, names: Names | None) -> Scope:
+        counts = heading.below.counts
         return Scope(
             name=heading.name,
+            named_variables=counts[0] if counts else None,
+            indexed_variables=counts[1] if counts else None,
             variables_reference=self._reference(heading.below, names),
             expensive=heading.expensive,
             presentation_hint=heading.hint,

@@ -14,6 +14,9 @@ from dynascope.wire.dap import Variable, VariablePresentationHint
 PAGE_LIMIT = 10_000
 """Rows sent to a client that asks for all children at once."""
 
+PAGED_FROM = 500
+"""Named rows from which on clients are told to page through them, as DAP has it for indexed ones only."""
+
 
 def nothing_in_place(_look: Look, _name: str, _value: Any, _path: str | None) -> Row | None:
     return None
@@ -61,11 +64,13 @@ Maker = Callable[[Look, int, int], Iterator[Row]]
 class Rows:
     """A number of rows (counted when somebody wants to know) that `make` makes a page at a time."""
 
-    __slots__ = ("_count", "make")
+    __slots__ = ("_count", "are_few", "make")
 
-    def __init__(self, count: int | Callable[[], int], make: Maker) -> None:
+    def __init__(self, count: int | Callable[[], int], make: Maker, are_few: bool = False) -> None:
+        """`are_few`: their number is not known before they are made, and needs no paging."""
         self._count = count
         self.make = make
+        self.are_few = are_few
 
     @property
     def count(self) -> int:
@@ -88,11 +93,26 @@ class Below:
     named: Rows = NONE
     indexed: Rows = NONE
 
+    @property
+    def counts(self) -> tuple[int, int] | None:
+        """How many named and indexed rows to tell the client of; None when there is nothing to page."""
+        if self.indexed.count:
+            return self.named.count, self.indexed.count
+        if not self.named.are_few and self.named.count > PAGED_FROM:
+            return 0, self.named.count
+        return None
+
     def page(
         self, look: Look, which: Literal["named", "indexed"] | None, start: int | None, count: int | None
     ) -> Iterator[Row]:
         """The rows of one DAP `variables` request; a `count` of 0 or None means all."""
-        parts = {"named": [self.named], "indexed": [self.indexed]}.get(which or "", [self.named, self.indexed])
+        parts = [self.named, self.indexed]
+        if which is not None:
+            counts = self.counts
+            if self.indexed.count or counts is None:
+                parts = [self.named if which == "named" else self.indexed]
+            elif which == "named":
+                parts = []  # they were told of as indexed
         first = max(start or 0, 0)
         last = first + (count if count and count > 0 else PAGE_LIMIT)
         pages = []
@@ -112,20 +132,20 @@ def fixed(rows: list[Row]) -> Rows:
 
 def computed(make: Callable[[Look], list[Row]]) -> Rows:
     """Few rows whose number is known only once they are made: they count as one page."""
-    return Rows(PAGE_LIMIT, lambda look, start, stop: islice(iter(make(look)), start, stop))
+    return Rows(PAGE_LIMIT, lambda look, start, stop: islice(iter(make(look)), start, stop), are_few=True)
 
 
 def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
     """The row as DAP's Variable; counts are given where a client can use them to page."""
-    paged = row.below is not None and row.below.indexed.count > 0
+    counts = row.below.counts if row.below is not None else None
     return Variable(
         name=row.name,
         value=row.value,
         variables_reference=reference,
         type=row.type,
         evaluate_name=row.path,
-        named_variables=row.below.named.count if paged and row.below else None,
-        indexed_variables=row.below.indexed.count if paged and row.below else None,
+        named_variables=counts[0] if counts else None,
+        indexed_variables=counts[1] if counts else None,
         presentation_hint=row.hint,
         declaration_location_reference=locations.reference(row.made_at),
         value_location_reference=locations.reference(row.written_at),

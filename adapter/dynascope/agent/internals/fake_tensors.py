@@ -45,6 +45,8 @@ def expression_of(value: Any) -> Any:
     environment = getattr(node, "shape_env", None)
     if expression is None or environment is None:
         return None
+    if is_long(expression):
+        return expression
     replacements = vars(environment).get("replacements") or {}
     for _ in range(8):  # chains of replacements are short; a bound keeps a cycle from hanging the stop
         wanted = {s: replacements[s] for s in expression.free_symbols if s in replacements} if replacements else {}
@@ -54,8 +56,25 @@ def expression_of(value: Any) -> Any:
     return expression
 
 
+_LONG = 200
+"""Parts of an expression from which on sympy takes noticeably long over it: a minute for a sum of 25,000."""
+
+
+@functools.lru_cache(maxsize=1024)
+def is_long(expression: Any) -> bool:
+    """Whether an expression has too many parts to be printed or calculated in the time that a view may take."""
+    waiting, seen = [expression], 0
+    while waiting:
+        parts = getattr(waiting.pop(), "args", ())
+        seen += len(parts)
+        if seen > _LONG:
+            return True
+        waiting += parts
+    return False
+
+
 def symbolic_text(value: Any) -> str:
-    """`s77 + 1` for a symbolic number, the number itself for a plain one."""
+    """`s77 + 1` for a symbolic number, the number itself for a plain one; a very long one is only described."""
     if type(value) not in _symbolic:
         return str(value)
     expression = expression_of(value)
@@ -67,6 +86,8 @@ def symbolic_text(value: Any) -> str:
 @functools.lru_cache(maxsize=1024)
 def _expression_text(expression: Any) -> str:
     """sympy's printer takes half a millisecond."""
+    if is_long(expression):
+        return f"({type(expression).__name__} of {len(expression.args):,} parts)"
     return str(expression)
 
 
@@ -81,6 +102,8 @@ def hint_of(value: Any) -> int | float | bool | None:
         return hint
     expression = expression_of(value)
     if expression is None:
+        return None
+    if is_long(expression):
         return None
     result = expression.xreplace(hints(node.shape_env))
     if getattr(result, "free_symbols", None):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,28 +23,43 @@ class SymbolFact:
     constraints: list[str] = field(default_factory=list)
 
 
-def symbols_so_far(output: Any) -> list[SymbolFact]:
-    """Every symbol of `OutputGraph.shape_env` (2.0): its hint, `var_to_range`, `var_to_sources`, `replacements`."""
-    environment = output.shape_env
-    known = vars(environment)
-    values, ranges = hints(environment), known.get("var_to_range") or {}
-    sources, replacements = known.get("var_to_sources") or {}, known.get("replacements") or {}
-    constraints = _constraints(output)
-    found = []
-    for symbol in dict.fromkeys([*values, *ranges]):
-        bounds = ranges.get(symbol)
-        found.append(
-            SymbolFact(
-                name=str(symbol),
-                hint=str(values[symbol]) if symbol in values else None,
-                low=str(bounds.lower) if bounds is not None else "?",
-                high=_high_text(bounds.upper) if bounds is not None else "?",
-                sources=[text for text in map(source_text, sources.get(symbol, ())) if text],
-                replacement=str(replacements[symbol]) if symbol in replacements else None,
-                constraints=constraints.get(str(symbol), []) + _deferred(known, symbol),
-            )
+class Symbols:
+    """The symbols of `OutputGraph.shape_env` (2.0) now: its `var_to_range`, `var_to_sources`, `replacements`."""
+
+    def __init__(self, output: Any) -> None:
+        self._output = output
+        self._known = vars(output.shape_env)
+        self._values = hints(output.shape_env)
+        self._symbols = list(dict.fromkeys([*self._values, *(self._known.get("var_to_range") or {})]))
+
+    def __len__(self) -> int:
+        return len(self._symbols)
+
+    def facts(self, start: int = 0, stop: int | None = None) -> Iterator[SymbolFact]:
+        """What is known of the symbols from `start` up to `stop`, made one by one."""
+        constraints = _constraints(self._output)
+        for symbol in self._symbols[start:stop]:
+            yield self._fact(symbol, constraints)
+
+    def _fact(self, symbol: Any, constraints: dict[str, list[str]]) -> SymbolFact:
+        known, values = self._known, self._values
+        bounds = (known.get("var_to_range") or {}).get(symbol)
+        replacement = (known.get("replacements") or {}).get(symbol)
+        sources = (known.get("var_to_sources") or {}).get(symbol, ())
+        return SymbolFact(
+            name=str(symbol),
+            hint=str(values[symbol]) if symbol in values else None,
+            low=str(bounds.lower) if bounds is not None else "?",
+            high=_high_text(bounds.upper) if bounds is not None else "?",
+            sources=[text for text in map(source_text, sources) if text],
+            replacement=str(replacement) if replacement is not None else None,
+            constraints=constraints.get(str(symbol), []) + _deferred(known, symbol),
         )
-    return found
+
+
+def symbols_so_far(output: Any) -> list[SymbolFact]:
+    """Every symbol, with all that is known of it."""
+    return list(Symbols(output).facts())
 
 
 def _high_text(bound: Any) -> str:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Datum, Look, Row, computed, fixed
+from dynascope.agent.inspection.rows import Below, Datum, Look, Row, Rows, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.internals.shapes import SymbolFact, symbols_so_far
+from dynascope.agent.internals.shapes import SymbolFact, Symbols
 from dynascope.agent.internals.tracing import output_of
 
 
 def heading(names: Names) -> Heading:
     output = output_of(names.translator)
+    symbols = Symbols(output)
 
-    def make(_look: Look) -> list[Row]:
-        return [_symbol_row(fact) for fact in symbols_so_far(output)]
+    def make(_look: Look, start: int, stop: int) -> Iterator[Row]:
+        return map(_symbol_row, symbols.facts(start, stop))
 
-    return Heading("Shapes", Below(named=computed(make)), expensive=True)
+    return Heading("Shapes", Below(named=Rows(len(symbols), make)), expensive=True)
 
 
 def _symbol_row(fact: SymbolFact) -> Row:
