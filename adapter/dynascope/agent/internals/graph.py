@@ -57,6 +57,8 @@ def target_text(target: Any) -> str:
     """The function or method a node calls, as FX writes it."""
     if isinstance(target, str):
         return target
+    if isinstance(target, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
+        return f"torch.ops.{target}"  # its module is torch._ops
     name = getattr(target, "__name__", None) or type(target).__name__
     module = getattr(target, "__module__", None) or ""
     module = {"_operator": "operator", "builtins": ""}.get(module, module)
