@@ -49,6 +49,18 @@ def lines_with_code(path: str) -> CodeLines | None:
     return _read(path, stamp)
 
 
+def function_code_at(path: str, line: int) -> types.CodeType | None:
+    """The outermost function or lambda with code on that line of a file; None at module level or for no source."""
+    known = lines_with_code(path)
+    codes = () if known is None else known.code_at.get(line, ())
+    return next((code for code in codes if is_function(code)), None)
+
+
+def is_function(code: types.CodeType) -> bool:
+    """Whether code is a function's, lambda's or comprehension's: not a module's or a class body's."""
+    return code.co_name != "<module>" and bool(code.co_flags & 0x0002)  # CO_NEWLOCALS: class bodies lack CO_OPTIMIZED
+
+
 def breakpoint_locations(path: str, line: int, end_line: int) -> BreakpointLocationsBody:
     """The lines of a file, `end_line` included, that a breakpoint can be on; none when it cannot be compiled."""
     known = lines_with_code(path)

@@ -13,14 +13,17 @@ from dynascope.agent import instruction_breakpoints
 from dynascope.agent.backward.half import BackwardHalf
 from dynascope.agent.breakpoints import Table
 from dynascope.agent.code_lines import breakpoint_locations
+from dynascope.agent.compiled_roots import CompiledRoots
 from dynascope.agent.compiles import compiles_now
 from dynascope.agent.disassembly import BadAddress
 from dynascope.agent.documents import UnknownDocument
 from dynascope.agent.event_breakpoints import EventBreakpoints
 from dynascope.agent.exception_filters.half import ExceptionFilters
+from dynascope.agent.generated_breakpoints import GeneratedBreakpoints
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
 from dynascope.agent.reading import Reading
+from dynascope.agent.run_breakpoints import RunBreakpoints
 from dynascope.agent.stop import Stops, answer
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.user_code import OUR_FOLDER
@@ -90,6 +93,9 @@ class Agent:
         self.reading = Reading(self.stops, send)
         self._backward = BackwardHalf(self.stops.hold_inspection, suspension, send, self._step_into_next_compile)
         self._exception_filters = ExceptionFilters()
+        self._roots = CompiledRoots()
+        self._run_breakpoints = RunBreakpoints(suspension.kind == "pydevd", self._roots)
+        self._generated_breakpoints = GeneratedBreakpoints(suspension, self._roots, self._breakpoint_changed)
         self._verification = Verification(suspension.kind == "pydevd", self._breakpoint_changed)
         self._table = Table()
         self._events = EventBreakpoints(send)
@@ -141,6 +147,7 @@ class Agent:
                 self._verification.dynamo_is_there()
                 self._exception_filters.begin(hook, self._send)
                 self._backward.begin()
+                self._run_breakpoints.begin(hook)
         except Exception as error:
             missing = [f"{type(error).__name__}: {error}"]
         self._send(DynamoReady(torch_version=_torch_version(), missing=missing))
@@ -172,6 +179,8 @@ class Agent:
 
     def _unhook(self) -> None:
         self._exception_filters.end()
+        self._run_breakpoints.end()
+        self._generated_breakpoints.end()
         hook, self.hook = self.hook, None
         comptime, self._comptime = self._comptime, None
         self._events.end()
@@ -255,11 +264,16 @@ class Agent:
         self.stops.ids_begin_at(message.first_id)
 
     def _set_breakpoints(self, message: SetBreakpoints) -> BreakpointsBody:
-        others, answers = self._backward.take_lines(message)
+        others, of_mode = message, []
+        for take in (self._run_breakpoints.take, self._generated_breakpoints.take, self._backward.take_lines):
+            others, answers = take(others)
+            of_mode.append(answers)
         path, states, made = self._verification.resolve_lines(others)
         self._set_table(self._table.with_file(path, made))
-        traced = iter(states)
-        return BreakpointsBody(breakpoints=[answer or next(traced) for answer in answers])
+        for answers in reversed(of_mode):
+            rest = iter(states)
+            states = [answer or next(rest) for answer in answers]
+        return BreakpointsBody(breakpoints=states)
 
     def _set_function_breakpoints(self, message: SetFunctionBreakpoints) -> BreakpointsBody:
         states, made = self._verification.resolve_functions(message)
@@ -311,6 +325,10 @@ class Agent:
             if self.hook is not None and not self.hook.frames_entered:
                 self._send(DynamoReady(torch_version=_torch_version(), missing=["OutputGraph.push_tx was not called"]))
         self._verification.compiled(traced, skipped)
+        if traced:
+            self._roots.note(traced)
+            self._run_breakpoints.compiled(traced)
+            self._generated_breakpoints.compiled(traced)
 
     def _breakpoint_changed(self, state: BreakpointState) -> None:
         self._send(BreakpointChanged(breakpoint=state))

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.activation import Activation
+from dynascope.agent.internals import tracing
 from dynascope.agent.moments import Moments
 from dynascope.agent.stepping import FrameId, Stepping
 
@@ -93,6 +94,16 @@ class Threads:
         if state is None:
             state = self._by_ident[ident] = ThreadTracing()
         return state
+
+    def traced_now(self) -> list[types.CodeType]:
+        """The code that the compile of this thread has traced so far."""
+        outermost = self.current().outermost
+        return [] if outermost is None else tracing.traced_codes(outermost)
+
+    def codes_being_compiled(self) -> list[types.CodeType]:
+        """One for each thread that compiles."""
+        outermost = [state.outermost for _, state in self.items()]
+        return [tracing.code_of(translator) for translator in outermost if translator is not None]
 
     def existing(self) -> ThreadTracing | None:
         return self._by_ident.get(threading.get_ident())

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 
 from dynascope.agent.backward.half import BY_NAME, names_backward
 from dynascope.agent.breakpoints import Breakpoint, names_function
-from dynascope.agent.code_lines import lines_with_code
+from dynascope.agent.code_lines import is_function, lines_with_code
 from dynascope.agent.functions import FunctionKey, disabled_because, find_function, key_of
 from dynascope.agent.internals import resume, trace_rules
 from dynascope.agent.node_breakpoints import message_about, names_only_nodes
@@ -163,7 +163,7 @@ class Verification:
             return _failed(state, "There is no code on this line or below it.")
         codes = code_lines.code_at[line] if code_lines is not None else ()
         state.verified, state.message = self._prospects(
-            path, line, [code for code in codes if _is_function(code)], bool(codes)
+            path, line, [code for code in codes if is_function(code)], bool(codes)
         )
         if line != asked.line:
             state.message = f"Line {asked.line} has no code: moved to line {line}. {state.message}"
@@ -224,8 +224,3 @@ def _failed(state: BreakpointState, message: str) -> BreakpointState:
 
 def _is_of_compiler(path: str) -> bool:
     return any(folder in path for folder in _COMPILER_FOLDERS)
-
-
-def _is_function(code: types.CodeType) -> bool:
-    """Whether code is a function's, lambda's or comprehension's: not a module's or a class body's."""
-    return code.co_name != "<module>" and bool(code.co_flags & 0x0002)  # CO_NEWLOCALS: class bodies lack CO_OPTIMIZED

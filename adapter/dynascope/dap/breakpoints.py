@@ -19,6 +19,7 @@ from dynascope.dap.protocol.arguments import (
     ClientInstructionBreakpoint,
 )
 from dynascope.wire.dap import (
+    FIRST_ENTRY_ID,
     Breakpoint,
     DataBreakpoint,
     FunctionBreakpoint,
@@ -56,8 +57,8 @@ class Entry:
 
     @property
     def is_agents_alone(self) -> bool:
-        """Whether it stops in the backward, where debugpy has nothing to stop at."""
-        return isinstance(self.asked, ClientBreakpoint) and self.asked.mode == "backward"
+        """Whether debugpy must not have it: it stops in the backward, or the agent itself asks debugpy to stop."""
+        return isinstance(self.asked, ClientBreakpoint) and self.asked.mode in ("backward", "generated")
 
     @property
     def is_refused(self) -> bool:
@@ -85,6 +86,10 @@ class Entry:
         elif isinstance(self.asked, ClientFunctionBreakpoint) and agent.reason == "pending" and debugpy is not None:
             # debugpy takes any name for a function's, and the agent waits while it knows none of that name
             verified, message, reason = self.entered, None if self.entered else NO_FUNCTION_YET, None
+        elif debugpy is not None and isinstance(self.asked, ClientBreakpoint) and self.asked.mode == "run":
+            # the agent has the function run, and debugpy has to stop there
+            verified = agent.verified and debugpy.verified
+            message, reason = agent.message if debugpy.verified else debugpy.message, agent.reason
         elif debugpy is None or agent.verified:
             verified, message, reason = agent.verified, agent.message, agent.reason
         else:
@@ -147,8 +152,8 @@ class BreakpointTable:
         return self._by_id.get(id)
 
     def of_debugpy(self, id: int) -> Entry | None:
-        """The breakpoint that debugpy knows by that id."""
-        return self._by_debugpy.get(id)
+        """The breakpoint that debugpy knows by that id, from us or from the agent."""
+        return self._by_id.get(id & 0xFFFFF) if id >= FIRST_ENTRY_ID else self._by_debugpy.get(id)
 
     def told_by_debugpy(self, entry: Entry, answer: DebugpyBreakpoint) -> None:
         """debugpy answered a request, or changed its mind."""

@@ -13,6 +13,10 @@ FIRST_AGENT_ID = 1 << 30
 """Frame ids and variablesReferences from here on are an agent's; debugpy's are small counters."""
 
 
+FIRST_ENTRY_ID = 1 << 40
+"""debugpy's ids from here on are of breakpoints that the agent gave it; their last 20 bits are our own id."""
+
+
 class DapStruct(Struct, kw_only=True, omit_defaults=True, rename="camel"):
     """Base of every DAP structure: absent and default are the same, names are camelCase on the wire."""
 

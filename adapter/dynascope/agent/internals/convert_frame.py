@@ -26,6 +26,19 @@ class Observer(Protocol):
     def attempt_ends(self) -> None: ...
 
 
+class Gate(Protocol):
+    """Who decides that a frame is not to be compiled. None of these may raise."""
+
+    def before(self, code: types.CodeType) -> Any | None:
+        """What to answer in place of Dynamo, whose turn it is with None."""
+
+    def after(self, result: Any) -> Any:
+        """What to answer for a frame that Dynamo has dealt with."""
+
+    def abandoned(self, code: types.CodeType, error: BaseException) -> Any | None:
+        """What to answer for a frame whose compile has failed; None lets the error go on."""
+
+
 class CompileHooks:
     """Wraps `convert_frame.CatchErrorsWrapper.__call__` (2.1) and `convert_frame.trace_frame` (2.9)."""
 
@@ -35,6 +48,8 @@ class CompileHooks:
     def __init__(self, observer: Observer) -> None:
         from torch._dynamo import convert_frame, exc
 
+        self.gate: Gate | None = None
+        hooks = self
         self._module = convert_frame
         self._entry_class = convert_frame.CatchErrorsWrapper
         # ConvertFrameReturn: `guarded_code` and `apply_to_code` since 2.6, `skip_reason` since 2.13
@@ -44,11 +59,15 @@ class CompileHooks:
         hooks = self
 
         def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
-            code = frame.f_code
+            code, gate = frame.f_code, hooks.gate
+            if gate is not None and (uncompiled := gate.before(code)) is not None:
+                return uncompiled
             observer.compile_begins()
             compiled, skip_reason = False, None
             try:
                 result = entry(self, frame, cache_entry, frame_state)
+                if hooks.gate is not None:
+                    result = hooks.gate.after(result)
                 made = result.guarded_code
                 compiled = made is not None
                 if compiled:
@@ -56,6 +75,10 @@ class CompileHooks:
                 elif result.apply_to_code and code not in convert_frame.output_codes:
                     skip_reason = getattr(result, "skip_reason", None) or ""
                 return result
+            except BaseException as error:
+                if hooks.gate is None or (uncompiled := hooks.gate.abandoned(code, error)) is None:
+                    raise
+                return uncompiled
             finally:
                 observer.compile_ends(frame, compiled, skip_reason)
 

@@ -8,12 +8,22 @@ from __future__ import annotations
 import os
 import threading
 import types
-from collections.abc import Callable
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple
 
 from dynascope.agent.user_code import OUR_FOLDER, is_user_code
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import Configure, ResumeCommand, StopReason
+
+
+class EntryBreakpoint(NamedTuple):
+    """Stop where generated code that begins on this line is entered."""
+
+    id: int
+    path: str
+    line: int
+    condition: str | None
+    hit_condition: str | None
 
 
 class Suspension:
@@ -96,6 +106,9 @@ class Suspension:
     def is_user_code(self, path: str) -> bool:
         """Whether steps stop in this file (an absolute real path)."""
         return not self.just_my_code or is_user_code(path)
+
+    def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> None:
+        """Stop the running program at these, and at none of those before; any thread."""
 
     def hide_thread(self, thread: threading.Thread) -> None:
         """Keep a thread of ours, not started yet, out of every debugger's sight."""

@@ -13,12 +13,13 @@ import socket
 import sys
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from dynascope.agent.internals.eval_frame import unseen
 from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
-from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.entry_breakpoints import EntryBreakpoints
+from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
 from dynascope.agent.suspension.symbolic_frame import chain
 from dynascope.agent.suspension.uninterrupted import uninterrupted
 from dynascope.agent.user_code import OUR_FOLDER
@@ -75,6 +76,8 @@ class PydevdSuspension(Suspension):
         self._show_no_unhashable_code()
         self._answer_at_once()
         self._look_before_and_after()
+        self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
+        self._keep_entries(pydevd_api.PyDevdAPI)
 
     def configure(self, settings: Configure) -> None:
         super().configure(settings)
@@ -179,6 +182,21 @@ class PydevdSuspension(Suspension):
 
         self._replace(self._pydevd, "set_suspend", watched_set_suspend)
         self._replace(self._pydevd, "do_wait_suspend", watched_do_wait_suspend)
+
+    def _keep_entries(self, api: Any) -> None:
+        """pydevd forgets all breakpoints of a file before it takes the client's."""
+        remove_all = api.remove_all_breakpoints
+
+        def remove_all_breakpoints(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return remove_all(*args, **kwargs)
+            finally:
+                self._entries.place_again()
+
+        self._replace(api, "remove_all_breakpoints", remove_all_breakpoints)
+
+    def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> None:
+        self._entries.place(wanted)
 
     def _replace(self, owner: Any, name: str, value: Any) -> None:
         self._originals.append((owner, name, getattr(owner, name)))

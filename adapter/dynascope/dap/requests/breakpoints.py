@@ -18,9 +18,21 @@ from dynascope.wire.messages import FindBreakpointLocations
 
 BREAKPOINT_MODES = [
     {
-        "mode": "line",
-        "label": "Line",
-        "description": "Stop where the line runs, and where Dynamo traces it.",
+        "mode": "trace",
+        "label": "Trace",
+        "description": "Stop where Dynamo traces the line, and where it runs.",
+        "appliesTo": ["source", "instruction", "data"],
+    },
+    {
+        "mode": "run",
+        "label": "Run",
+        "description": "Leave the function uncompiled, and stop each time the line runs.",
+        "appliesTo": ["source"],
+    },
+    {
+        "mode": "generated",
+        "label": "Generated",
+        "description": "Stop where the code that Dynamo generated for the function is entered.",
         "appliesTo": ["source"],
     },
     {

@@ -1,0 +1,56 @@
+"""Breakpoints of ours that pydevd serves, beside those of the client: at the entry of generated code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dynascope.agent.suspension.interface import EntryBreakpoint
+from dynascope.wire.dap import FIRST_ENTRY_ID
+
+_COUNTS = ("==", ">=", "<=", ">", "<")
+
+
+class EntryBreakpoints:
+    """Kept in pydevd's own table, which forgets those of a file whenever the client sets any there."""
+
+    def __init__(self, debugger: Any, api: Any) -> None:
+        """`api` is the class whose instances serve the client's requests; every one is asked anew for ours."""
+        self._debugger, self._api = debugger, api()
+        self._placed: list[tuple[int, EntryBreakpoint]] = []
+
+    def place(self, wanted: Sequence[EntryBreakpoint]) -> None:
+        """These, and none of those before."""
+        for number, before in self._placed:
+            self._api.remove_breakpoint(self._debugger, before.path, "python-line", number)
+        # one for each line is all that pydevd keeps
+        distinct = {(each.path, each.line): each for each in reversed(wanted)}.values()
+        self._placed = [(FIRST_ENTRY_ID + (n << 20) + each.id, each) for n, each in enumerate(distinct)]
+        self.place_again()
+
+    def place_again(self) -> None:
+        """The client has set breakpoints: pydevd may have forgotten ours."""
+        for number, each in self._placed:
+            self._api.add_breakpoint(
+                self._debugger,
+                each.path,
+                "python-line",
+                number,
+                each.line,
+                each.condition,
+                "None",
+                None,
+                "ALL",
+                _hit_condition(each.hit_condition),
+                False,
+            )
+
+
+def _hit_condition(text: str | None) -> str | None:
+    """`>= 3` as pydevd writes it."""
+    if not text:
+        return None
+    text = text.strip()
+    if text.startswith("%"):
+        return f"@HIT@ {text} == 0"
+    return f"@HIT@ {text}" if text.startswith(_COUNTS) else f"@HIT@ == {text}"

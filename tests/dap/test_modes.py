@@ -1,0 +1,89 @@
+"""Breakpoint modes `run` and `generated`, by a client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.dap.client import DapClient
+from tests.dap.marks import line, program
+
+MODES = program("modes.py")
+
+
+def launch(**more: Any) -> dict[str, Any]:
+    return {"program": str(MODES), "console": "internalConsole", "subProcess": False, "redirectOutput": True} | more
+
+
+def at(mark: str, mode: str, **more: Any) -> dict[str, Any]:
+    return {"line": line(MODES, mark), "mode": mode} | more
+
+
+@pytest.mark.parametrize(
+    ("mark", "function", "times"), [("inner", "inner", 6), ("resumed", "outer", 3), ("yield", "pieces", 6)]
+)
+def test_mode_run_stops_each_time_the_line_runs(client: DapClient, mark: str, function: str, times: int) -> None:
+    placed = client.launch(launch(), {MODES: [at(mark, "run")]})[MODES][0]
+    assert placed.verified and "left uncompiled" in (placed.message or "")
+    for _ in range(times):
+        stop = client.wait_for_stop()
+        assert not stop.at_compile_time and stop.hit_breakpoint_ids == [placed.id]
+        assert stop.where() == (function, line(MODES, mark))
+        stop.resume()
+    assert client.wait_for_end() == 0
+
+
+def test_mode_run_comes_and_goes_with_what_is_compiled_already(client: DapClient) -> None:
+    client.launch(launch(), {MODES: [line(MODES, "report")]})
+    stop = client.wait_for_stop()
+    client.set_breakpoints(MODES, at("inner", "run"), line(MODES, "report"))
+    stop.resume()
+    for _ in range(2):
+        stop = client.wait_for_stop()
+        assert stop.where() == ("inner", line(MODES, "inner")) and not stop.at_compile_time
+        stop.resume()
+    stop = client.wait_for_stop()
+    assert stop.where()[0] == "report"
+    client.set_breakpoints(MODES, line(MODES, "inner"))
+    stop.resume()
+    stop = client.wait_for_stop()
+    assert stop.at_compile_time and stop.symbolic_frames()[1].line == line(MODES, "call")
+    client.set_breakpoints(MODES)
+    stop.resume()
+    assert client.wait_for_end() == 0
+
+
+def test_mode_run_needs_debugpy(client: DapClient) -> None:
+    placed = client.launch(launch(runtime=False), {MODES: [at("inner", "run")]})[MODES][0]
+    assert not placed.verified and placed.reason == "failed" and "without debugpy" in (placed.message or "")
+    assert client.wait_for_end() == 0
+
+
+def test_mode_generated_stops_in_the_code_that_dynamo_made(client: DapClient) -> None:
+    placed = client.launch(launch(), {MODES: [at("break", "generated")]})[MODES][0]
+    assert placed.verified and "Not compiled yet" in (placed.message or "")
+    seen = []
+    for turn in range(4):
+        stop = client.wait_for_stop()
+        assert not stop.at_compile_time and stop.hit_breakpoint_ids == [placed.id]
+        seen.append(stop.frames()[0].name)
+        if turn == 3:
+            client.set_breakpoints(MODES)
+        stop.resume()
+    assert seen[0] == "outer" and any("resume_in_outer" in name for name in seen)
+    assert client.wait_for_end() == 0
+
+
+def test_mode_generated_of_an_inlined_function_stops_in_what_inlined_it(client: DapClient) -> None:
+    placed = client.launch(launch(), {MODES: [at("inner", "generated", condition="x.shape[0] == 2")]})[MODES][0]
+    stop = client.wait_for_stop()
+    assert not stop.at_compile_time and stop.hit_breakpoint_ids == [placed.id]
+    assert stop.evaluate("x.shape").result == "torch.Size([2, 3])"
+    changed = client.wait_for_event(
+        "breakpoint", where=lambda body: "compiled into" in body["breakpoint"].get("message", "")
+    )
+    assert "outer" in changed["body"]["breakpoint"]["message"]
+    client.set_breakpoints(MODES)
+    stop.resume()
+    assert client.wait_for_end() == 0
