@@ -16,7 +16,7 @@ TESTS ?= tests/agent tests/backward tests/dap tests/facts tests/lsp tests/termin
 WORKERS ?= 2
 PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test test-e2e test-second test-cuda matrix bench lint vsix setup clean help
+.PHONY: capabilities demo test test-e2e test-second test-cuda matrix bench lint vsix setup clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -57,6 +57,9 @@ matrix: ## agent and adapter tests on every supported torch
 	$(MAKE) test TORCH=torch==2.13.0
 	for version in 2.11.0 2.12.0 2.14.0 2.15.0; do \
 	  $(MAKE) test PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
+
+capabilities: $(READY) ## write the table of capabilities into README.md and docs/capabilities.md
+	$(PY) -m tests.dap.capability_table
 
 bench: $(READY) ## compile time with the debugger attached, and how fast a stop is, as ratios
 	$(PY) -m tests.bench

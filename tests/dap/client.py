@@ -39,6 +39,8 @@ ADAPTER = [sys.executable, "-m", "dynascope", "dap"]
 PACKAGES = [str(Path(__file__).parents[2] / "adapter"), str(Path(__file__).parents[2] / "lsp")]
 
 Message = dict[str, Any]
+SENT: list[Message] = []
+"""Every request of this process's clients, for whoever wants to know what a test has used."""
 Body = dict[str, Any]
 ReverseHandler = Callable[[Body], Body]
 
@@ -380,6 +382,7 @@ class DapClient:
             message["seq"] = self._seq
             pending = self._pending[self._seq] = Pending(self._seq, message["command"], self)
             self._write(message)
+            SENT.append(message)
             return pending
 
     def _write(self, message: Message) -> None:

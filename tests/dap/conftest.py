@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 
 from tests.dap.client import DapClient
+from tests.dap.using import uses_its_capabilities
+
+__all__ = ["client", "spawn", "uses_its_capabilities"]
 
 
 @pytest.fixture

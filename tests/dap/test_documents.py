@@ -105,3 +105,14 @@ def test_locations_of_nodes_guards_and_values(client: DapClient) -> None:
     assert "no location" in client.failure("locations", {"locationReference": 7})
     stop.resume()
     client.wait_for_end()
+
+
+@BOTH
+def test_supports_modules_request(client: DapClient, runtime: bool) -> None:
+    """The files that Dynamo has traced say so, beside debugpy's."""
+    client.launch(launch(runtime=runtime), {DOCUMENTS: [line(DOCUMENTS, "end")]})
+    client.wait_for_stop()
+    body = client.request("modules", {})
+    module = next(each for each in body["modules"] if each.get("path") == str(DOCUMENTS))
+    assert module["isOptimized"] and module["symbolStatus"] == "traced in 2 compiles"
+    assert client.request("modules", {"startModule": 0, "moduleCount": 1})["modules"] == body["modules"][:1]

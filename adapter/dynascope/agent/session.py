@@ -29,7 +29,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.user_code import OUR_FOLDER
 from dynascope.agent.verification import Verification
 from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import BreakpointsBody, LoadedSourcesBody, ThreadsBody
+from dynascope.wire.dap import BreakpointsBody, LoadedSourcesBody, ModulesBody, ThreadsBody
 from dynascope.wire.dap import Thread as DapThread
 from dynascope.wire.messages import (
     Acknowledge,
@@ -50,6 +50,7 @@ from dynascope.wire.messages import (
     LoadedSources,
     Locations,
     Message,
+    Modules,
     Output,
     Pause,
     PrepareStep,
@@ -249,6 +250,8 @@ class Agent:
                 return _threads()
             case Compiles():
                 return CompilesBody(compiles=[] if self.hook is None else compiles_now(self.hook, self.stops))
+            case Modules():
+                return ModulesBody(modules=self.reading.modules())
             case LoadedSources():
                 return LoadedSourcesBody(sources=self.reading.sources())
             case SourceText():
@@ -324,6 +327,7 @@ class Agent:
             self._hooks_checked = True
             if self.hook is not None and not self.hook.frames_entered:
                 self._send(DynamoReady(torch_version=_torch_version(), missing=["OutputGraph.push_tx was not called"]))
+        self.reading.compiled(traced)
         self._verification.compiled(traced, skipped)
         if traced:
             self._roots.note(traced)

@@ -23,7 +23,6 @@ ONLY_WITH_DEBUGPY = (
     "supportsGotoTargetsRequest",
     "supportsExceptionInfoRequest",
     "supportsExceptionOptions",
-    "supportsModulesRequest",
 )
 
 

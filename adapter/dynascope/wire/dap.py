@@ -226,6 +226,21 @@ class LoadedSourcesBody(DapStruct):
     sources: list[Source]
 
 
+class Module(DapStruct):
+    """A Python file; `is_optimized`: Dynamo has traced code of it."""
+
+    id: int | str
+    name: str
+    path: str = ""
+    is_optimized: bool = False
+    is_user_code: bool = False
+    symbol_status: str | None = None
+
+
+class ModulesBody(DapStruct):
+    modules: list[Module]
+
+
 class LocationsBody(DapStruct):
     """Body of a `locations` response (DAP 1.68)."""
 

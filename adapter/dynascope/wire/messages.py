@@ -330,6 +330,10 @@ class Locations(Request, tag="locations"):
     location_reference: int
 
 
+class Modules(Request, tag="modules"):
+    """→ ModulesBody: the files that Dynamo has traced code of."""
+
+
 class Compiling(Message):
     """One thread in the compiler: a part of CompilesBody."""
 
@@ -388,6 +392,7 @@ ToAgent: TypeAlias = (
     | SourceText
     | Locations
     | Compiles
+    | Modules
     | Cancel
     | Detach
 )

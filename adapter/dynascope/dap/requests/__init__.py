@@ -17,6 +17,7 @@ GROUPS = (
     "completions",
     "documents",
     "cancelling",
+    "modules",
     "runtime_only",
 )
 

@@ -7,7 +7,6 @@ from dynascope.dap.errors import RequestError
 from dynascope.dap.protocol.arguments import (
     GotoArguments,
     GotoTargetsArguments,
-    ModulesArguments,
     NoArguments,
     SetExpressionArguments,
     SetVariableArguments,
@@ -50,12 +49,6 @@ async def goto_targets(session: Session, call: Call[GotoTargetsArguments]) -> Bo
 @request("goto", GotoArguments)
 async def goto(session: Session, call: Call[GotoArguments]) -> Body:
     _refuse_compiling(session, call.arguments.thread_id, "The next statement cannot be set")
-    return session.pass_to_debugpy(call)
-
-
-@request("modules", ModulesArguments, cancellable=True)
-@capability("supportsModulesRequest")
-async def modules(session: Session, call: Call[ModulesArguments]) -> Body:
     return session.pass_to_debugpy(call)
 
 

@@ -1,0 +1,67 @@
+"""What compiles have left to read: graphs, generated code, resume functions."""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.commands import command
+from dynascope.terminal.session import CommandError, Session
+from dynascope.wire.dap import FIRST_AGENT_ID, LoadedSourcesBody, Module, ModulesBody, Source, SourceBody
+
+Body = TypeVar("Body")
+
+
+@command("sources", usage="[TEXT]")
+def sources(session: Session, argument: str) -> None:
+    """List the graphs, generated code and resume functions of every compile so far.
+
+    With TEXT, only those whose names contain it. `source NAME` shows one.
+    """
+    shown = [source for source in _documents(session) if argument in (source.name or "")]
+    for source in shown:
+        session.printer.say(f"  {source.name}")
+    if not shown:
+        session.printer.say("  (nothing has been compiled yet)" if not argument else "  (none)", "dim")
+
+
+@command("source", usage="NAME", missing="which? `sources` lists them")
+def source(session: Session, argument: str) -> None:
+    """Show a graph, generated code or resume function; a part of its name is enough."""
+    found = [each for each in _documents(session) if argument in (each.name or "")]
+    exact = [each for each in found if each.name == argument]
+    if not found:
+        raise CommandError(f"there is no `{argument}`; `sources` lists what there is")
+    if len(found) > 1 and not exact:
+        names = ", ".join(f"`{each.name}`" for each in found[:6])
+        raise CommandError(f"which? {names}{' …' if len(found) > 6 else ''}")
+    chosen = (exact or found)[0]
+    body = _ask(session, "source", {"sourceReference": chosen.source_reference}, SourceBody)
+    for line in body.content.splitlines():
+        session.printer.say(f"  {line}")
+
+
+@command("modules", usage="[TEXT]")
+def modules(session: Session, argument: str) -> None:
+    """List the files that Dynamo has traced."""
+    traced = [each for each in _ask(session, "modules", {}, ModulesBody).modules if _is_traced(each, argument)]
+    for module in traced:
+        session.printer.say(f"  {module.name}  {module.path}  ({module.symbol_status})")
+    if not traced:
+        session.printer.say("  (none)", "dim")
+
+
+def _is_traced(module: Module, text: str) -> bool:
+    return module.is_optimized and (text in module.name or text in module.path)
+
+
+def _documents(session: Session) -> list[Source]:
+    loaded = _ask(session, "loadedSources", {}, LoadedSourcesBody).sources
+    return [each for each in loaded if (each.source_reference or 0) >= FIRST_AGENT_ID]
+
+
+def _ask(session: Session, request: str, arguments: dict[str, object], body: type[Body]) -> Body:
+    try:
+        return session.need_program().request(request, arguments, body)
+    except RequestFailed as error:
+        raise CommandError(str(error)) from error
