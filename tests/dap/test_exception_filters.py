@@ -147,3 +147,14 @@ def test_a_step_over_a_graph_break_goes_on_behind_it(client: DapClient, runtime:
     catch(client)
     after = stop.step("stepOut")
     assert after.where() == ("outer [3/0]", line(BREAKING, "call") + 1)
+
+
+@BOTH
+def test_a_configuration_switches_filters_on(client: DapClient, runtime: bool) -> None:
+    wanted = [{"filterId": "graphBreak", "condition": f"{BREAKING}:{line(BREAKING, 'call')}"}]
+    configuration = {"program": str(BREAKING), "console": "internalConsole", "subProcess": False, "runtime": runtime}
+    client.launch(configuration | {"exceptionFilters": wanted})
+    stop = client.wait_for_stop()
+    assert stop.where() == ("inner [0/0]", line(BREAKING, "break"))
+    stop.resume()
+    assert client.wait_for_stop().where() == ("inner [0/1]", line(BREAKING, "break"))

@@ -121,7 +121,8 @@ def test_a_break_can_be_debugged_where_the_client_can(tmp_path: Path):
             command = (await each.actions(uri, 7))["Debug this graph break"].command
             assert command is not None
             assert command.command == "dynascope.debugFinding"
-            assert list(command.arguments or ()) == [{"uri": uri, "line": 7, "filters": ["graphBreak"]}]
+            asked = {"uri": uri, "line": 7, "filters": ["graphBreak"], "condition": f"{tmp_path / 'program.py'}:7"}
+            assert list(command.arguments or ()) == [asked]
         async with editor(tmp_path, capabilities=PUSHED) as each:
             uri = each.open(tmp_path / "program.py", PROGRAM)
             assert "Debug this graph break" not in await each.actions(uri, 7)

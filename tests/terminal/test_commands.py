@@ -23,7 +23,9 @@ def debug(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.Capture
 
     def run(commands: str, scenario: str = "plain", breakpoints: tuple[str, ...] = ()) -> tuple[int, str]:
         monkeypatch.setattr(debuggee, "ADAPTER", (sys.executable, str(FAKE), scenario))
-        code = debug_program(Program("program", str(program)), breakpoints, commands.splitlines(), share_stdin=False)
+        code = debug_program(
+            Program("program", str(program)), breakpoints, (), commands.splitlines(), share_stdin=False
+        )
         return code, capfd.readouterr().out
 
     return run

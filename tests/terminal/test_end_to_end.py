@@ -213,3 +213,51 @@ def test_the_demo_shows_the_main_job(folder: Path):
         timeout=PATIENCE,
     )
     assert run.returncode == 0, run.stdout
+
+
+BREAKING = """\
+import torch
+
+
+@torch.compile(backend="eager")
+def f(x):
+    y = x + 1
+    torch._dynamo.graph_break()
+    return y * 2
+
+
+f(torch.ones(3))
+f(torch.ones(2, 3))
+"""
+
+
+def test_stops_at_graph_breaks_and_explains_them(folder: Path) -> None:
+    (folder / "breaking.py").write_text(BREAKING)
+    code, output = debug("--catch", "graphBreak GB0025, my code", "--command", "locals", "breaking.py")
+    assert code == 0
+    assert "● compile time  f [0/0]  breaking.py:7" in output
+    assert "GB0025: Call to `torch._dynamo.graph_break()`" in output
+    assert "Hint: Remove the" in output and "https://" in output
+    assert "y  f32[3]" in output
+    assert output.count("● compile time") == 1  # to its end the program goes on through every stop
+
+
+def test_catch_switches_filters_and_lists_them(folder: Path) -> None:
+    (folder / "breaking.py").write_text(BREAKING)
+    lines = (
+        "catch recompile 'rank mismatch'",
+        "continue",
+        "catch",
+        "catch recompile our code",
+        "catch nonsense",
+        "catch none",
+        "continue",
+    )
+    commands = "\n".join(lines)
+    code, output = debug("breaking.py", commands=commands)
+    assert code == 0
+    assert "recompile: f [0/1] is compiled again." in output
+    assert "on  recompile" in output and "['rank mismatch']" in output and "off graphBreak" in output
+    assert "recompile: 'our code' is neither a term" in output
+    assert "there is no filter `nonsense`; there are: raised," in output
+    assert output.count("● compile time") == 1

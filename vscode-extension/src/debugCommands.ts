@@ -9,12 +9,17 @@ export interface Target {
   readonly line: number;
   /** Of `dynascope.debugFunction`: with its class, `Model.forward`. */
   readonly function?: string;
+  /** Of `dynascope.debugFinding`: exception filters of the debugger, and the condition under which they stop. */
+  readonly filters?: readonly string[];
+  readonly condition?: string;
 }
 
 export const DEBUG_COMMANDS: Readonly<Record<string, (target: Target) => Promise<void>>> = {
-  'dynascope.debugFunction': (target) => debugAt(target, new vscode.FunctionBreakpoint(target.function ?? '')),
-  // No extension can tick an exception filter, so it stops at the line instead.
-  'dynascope.debugFinding': (target) => debugAt(target, new vscode.SourceBreakpoint(new vscode.Location(vscode.Uri.parse(target.uri), new vscode.Position(target.line - 1, 0)))),
+  'dynascope.debugFunction': debugFunction,
+  // No extension can tick an exception filter: the configuration switches it on, for this session.
+  'dynascope.debugFinding': async (target) => {
+    if (isFile(target)) await debug(target, { exceptionFilters: (target.filters ?? []).map((filterId) => ({ filterId, condition: target.condition })) });
+  },
 };
 
 /** Tells the server that the commands exist: it offers none that the client has not named. */
@@ -27,23 +32,25 @@ export const debugCommands: StaticFeature = {
   clear: () => undefined,
 };
 
-async function debugAt(target: Target, breakpoint: vscode.Breakpoint): Promise<void> {
-  const uri = vscode.Uri.parse(target.uri);
-  if (uri.scheme !== 'file') {
-    void vscode.window.showInformationMessage('Only a file can be debugged: save this code as a Python file first.');
-    return;
-  }
-  const same = vscode.debug.breakpoints.filter((each) => stopsWhere(each) === stopsWhere(breakpoint));
+async function debugFunction(target: Target): Promise<void> {
+  if (!isFile(target)) return;
+  const breakpoint = new vscode.FunctionBreakpoint(target.function ?? '');
+  const same = vscode.debug.breakpoints.filter((each) => each instanceof vscode.FunctionBreakpoint && each.functionName === breakpoint.functionName);
   // One that is there stays as it is, with its condition; a breakpoint cannot be switched on, only replaced.
   if (!same.some((each) => each.enabled)) {
     vscode.debug.removeBreakpoints(same);
     vscode.debug.addBreakpoints([breakpoint]);
   }
-  await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), { ...CURRENT_FILE, program: uri.fsPath });
+  await debug(target);
 }
 
-function stopsWhere(breakpoint: vscode.Breakpoint): string {
-  if (breakpoint instanceof vscode.FunctionBreakpoint) return breakpoint.functionName;
-  if (!(breakpoint instanceof vscode.SourceBreakpoint)) return breakpoint.id;
-  return `${breakpoint.location.uri.toString()}:${breakpoint.location.range.start.line}`;
+function isFile(target: Target): boolean {
+  if (vscode.Uri.parse(target.uri).scheme === 'file') return true;
+  void vscode.window.showInformationMessage('Only a file can be debugged: save this code as a Python file first.');
+  return false;
+}
+
+async function debug(target: Target, more: object = {}): Promise<void> {
+  const uri = vscode.Uri.parse(target.uri);
+  await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), { ...CURRENT_FILE, program: uri.fsPath, ...more });
 }

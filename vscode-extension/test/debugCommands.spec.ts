@@ -15,23 +15,25 @@ test('debugs the file with a breakpoint on the function', async () => {
   expect(state.started).toMatchObject([{ type: 'dynascope', request: 'launch', program: '/work/model.py' }]);
 });
 
-test('debugs the file with a breakpoint on the line', async () => {
-  await run('dynascope.debugFinding');
-  expect(debug.breakpoints).toMatchObject([{ location: { uri: { fsPath: '/work/model.py' }, range: { start: { line: 11 } } } }]);
-  expect(state.started).toHaveLength(1);
+test('debugs the file with the exception filter of a finding on', async () => {
+  await run('dynascope.debugFinding', { ...TARGET, filters: ['graphBreak'], condition: 'GB0059, /work/model.py:12' });
+  expect(debug.breakpoints).toEqual([]);
+  expect(state.started).toMatchObject([
+    { program: '/work/model.py', exceptionFilters: [{ filterId: 'graphBreak', condition: 'GB0059, /work/model.py:12' }] },
+  ]);
 });
 
 test('one breakpoint, however often', async () => {
-  await run('dynascope.debugFinding');
-  await run('dynascope.debugFinding');
+  await run('dynascope.debugFunction');
+  await run('dynascope.debugFunction');
   expect(debug.breakpoints).toHaveLength(1);
   expect(state.started).toHaveLength(2);
 });
 
 test('a breakpoint that is switched off is switched on, others stay', async () => {
   const other = new SourceBreakpoint(new Location(Uri.parse(TARGET.uri), new Position(3, 0)), false);
-  debug.breakpoints = [other, new SourceBreakpoint(new Location(Uri.parse(TARGET.uri), new Position(11, 0)), false)];
-  await run('dynascope.debugFinding');
+  debug.breakpoints = [other, new FunctionBreakpoint('Model.forward', false)];
+  await run('dynascope.debugFunction');
   expect(debug.breakpoints.map((each) => each.enabled)).toEqual([false, true]);
   expect(debug.breakpoints[0]).toBe(other);
 });

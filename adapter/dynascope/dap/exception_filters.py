@@ -105,7 +105,19 @@ async def place_exceptions(program: Program, arguments: SetExceptionBreakpointsA
         for each, state in pairs
         if each.filter_id in _OURS
     ]
-    by_id = {state.id: state for state in await _ask_agent(program, ours)}
+    configured = [
+        ExceptionFilter(
+            id=program.client.exception_id(f"{each.filter_id}: {each.condition or ''}"),
+            filter_id=cast("FilterId", each.filter_id),
+            condition=each.condition,
+        )
+        for each in program.arguments.exception_filters
+        if each.filter_id in _OURS
+    ]
+    by_id = {state.id: state for state in await _ask_agent(program, ours + configured)}
+    for each in configured:
+        if each.id in by_id and not by_id[each.id].verified:
+            program.say(f"`exceptionFilters` of the configuration: {by_id[each.id].message}")
     if program.debugpy is not None:
         its = [each.filter_id for each, state in pairs if each.filter_id in _DEBUGPYS and state.verified]
         response = await program.debugpy.request(

@@ -21,6 +21,7 @@ from dynascope.dap.errors import RequestError
 from dynascope.dap.exception_filters import place_exceptions
 from dynascope.dap.log import logger
 from dynascope.dap.program import Program, decode_body
+from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments
 from dynascope.wire.dap import BreakpointsBody, Source
 from dynascope.wire.messages import (
     SetBreakpoints,
@@ -90,9 +91,7 @@ async def place_everything(program: Program) -> None:
         await place_instructions(program, table.instructions)
     if table.data:
         await place_data(program, table.data)
-    filters = program.client.exception_filters
-    if filters is not None:
-        await place_exceptions(program, filters)
+    await place_exceptions(program, program.client.exception_filters or SetExceptionBreakpointsArguments())
     lines = [entry for entries in table.files.values() for entry in entries]
     for entry in [*lines, *table.functions, *table.instructions, *table.data]:
         program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})

@@ -237,7 +237,9 @@ class ProgramWithDebugpy(Program):
     def _inherited(self) -> dict[str, object]:
         """Those of our own arguments that a child process's session takes over."""
         ours: dict[str, object] = {
-            name: self.configuration[name] for name in ("record", "debugDynamo") if name in self.configuration
+            name: self.configuration[name]
+            for name in ("record", "debugDynamo", "exceptionFilters")
+            if name in self.configuration
         }
         return ours if self._token is None else ours | {"token": self._token}
 

@@ -72,6 +72,7 @@ class ExceptionFilter(DapStruct):
 
     filter: str
     label: str
+    description: str | None = None
     default: bool = False
 
 
@@ -79,6 +80,7 @@ class Capabilities(DapStruct):
     """What the terminal looks at of the adapter's capabilities."""
 
     supports_function_breakpoints: bool = False
+    supports_exception_filter_options: bool = False
     exception_breakpoint_filters: list[ExceptionFilter] = msgspec.field(default_factory=list)
 
 

@@ -15,7 +15,7 @@ class LikePython(click.Command):
     """Everything after `-m MODULE` or `-c CODE` is the program's, as for `python` itself."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        takes_value = {"-b", "--break", "--commands", "--command"}
+        takes_value = {"-b", "--break", "--catch", "--commands", "--command"}
         position = 0
         while position < len(args) and args[position].startswith("-") and args[position] != "--":
             word = args[position]
@@ -37,6 +37,14 @@ class LikePython(click.Command):
     multiple=True,
     help="Set a breakpoint: FILE:LINE, FILE:FUNCTION or FUNCTION. Repeatable.",
 )
+@click.option(
+    "--catch",
+    "filters",
+    metavar="FILTER",
+    multiple=True,
+    help="Stop at graphBreak, recompile, recompileLimit, specialization, backendFailure or skippedFrame; "
+    'a condition may follow: "graphBreak GB0059, my code". Repeatable.',
+)
 @click.option("--runtime/--no-runtime", default=True, show_default=True, help="Debug the running program too.")
 @click.option("--just-my-code/--no-just-my-code", default=True, show_default=True, help="Step over library code.")
 @click.option("--stop-on-entry", is_flag=True, help="Stop at the program's first line.")
@@ -53,6 +61,7 @@ def debug(
     module: str | None,
     code: str | None,
     breakpoints: tuple[str, ...],
+    filters: tuple[str, ...],
     runtime: bool,
     just_my_code: bool,
     stop_on_entry: bool,
@@ -64,6 +73,7 @@ def debug(
 
     \b
     dynascope debug -b model.py:12 train.py --epochs 1
+    dynascope debug --catch graphBreak train.py
     dynascope debug -b model.py:forward --command locals --command guards train.py
     """
     reads_stdin = command_file is not None and getattr(command_file, "name", "") in ("-", "<stdin>")
@@ -78,7 +88,7 @@ def debug(
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, _leave)  # so that the program is ended, and not left alone
     share_stdin = interactive or (listed and not reads_stdin)
-    sys.exit(debug_program(program, breakpoints, None if interactive else lines, share_stdin))
+    sys.exit(debug_program(program, breakpoints, filters, None if interactive else lines, share_stdin))
 
 
 def _leave(number: int, frame: object) -> None:

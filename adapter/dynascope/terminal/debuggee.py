@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -23,6 +23,7 @@ from dynascope.terminal.bodies import (
     Stop,
 )
 from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
+from dynascope.terminal.catching import Catching
 from dynascope.terminal.client import Client, RequestFailed
 from dynascope.terminal.locations import Group
 from dynascope.terminal.program import Program
@@ -65,8 +66,8 @@ class Debuggee:
 
     # ---- the start
 
-    def start(self, exception_filters: Sequence[str] | None) -> None:
-        """Launch with all breakpoints in place; None takes the adapter's default filters. Raises RequestFailed."""
+    def start(self, catching: Catching) -> dict[str, str]:
+        """Launch with all breakpoints in place; which exception filters are refused, and why. Raises RequestFailed."""
         self.capabilities = self.request(
             "initialize",
             {
@@ -91,11 +92,10 @@ class Debuggee:
         self._breakpoints.forget_answers()
         for group in self._breakpoints.groups():
             self.set_breakpoints(group)
-        if exception_filters is None:
-            exception_filters = [one.filter for one in self.capabilities.exception_breakpoint_filters if one.default]
-        self.set_exception_filters(exception_filters)
+        refused = self.set_exception_filters(catching)
         self.request("configurationDone", {}, msgspec.Raw)
         launched.result()
+        return refused
 
     def find_watched(self, one: UserBreakpoint, frame_id: int | None = None) -> None:
         """Ask the adapter for the data id of what `one` watches. Raises RequestFailed."""
@@ -132,10 +132,19 @@ class Debuggee:
         for one, answer in zip(here, body.breakpoints, strict=False):
             one.answer = Breakpoint(id=answer.id, verified=answer.verified, line=answer.line, message=answer.message)
 
-    def set_exception_filters(self, filters: Sequence[str]) -> None:
-        """Raises RequestFailed."""
-        if self.capabilities.exception_breakpoint_filters:
-            self.request("setExceptionBreakpoints", {"filters": list(filters)}, msgspec.Raw)
+    def set_exception_filters(self, catching: Catching) -> dict[str, str]:
+        """Switch these on, and no others; which are refused, and why. Raises RequestFailed."""
+        filters = self.capabilities.exception_breakpoint_filters
+        if not filters:
+            return {}
+        on = catching.on(filters)
+        arguments: dict[str, Any] = {"filters": list(on)}
+        if self.capabilities.supports_exception_filter_options:
+            options = [{"filterId": one} | ({"condition": when} if when else {}) for one, when in on.items()]
+            arguments = {"filters": [], "filterOptions": options}
+        body = self.request("setExceptionBreakpoints", arguments, SetBreakpointsBody)
+        answers = zip(on, body.breakpoints, strict=False)
+        return {name: answer.message or "refused" for name, answer in answers if not answer.verified}
 
     # ---- running and looking
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dynascope.terminal import prompt
 from dynascope.terminal.commands.breakpoints import set_breakpoint
+from dynascope.terminal.commands.catching import catch
 from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import Program
 from dynascope.terminal.session import CommandError, Session
@@ -14,17 +15,25 @@ INTERRUPTED = 130
 """Exit code of a shell command ended by Ctrl-C."""
 
 
-def debug_program(program: Program, breakpoints: Sequence[str], lines: Iterable[str] | None, share_stdin: bool) -> int:
+def debug_program(
+    program: Program,
+    breakpoints: Sequence[str],
+    filters: Sequence[str],
+    lines: Iterable[str] | None,
+    share_stdin: bool,
+) -> int:
     """Debug at a prompt, or, with `lines`, carry these out. The program's exit code; 1 when it could not start."""
     printer = Printer()
     session = Session(program, printer, interactive=lines is None, share_stdin=share_stdin)
     try:
         for where in breakpoints:
             set_breakpoint(session, where)
+        for text in filters:
+            catch(session, text)
         if lines is not None:
             prompt.perform(session, lines)
         else:
-            _begin(session, bool(breakpoints))
+            _begin(session, bool(breakpoints or filters))
             prompt.converse(session)
     except CommandError as error:
         printer.error(str(error))

@@ -10,6 +10,7 @@ import msgspec
 
 from dynascope.terminal.bodies import ExceptionInfoBody, SourceBody, Stop
 from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
+from dynascope.terminal.catching import Catching
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee, StepCommand
 from dynascope.terminal.locations import Group, lines_of_function
@@ -52,7 +53,7 @@ class Session:
         self.printer = printer
         self.interactive = interactive
         self.breakpoints = Breakpoints()
-        self.exception_filters: list[str] | None = None
+        self.catching = Catching()
         self.debuggee: Debuggee | None = None
         self.stop: Stop | None = None
         self.frames: list[StackFrame] = []
@@ -83,7 +84,9 @@ class Session:
                 self._breakpoint_changed,
                 share_stdin=self._share_stdin,
             )
-            self.debuggee.start(self.exception_filters)
+            refused = self.debuggee.start(self.catching)
+            for name, why in refused.items():
+                self.printer.error(f"{name}: {why}")
             self._tell_moved()
         except RequestFailed as error:
             self.close()
@@ -136,8 +139,11 @@ class Session:
         for one in self.breakpoints:
             self.breakpoints.remove(one)
             self.send_breakpoints(one.location.group)
+        self.catching.forget()
         if self.debuggee is None:
             self.start()
+        else:
+            self.debuggee.set_exception_filters(self.catching)
         while self.debuggee is not None:
             self.resume("continue")
 
@@ -305,7 +311,10 @@ class Session:
         if stop.text and stop.reason in ("data breakpoint", "function breakpoint"):
             self.printer.say(f"  {stop.text}")
         if stop.reason == "exception":
-            self.printer.say(f"  {self._exception(stop)}", "bold red")
+            headline, *more = self._exception(stop).splitlines() or ["exception"]
+            self.printer.say(f"  {headline}", "bold red")
+            for line in more:
+                self.printer.say(f"  {line}")
         if frames:
             self.show_source(frames[0].line - CONTEXT, frames[0].line + CONTEXT)
             self.listed = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lsprotocol import types
+from pygls.uris import to_fs_path
 
 from dynascope_lsp.features.diagnostics import diagnostics, range_of
 from dynascope_lsp.findings import Finding
@@ -15,8 +16,8 @@ from dynascope_lsp.session import Session
 from dynascope_lsp.snapshot import Snapshot
 
 DEBUG_FINDING = "dynascope.debugFinding"
-"""A command of the client's: `[{"uri", "line", "filters"}]`; it starts a debug session with these exception filters
-on."""
+"""A command of the client's: `[{"uri", "line", "filters", "condition"}]`; it starts a debug session with these
+exception filters on, under this condition."""
 
 FIXES = (branches.fixes, scalars.fixes, calls.fixes, dynamic.fixes, options.fixes, options.print_fix)
 REFACTOR = types.CodeActionKind.RefactorRewrite
@@ -62,9 +63,30 @@ def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iter
     filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in DEBUGGED else []
     if filters and session.client_runs(DEBUG_FINDING):
         title = "Debug this graph break" if filters == ["graphBreak"] else "Debug this compile"
-        arguments = [{"uri": snapshot.uri, "line": finding.line, "filters": filters}]
+        arguments = [
+            {
+                "uri": snapshot.uri,
+                "line": finding.line,
+                "filters": filters,
+                "condition": _condition(snapshot, finding, filters[0]),
+            }
+        ]
         command = types.Command(title, DEBUG_FINDING, arguments=arguments)
         yield types.CodeAction(title, types.CodeActionKind.QuickFix, shown, command=command)
+
+
+def _condition(snapshot: Snapshot, finding: Finding, exception_filter: str) -> str:
+    """The condition of the debugger's filter that means this finding: the break's id, and the place."""
+    # a predicted id is a guess: the place will do
+    terms = (
+        [finding.registry_id] if finding.registry_id and finding.kind == "graphBreak" and not finding.predicted else []
+    )
+    path = to_fs_path(snapshot.uri) or ""
+    if path.endswith(".py") and not set(path) & set(",\"'"):  # what a term can hold
+        # the others stop at the first line of a compile, or at the end of its trace
+        exactly = exception_filter in ("graphBreak", "specialization")
+        terms.append(f"{path}:{finding.line}" if exactly else path)
+    return ", ".join(terms)
 
 
 def _action(

@@ -12,11 +12,13 @@ x.shape[0] > 8              any Python expression: it is true in the innermost f
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dynascope.agent.breakpoints import check_condition
+from dynascope.agent.user_code import real_path
 from dynascope.wire.exceptions import FilterId
 
 _REGISTRY_ID = re.compile(r"gb(\d{1,6})", re.IGNORECASE)
@@ -73,7 +75,8 @@ def parse(text: str | None, filter_id: FilterId) -> Condition:
                 raise ValueError(f"`{word}` is a term of graphBreak, not of {filter_id}.")
             words.add(word)
         elif (found := _PLACE.fullmatch(term)) is not None:
-            places.append((found["path"], int(found["line"]) if found["line"] else None))
+            path = real_path(found["path"]) if os.path.isabs(found["path"]) else found["path"]
+            places.append((path, int(found["line"]) if found["line"] else None))
         elif _TEXT.fullmatch(term) is not None:
             texts.append(term[1:-1])
         else:

@@ -10,10 +10,10 @@ from typing import Literal
 import msgspec
 from msgspec import Raw, field
 
-from dynascope.dap.protocol.arguments import Address, PathMapping
+from dynascope.dap.protocol.arguments import Address, ExceptionFilterOptions, PathMapping
 from dynascope.wire.dap import DapStruct
 
-OURS = ("runtime", "record", "debugDynamo", "token")
+OURS = ("runtime", "record", "debugDynamo", "token", "exceptionFilters")
 
 
 class StartArguments(DapStruct):
@@ -26,6 +26,8 @@ class StartArguments(DapStruct):
     debug_dynamo: bool = False
     """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo work (slow)."""
     token: str | None = None
+    exception_filters: list[ExceptionFilterOptions] = field(default_factory=list)
+    """The agent's own filters that are on beside those of the client: its user interface may have no place for them."""
     just_my_code: bool = True
     stop_on_entry: bool = False
     path_mappings: list[PathMapping] | None = None

@@ -11,6 +11,7 @@ from msgspec import Raw
 
 from dynascope.dap.call import ANSWERED, Answered, Body, Call
 from dynascope.dap.errors import RequestError
+from dynascope.dap.exception_filters import place_exceptions
 from dynascope.dap.launch import with_absolute_paths
 from dynascope.dap.program import Program
 from dynascope.dap.protocol import start
@@ -19,6 +20,7 @@ from dynascope.dap.protocol.arguments import (
     InitializeArguments,
     NoArguments,
     RestartArguments,
+    SetExceptionBreakpointsArguments,
     TerminateArguments,
 )
 from dynascope.dap.protocol.envelope import Envelope
@@ -104,6 +106,8 @@ async def configuration_done(session: Session, call: Call[NoArguments]) -> Body:
     program = session.running()
     if program.configured:
         raise RequestError("configurationDone has been sent before.")
+    if session.client.exception_filters is None and program.arguments.exception_filters:
+        await place_exceptions(program, SetExceptionBreakpointsArguments())  # of the configuration alone
     program.configured = session.client.settled = True
     return await program.configuration_done(call)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dynascope.terminal import locations
 from dynascope.terminal.breakpoints import UserBreakpoint
-from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
 from dynascope.terminal.session import CommandError, Session
 
@@ -59,27 +58,6 @@ def disable(session: Session, argument: str) -> None:
 def enable(session: Session, argument: str) -> None:
     """Stop at disabled breakpoints again."""
     _switch(session, argument, enabled=True)
-
-
-@command("catch", usage="[FILTER… | none]")
-def catch(session: Session, argument: str) -> None:
-    """Choose the exceptions to stop at. Without an argument, list the adapter's filters."""
-    debuggee = session.need_program()
-    known = {one.filter: one for one in debuggee.capabilities.exception_breakpoint_filters}
-    if not argument:
-        active = session.exception_filters
-        for name, one in known.items():
-            on = one.default if active is None else name in active
-            session.printer.say(f"  {'on ' if on else 'off'} {name}  ({one.label})")
-        return
-    chosen = [] if argument == "none" else argument.split()
-    if unknown := [name for name in chosen if name not in known]:
-        raise CommandError(f"there is no filter `{unknown[0]}`; there are: {', '.join(known) or 'none'}")
-    session.exception_filters = chosen
-    try:
-        debuggee.set_exception_filters(chosen)
-    except RequestFailed as error:
-        raise CommandError(str(error)) from error
 
 
 def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> None:
