@@ -45,8 +45,10 @@ ROWS: dict[str, Row] = {
     "supportsBreakpointLocationsRequest": Row("lines that have code", "the same", "`break`"),
     "breakpointModes": Row("trace, run, generated, backward", "run", NOT_HERE),
     "exceptionBreakpointFilters": Row("what the compiler gives up or decides", SAME, "`catch`"),
-    "supportsExceptionFilterOptions": Row("a condition on each filter", "the same", NOT_HERE),
-    "supportsExceptionInfoRequest": Row("Dynamo's explanation, hints, id and page", SAME, NOT_HERE),
+    "supportsExceptionFilterOptions": Row(
+        "a condition on each filter: `GB0059, my code`", NOT_HERE, "`catch FILTER CONDITION`"
+    ),
+    "supportsExceptionInfoRequest": Row("Dynamo's explanation, hints, id and page", SAME, "at the stop"),
     "supportsExceptionOptions": Row(NOT_HERE, SAME, NOT_HERE),
     "supportsSteppingGranularity": Row("a line, or an instruction", "a line", NOT_HERE),
     "supportsStepInTargetsRequest": Row("the calls of the line that Dynamo would inline", SAME, "`step`"),
