@@ -9,7 +9,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, SourceBreakpoint
+from dynascope.wire.dap import (
+    BreakpointsBody,
+    DataBreakpoint,
+    DisassembleBody,
+    FunctionBreakpoint,
+    InstructionBreakpoint,
+    SourceBreakpoint,
+)
+from dynascope.wire.messages import Disassemble, SetInstructionBreakpoints
 
 from tests.agent.matrix.places import NAMES, Place, places
 from tests.agent.scripted import ScriptedSession
@@ -140,6 +148,33 @@ def data_used(session: ScriptedSession, place: Place) -> Check:
         used = [stop for stop in here if f"{place.tensor} is an input of" in str(stop.message.text)]
         assert [stop.where for stop in used] == [f"{place.frame}:{place.line}"] * 2
         assert [stop.locals["i"] for stop in used] == ["1", "2"]
+
+    return check
+
+
+@kind
+def instruction(session: ScriptedSession, place: Place) -> Check:
+    """Set at the first stop on the line, on its addition."""
+    set_at_line(session, place)
+
+    def at_first_stop(session: ScriptedSession) -> None:
+        session.at_stop = lambda session: None
+        pointer = session.stops[0].frames[0].instruction_pointer_reference
+        listing = Disassemble(id=20, memory_reference=str(pointer), instruction_count=40)
+        rows = session.ask(listing, DisassembleBody).instructions
+        add = next(row for row in rows if row.line == place.line and row.instruction.startswith("BINARY_OP"))
+        wanted = [InstructionBreakpoint(id=5, instruction_reference=add.address)]
+        session.ask(SetInstructionBreakpoints(id=21, breakpoints=wanted), BreakpointsBody)
+        session.break_at(place.path)
+
+    session.at_stop = at_first_stop
+
+    def check() -> None:
+        assert session.places == [f"{place.frame}:{place.line}"] * 4
+        assert [stop.locals["i"] for stop in session.stops] == ["0", "0", "1", "2"]
+        assert {(stop.message.reason, *stop.message.hit_breakpoint_ids) for stop in session.stops[1:]} == {
+            ("instruction breakpoint", 5)
+        }
 
     return check
 

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.agent.nonperturbation.capture import run
-from tests.agent.nonperturbation.onlookers import Everywhere, look_naively, read_everything
+from tests.agent.nonperturbation.onlookers import Everywhere, go_by_instructions, look_naively, read_everything
 from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 
 
@@ -39,6 +39,14 @@ def test_export_example(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(OWN))
 def test_own_program(name: str) -> None:
     assert_unperturbed(OWN[name])
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_own_program_by_instructions(name: str) -> None:
+    differences, session = compare(OWN[name], go_by_instructions)
+    assert not session.complaints, session.complaints[:3]
+    assert session.stops > 0
+    assert differences == []
 
 
 @pytest.mark.timeout(900)  # seconds of work become minutes on a machine that others use too

@@ -25,7 +25,11 @@ _WIDTH = 2
 
 
 class BadAddress(Exception):
-    """No instruction is there; the text is for the user."""
+    """No instruction is there; the text is for the user. `is_unknown`: code may come to be there."""
+
+    def __init__(self, text: str, is_unknown: bool = False) -> None:
+        super().__init__(text)
+        self.is_unknown = is_unknown
 
 
 class Listing:
@@ -73,7 +77,7 @@ class Listings:
         with self._lock:
             known = self._by_code.get(id(code))
             if known is None:
-                number = _number(code)
+                number = number_of(code)
                 while number in self._by_number:
                     number += 1
                 known = Listing(_ROOM * number, code, bytecode.instructions_of(translator))
@@ -97,8 +101,18 @@ class Listings:
         with self._lock:
             listing = self._by_number.get(number)
         if listing is None:
-            raise BadAddress(f"There is no code at {reference}: only what a compile-time stop has shown has addresses.")
+            raise BadAddress(
+                f"There is no code at {reference}: only what a compile-time stop has shown has addresses.", True
+            )
         return listing, rest / _WIDTH
+
+    def may_come(self, reference: str, offset: int) -> tuple[int, int] | None:
+        """Of an address of code that is still to be seen: its `number_of`, and the index; None where no code can be."""
+        try:
+            number, rest = divmod(int(reference, 0) + offset, _ROOM)
+        except ValueError:
+            return None
+        return (number, rest // _WIDTH) if number >> 27 == 1 and rest % _WIDTH == 0 else None
 
     def disassemble(self, request: Disassemble) -> DisassembleBody:
         """Exactly as many instructions as were asked for, those outside the code `invalid`. Raises BadAddress."""
@@ -119,7 +133,7 @@ def text_of(address: int) -> str:
     return f"0x{address:012x}"
 
 
-def _number(code: types.CodeType) -> int:
+def number_of(code: types.CodeType) -> int:
     """27 bits that are the same for the same code in every process, above those that nobody takes for an address."""
     known = f"{code.co_filename}\0{code.co_qualname}\0{code.co_firstlineno}".encode()
     return 1 << 27 | zlib.crc32(code.co_code, zlib.crc32(known)) & (1 << 27) - 1

@@ -7,33 +7,53 @@ from collections.abc import Sequence
 
 from dynascope.agent.activation import Activation
 from dynascope.agent.breakpoints import Breakpoint
-from dynascope.agent.disassembly import BadAddress, Listing, Listings, text_of
+from dynascope.agent.disassembly import BadAddress, Listing, Listings, number_of, text_of
 from dynascope.agent.internals import instructions, resume, tracing
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import InstructionBreakpoint, Source
 
+_UNKNOWN = "No code that Dynamo has traced is there yet: it stops if some comes."
 _STOPS = "It stops when Dynamo traces this instruction, in each compile of its function."
 
 
 class InstructionTable:
     """All of them at one moment; a new table replaces it."""
 
-    def __init__(self, found: Sequence[tuple[Listing, int, Breakpoint]] = ()) -> None:
+    def __init__(
+        self,
+        listings: Listings,
+        found: Sequence[tuple[Listing, int, Breakpoint]] = (),
+        awaited: Sequence[tuple[int, int, Breakpoint]] = (),
+    ) -> None:
+        """`found`: listing, index, breakpoint; `awaited`, of code still to be seen: its `number_of`, and the same."""
+        self._listings = listings
+        self._awaited: dict[int, list[tuple[int, Breakpoint]]] = {}
+        for number, index, breakpoint in awaited:
+            self._awaited.setdefault(number, []).append((index, breakpoint))
         self._at: dict[int, tuple[Listing, dict[int, list[Breakpoint]]]] = {}
         for listing, index, breakpoint in found:
-            at = self._at.setdefault(id(listing.code), (listing, {}))[1]
-            at.setdefault(index, []).append(breakpoint)
+            self._add(listing, index, breakpoint)
         self._resumed: dict[int, tuple[types.CodeType, dict[int, int]]] = {}
 
+    def _add(self, listing: Listing, index: int, breakpoint: Breakpoint) -> None:
+        at = self._at.setdefault(id(listing.code), (listing, {}))[1]
+        at.setdefault(index, []).append(breakpoint)
+
     def __bool__(self) -> bool:
-        return bool(self._at)
+        return bool(self._at or self._awaited)
 
     def are_in(self, code: types.CodeType) -> bool:
         """Whether a frame of this code may come to one."""
-        return bool(self._at) and (id(code) in self._at or id(resume.original_code(code)) in self._at)
+        if id(code) in self._at or id(resume.original_code(code)) in self._at:
+            return True
+        return bool(self._awaited) and number_of(code) in self._awaited
 
     def at(self, activation: Activation) -> Sequence[Breakpoint]:
         """Those at the instruction about to be traced."""
+        if self._awaited and (awaited := self._awaited.pop(number_of(activation.code), None)) is not None:
+            listing = self._listings.of(activation.translator)
+            for at_index, breakpoint in awaited:
+                self._add(listing, max(at_index, listing.first_traced()), breakpoint)
         if not self._at:
             return ()
         code, index = activation.code, tracing.instruction_index(activation.translator)
@@ -58,13 +78,19 @@ def resolve(
     listings: Listings, asked: Sequence[InstructionBreakpoint]
 ) -> tuple[list[BreakpointState], InstructionTable]:
     """The answer to each breakpoint in order, and the table of those that are at work."""
-    states, found = [], []
+    states, found, awaited = [], [], []
     for each in asked:
         state = BreakpointState(id=each.id, verified=True, message=_STOPS)
         try:
-            listing, index = listings.find(each.instruction_reference, each.offset)
             breakpoint = Breakpoint(each, None)
-        except (BadAddress, ValueError) as error:
+            listing, index = listings.find(each.instruction_reference, each.offset)
+        except BadAddress as error:
+            place = listings.may_come(each.instruction_reference, each.offset)
+            state.verified, state.message, state.reason = False, str(error), "failed"
+            if place is not None and error.is_unknown:
+                awaited.append((*place, breakpoint))
+                state.message, state.reason = _UNKNOWN, "pending"
+        except ValueError as error:
             state.verified, state.message, state.reason = False, str(error), "failed"
         else:
             if index < (first := listing.first_traced()):
@@ -75,4 +101,4 @@ def resolve(
             state.line, state.source = row.line, Source(path=listing.code.co_filename)
             found.append((listing, index, breakpoint))
         states.append(state)
-    return states, InstructionTable(found)
+    return states, InstructionTable(listings, found, awaited)

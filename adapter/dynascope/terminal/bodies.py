@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from dynascope.wire.dap import Breakpoint, DapStruct
+from dynascope.wire.dap import Breakpoint, DapStruct, Source
 
 
 class Stop(DapStruct):
@@ -51,6 +51,8 @@ class SetBreakpoint(DapStruct):
     id: int = -1
     line: int | None = None
     message: str | None = None
+    source: Source | None = None
+    instruction_reference: str | None = None
 
 
 class SetBreakpointsBody(DapStruct):

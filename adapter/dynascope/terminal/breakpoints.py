@@ -32,6 +32,10 @@ class UserBreakpoint:
         """A DAP SourceBreakpoint, FunctionBreakpoint or DataBreakpoint."""
         place = self.location
         asked: dict[str, Any] = {"line": place.line} if place.path else {"name": place.function}
+        if place.mode:
+            asked["mode"] = place.mode
+        if place.address:
+            asked = {"instructionReference": place.address}
         if place.watched:
             asked = {"dataId": self.data_id, "accessType": place.access}
         condition = self.condition if self.once is None else self.once
@@ -44,7 +48,10 @@ class UserBreakpoint:
         if answer is None or answer.line is None:
             return str(location)
         path = location.path or (answer.source.path if answer.source else None)
-        return f"{display_path(path)}:{answer.line}" if path else str(location)
+        at = f"{display_path(path)}:{answer.line}" if path else str(location)
+        if location.address:
+            return f"{location} ({at})"
+        return f"{at} (mode {location.mode})" if location.mode else at
 
     @property
     def state(self) -> str:

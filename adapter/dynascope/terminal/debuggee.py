@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -32,6 +33,11 @@ from dynascope.wire.dap import Breakpoint, DataBreakpointInfo, Thread, ThreadsBo
 Body = TypeVar("Body")
 ADAPTER = (sys.executable, "-m", "dynascope", "dap")
 """The adapter of this very installation."""
+_REQUESTS = {
+    "functions": "setFunctionBreakpoints",
+    "instructions": "setInstructionBreakpoints",
+    "data": "setDataBreakpoints",
+}
 StepCommand = Literal["continue", "next", "stepIn", "stepOut"]
 
 
@@ -124,13 +130,19 @@ class Debuggee:
             here = [one for one in here if one.data_id or self._finds_watched(one)]
         asked = [one.to_dap() for one in here]
         if not isinstance(group, Path):
-            command = "setDataBreakpoints" if group == "data" else "setFunctionBreakpoints"
-            body = self.request(command, {"breakpoints": asked}, SetBreakpointsBody)
+            body = self.request(_REQUESTS[group], {"breakpoints": asked}, SetBreakpointsBody)
         else:
             source = {"path": os.fspath(group), "name": os.path.basename(group)}
             body = self.request("setBreakpoints", {"source": source, "breakpoints": asked}, SetBreakpointsBody)
         for one, answer in zip(here, body.breakpoints, strict=False):
-            one.answer = Breakpoint(id=answer.id, verified=answer.verified, line=answer.line, message=answer.message)
+            one.answer = Breakpoint(
+                id=answer.id,
+                verified=answer.verified,
+                line=answer.line,
+                message=answer.message,
+                source=answer.source,
+                instruction_reference=answer.instruction_reference,
+            )
 
     def set_exception_filters(self, catching: Catching) -> dict[str, str]:
         """Switch these on, and no others; which are refused, and why. Raises RequestFailed."""
@@ -156,11 +168,11 @@ class Debuggee:
         """Raises RequestFailed."""
         return self.request("threads", {}, ThreadsBody).threads
 
-    def resume(self, command: StepCommand, thread_id: int) -> None:
-        """Let a stopped thread go on. Raises RequestFailed, and the thread is then still stopped."""
+    def resume(self, command: StepCommand, thread_id: int, how: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Let a stopped thread go on; `how` are more arguments. Raises RequestFailed: it is then still stopped."""
         with self.changed:
             before = dict(self.stops)
-        answer = self._client.request(command, {"threadId": thread_id}, Continued)
+        answer = self._client.request(command, {"threadId": thread_id, **how}, Continued)
         with self.changed:
             # A stop that came in meanwhile is another object, and stays.
             for thread, stop in before.items():

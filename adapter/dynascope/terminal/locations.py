@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ast
+import dataclasses
 import os
 import re
 import sys
@@ -15,8 +16,9 @@ from typing import Literal
 
 from dynascope.wire.dap import DataAccess
 
-Group = Path | Literal["functions", "data"]
-"""What one DAP request sets: the breakpoints of a file, those by function name, the data breakpoints."""
+Group = Path | Literal["functions", "instructions", "data"]
+"""What one DAP request sets: the breakpoints of a file, those by function name or address, the data breakpoints."""
+MODES = ("trace", "run", "generated", "backward")
 
 _FUNCTION = re.compile(r"[A-Za-z_*?][\w*?]*(\.([A-Za-z_*?][\w*?]*|<\w+>))*")
 _NODE = re.compile(r"(call_function|call_method|call_module|get_attr|placeholder|output)(\s+\S+)?")
@@ -28,22 +30,33 @@ class BadLocation(Exception):
 
 @dataclass(frozen=True)
 class Location:
-    """A line of a file; or a function or operator by its name; or what is `watched`, and for which `access`."""
+    """A line of a file, with a `mode` other than the first or ""; a function or operator by its name; the address of an
+    instruction; or what is `watched`, and for which `access`."""
 
     path: Path | None = None
     line: int = 0
     function: str = ""
     watched: str = ""
     access: DataAccess = "write"
+    address: str = ""
+    mode: str = ""
 
     @property
     def group(self) -> Group:
+        if self.address:
+            return "instructions"
         return self.path or ("data" if self.watched else "functions")
 
     def __str__(self) -> str:
         if self.watched:
             return self.watched
-        return f"{display_path(self.path)}:{self.line}" if self.path else self.function
+        if self.address:
+            return f"*{self.address}"
+        return f"{display_path(self.path)}:{self.line}{_with_mode(self.mode)}" if self.path else self.function
+
+
+def _with_mode(mode: str) -> str:
+    return f" (mode {mode})" if mode else ""
 
 
 def parse(text: str, current: Path | None) -> tuple[Location, str]:
@@ -51,7 +64,29 @@ def parse(text: str, current: Path | None) -> tuple[Location, str]:
 
     Raises BadLocation.
     """
+    mode, text = _split_mode(text)
+    location, condition = _parse(text, current)
+    if mode and location.path is None:
+        raise BadLocation(f"mode `{mode}` is for lines: `break --mode {mode} FILE:LINE`")
+    return dataclasses.replace(location, mode=mode), condition
+
+
+def _split_mode(text: str) -> tuple[str, str]:
+    """The mode after `--mode`, "" for the one that goes without saying, and the rest."""
+    if not text.startswith("--mode"):
+        return "", text
+    mode, _, rest = text.removeprefix("--mode").lstrip(" =").partition(" ")
+    if mode not in MODES:
+        raise BadLocation(f"there is no mode `{mode}`; there are {', '.join(MODES)}")
+    return "" if mode == MODES[0] else mode, rest.strip()
+
+
+def _parse(text: str, current: Path | None) -> tuple[Location, str]:
     place, condition = split_condition(text)
+    if place.startswith("*"):
+        if not re.fullmatch(r"0x[0-9a-fA-F]+", place[1:]):
+            raise BadLocation(f"`{place[1:]}` is no address; `disassemble` shows them: `break *0x5c21f0e00026`")
+        return Location(address=place[1:]), condition
     if not place:
         raise BadLocation("where? `break FILE:LINE`, `break LINE`, `break FILE:FUNCTION` or `break FUNCTION`")
     file, _, rest = place.rpartition(":")

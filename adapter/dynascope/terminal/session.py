@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -94,12 +95,13 @@ class Session:
             raise StartFailed(f"{self.program.name} did not start: {error}") from error
         self.follow()
 
-    def resume(self, command: StepCommand) -> None:
-        """Let the stopped program go on, to its next stop or its end. Raises CommandError."""
+    def resume(self, command: StepCommand, how: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Let the stopped program go on, to its next stop or its end; `how` are arguments of a step. Raises
+        CommandError."""
         debuggee = self.need_program()
         if self.stop is not None:
             try:
-                debuggee.resume(command, self.stop.thread_id)
+                debuggee.resume(command, self.stop.thread_id, how)
             except RequestFailed as error:
                 if debuggee.ended:
                     self.follow()
@@ -183,7 +185,7 @@ class Session:
     def select_thread(self, thread_id: int) -> None:
         """Raises CommandError when there is no such thread, or it runs."""
         debuggee = self.need_program()
-        if thread_id not in [thread.id for thread in self._ask("threads", {}, ThreadsBody).threads]:
+        if thread_id not in [thread.id for thread in self.ask("threads", {}, ThreadsBody).threads]:
             raise CommandError(f"there is no thread {thread_id}; `threads` lists them")
         known = debuggee.stops.get(thread_id)
         self._look(known or Stop(reason="stopped with the others", thread_id=thread_id))
@@ -201,7 +203,7 @@ class Session:
     def scopes(self) -> list[Scope]:
         """The selected frame's scopes. Raises CommandError."""
         frame = self.need_frame()
-        return self._ask("scopes", {"frameId": frame.id}, ScopesBody).scopes
+        return self.ask("scopes", {"frameId": frame.id}, ScopesBody).scopes
 
     def children(
         self, reference: int, start: int = 0, count: int = PAGE, which: Literal["named", "indexed"] | None = None
@@ -211,7 +213,7 @@ class Session:
         arguments = {"variablesReference": reference, "start": start, "count": count}
         if which == "indexed" and reference < FIRST_AGENT_ID:
             return self._elements(reference, start + count)[start:]
-        rows = self._ask("variables", arguments | ({"filter": which} if which else {}), VariablesBody).variables
+        rows = self.ask("variables", arguments | ({"filter": which} if which else {}), VariablesBody).variables
         # debugpy sends all, wherever it is asked to start
         return (rows if reference >= FIRST_AGENT_ID else rows[start:])[:count]
 
@@ -222,7 +224,7 @@ class Session:
         MoreItems and MoreItemsRange.
         """
         found: list[Variable] = []
-        for one in self._ask("variables", {"variablesReference": reference}, VariablesBody).variables:
+        for one in self.ask("variables", {"variablesReference": reference}, VariablesBody).variables:
             if len(found) >= stop:
                 break
             if one.name.isdecimal():
@@ -234,7 +236,7 @@ class Session:
     def evaluate(self, expression: str, context: str = "repl") -> EvaluateResult:
         """Evaluate in the selected frame. Raises CommandError with the reason."""
         arguments = {"expression": expression, "frameId": self.need_frame().id, "context": context}
-        return self._ask("evaluate", arguments, EvaluateResult)
+        return self.ask("evaluate", arguments, EvaluateResult)
 
     def source_lines(self, frame: StackFrame) -> list[str]:
         """The frame's whole source, from disk, or from the adapter where there is no file. Empty when there is none."""
@@ -245,7 +247,7 @@ class Session:
         if not lines and source.source_reference:
             arguments = {"sourceReference": source.source_reference, "source": msgspec.to_builtins(source)}
             try:
-                lines = self._ask("source", arguments, SourceBody).content.splitlines()
+                lines = self.ask("source", arguments, SourceBody).content.splitlines()
             except CommandError:
                 return []
         return lines
@@ -266,7 +268,8 @@ class Session:
         self.printer.source(lines[first - 1 : last], first, frame.line, marked)
         self.listed = last
 
-    def _ask(self, command: str, arguments: dict[str, Any], body: type[Body]) -> Body:
+    def ask(self, command: str, arguments: dict[str, Any], body: type[Body]) -> Body:
+        """The answer of the adapter to any request. Raises CommandError."""
         try:
             return self.need_program().request(command, arguments, body)
         except RequestFailed as error:
@@ -305,7 +308,7 @@ class Session:
 
     def _look(self, stop: Stop, hit: Sequence[UserBreakpoint] = ()) -> None:
         """Select a stopped thread and show where it is. Raises CommandError and keeps the old selection."""
-        frames = self._ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
+        frames = self.ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
         self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None
         self.printer.stop(stop, frames[0] if frames else None, hit)
         if stop.text and stop.reason in ("data breakpoint", "function breakpoint"):
@@ -322,7 +325,7 @@ class Session:
     def _exception(self, stop: Stop) -> str:
         """`ValueError: no`, as far as the adapter knows it."""
         try:
-            info = self._ask("exceptionInfo", {"threadId": stop.thread_id}, ExceptionInfoBody)
+            info = self.ask("exceptionInfo", {"threadId": stop.thread_id}, ExceptionInfoBody)
         except CommandError:
             return stop.text or stop.description or "exception"
         return f"{info.exception_id}: {info.description}" if info.description else info.exception_id

@@ -11,16 +11,29 @@ from typing import Any
 import msgspec
 from dynascope.agent.session import Agent
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.wire.dap import EvaluateResult, ScopesBody, StackFrame, VariablesBody
+from dynascope.wire.dap import (
+    BreakpointsBody,
+    DisassembleBody,
+    EvaluateResult,
+    InstructionBreakpoint,
+    ScopesBody,
+    StackFrame,
+    StepInTargetsBody,
+    VariablesBody,
+)
 from dynascope.wire.messages import (
     Configure,
+    Disassemble,
     Evaluate,
     Failure,
+    FindStepInTargets,
     Message,
     Output,
+    PrepareStep,
     Reply,
     ResumeCommand,
     Scopes,
+    SetInstructionBreakpoints,
     Stopping,
     StopReason,
     Variables,
@@ -89,6 +102,18 @@ def read_everything(session: Everywhere) -> None:
                     _children(session, here, row.variables_reference)
             if innermost and scope.name == "Locals":
                 _evaluate(session, here, frame.id, [row.name for row in rows])
+
+
+def go_by_instructions(session: Everywhere) -> None:
+    """Step by instructions, list each function, stop at one of its instructions, ask for the calls to step into."""
+    here, frame = threading.get_ident(), session.frames[0]
+    pointer = str(frame.instruction_pointer_reference)
+    body = session.ask(Disassemble(id=4, memory_reference=pointer, instruction_count=20), DisassembleBody)
+    wanted = [InstructionBreakpoint(id=1, instruction_reference=body.instructions[session.stops % 20].address)]
+    session.ask(SetInstructionBreakpoints(id=5, breakpoints=wanted), BreakpointsBody)
+    if session.ask(FindStepInTargets(id=6, thread_ident=here, frame_id=frame.id), StepInTargetsBody) is None:
+        raise AssertionError("the calls of a line could not be listed")
+    session.ask(PrepareStep(id=7, thread_ident=here, granularity="instruction"), dict)
 
 
 def _children(session: Everywhere, here: int, reference: int) -> list[Any]:

@@ -15,6 +15,8 @@ from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID
 
+_NO_GOTO = "The next statement cannot be set"
+
 
 def _refuse_symbolic(id: int | None, what: str) -> None:
     if id is not None and id >= FIRST_AGENT_ID:
@@ -43,12 +45,17 @@ async def set_expression(session: Session, call: Call[SetExpressionArguments]) -
 @request("gotoTargets", GotoTargetsArguments)
 @capability("supportsGotoTargetsRequest")
 async def goto_targets(session: Session, call: Call[GotoTargetsArguments]) -> Body:
+    path = call.arguments.source.path
+    for stop in session.running().stops.all():
+        symbolic = stop.frames[: stop.notice.symbolic_frames]
+        if any(frame.source is not None and frame.source.path == path for frame in symbolic):
+            raise RequestError(f"{_NO_GOTO}: Dynamo traces, nothing runs there that could go on elsewhere.")
     return session.pass_to_debugpy(call)
 
 
 @request("goto", GotoArguments)
 async def goto(session: Session, call: Call[GotoArguments]) -> Body:
-    _refuse_compiling(session, call.arguments.thread_id, "The next statement cannot be set")
+    _refuse_compiling(session, call.arguments.thread_id, _NO_GOTO)
     return session.pass_to_debugpy(call)
 
 

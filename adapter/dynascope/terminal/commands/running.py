@@ -5,6 +5,7 @@ from __future__ import annotations
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
 from dynascope.terminal.session import CommandError, Session
+from dynascope.wire.dap import StepInTargetsBody
 
 
 @command("run")
@@ -32,10 +33,16 @@ def next_(session: Session, argument: str) -> None:
     _step(session, argument, "next")
 
 
-@command("step", "s", repeats=True, needs_stop=True)
+@command("step", "s", usage="[COUNT | CALL]", repeats=True, needs_stop=True)
 def step(session: Session, argument: str) -> None:
-    """Go to the next line, into calls: at compile time, into those Dynamo inlines."""
-    _step(session, argument, "stepIn")
+    """Go to the next line, into calls: at compile time, into those Dynamo inlines.
+
+    CALL is a part of what is written on the current line: `step norm` goes into `self.norm(x)`, over calls before it.
+    """
+    if argument and not argument.isdecimal():
+        session.resume("stepIn", {"targetId": _target(session, argument)})
+    else:
+        _step(session, argument, "stepIn")
 
 
 @command("out", "finish", "return", "r", repeats=True, needs_stop=True)
@@ -68,6 +75,18 @@ def quit_(session: Session, argument: str) -> None:
     """End the program and leave."""
     session.close()
     session.leaving = True
+
+
+def _target(session: Session, text: str) -> int:
+    """The call on the current line with `text` in it, or best before its parenthesis. Raises CommandError."""
+    frame = session.need_frame()
+    targets = session.ask("stepInTargets", {"frameId": frame.id}, StepInTargetsBody).targets
+    called = [one for one in targets if text in one.label.partition("(")[0]]
+    found = called or [one for one in targets if text in one.label]
+    if not found:
+        there_are = f"; there are {', '.join(f'`{one.label}`' for one in targets)}" if targets else ""
+        raise CommandError(f"no call with `{text}` is still to come on this line{there_are}")
+    return found[0].id
 
 
 def _step(session: Session, argument: str, kind: str) -> None:
