@@ -20,6 +20,24 @@ class Counter:
         self.names = {"a"}
 
 
+LIMIT = 5
+
+
+class Module(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(2, 2)])
+        self.register_buffer("total", torch.zeros(2))
+        self.scale = 2.5
+
+    def forward(self, x, settings):
+        y = self.layers[0](x) * self.scale + LIMIT
+        if self.training and settings["deep"]:
+            y = y + 1
+        self.total = self.total + y
+        return y
+
+
 def changes(x):
     y = x + 1
     for _ in range(3):
@@ -133,6 +151,29 @@ def test_guards_and_uses():
     assert told[0] == "guard TENSOR_MATCH on L['x'] installed"
     assert "x is an input of %add = call_function[target=operator.add](args = (%l_x_, 1))" in told
     assert watched(decides, torch.ones(8), what="source::*::*::L['x']", access="read")[0] == told[0]
+
+
+@pytest.mark.parametrize(
+    ("what", "guard"),
+    [
+        ("self.training", "L['self'].training"),
+        ("self.scale", "L['self'].scale"),
+        ("self.layers[0].bias", "L['self']._modules['layers']._modules['0']._parameters['bias']"),
+        ("settings['deep']", "L['settings']['deep']"),
+        ("LIMIT", "G['LIMIT']"),
+    ],
+)
+def test_guards_on_parts_of_what_comes_in(what, guard):
+    told = watched(Module(), torch.ones(2), {"deep": True}, what=f"local::*::Module.forward::{what}", access="read")
+    guards = [text for text in told if text.startswith("guard ")]
+    assert guards and all(text.endswith(f" on {guard} installed") for text in guards)
+    again = watched(Module(), torch.ones(2), {"deep": True}, what=f"source::*::*::{guard}", access="read")
+    assert [text for text in again if text.startswith("guard ")] == guards
+
+
+def test_a_buffer_is_set():
+    told = watched(Module(), torch.ones(2), {"deep": True}, what="local::*::Module.forward::self.total")
+    assert told == ["self.total is set to another f32[2]"]
 
 
 def test_conditions_and_hit_conditions():

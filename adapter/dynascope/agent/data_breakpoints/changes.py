@@ -1,8 +1,9 @@
 """Values compared from one instruction to the next: what a data breakpoint calls a change.
 
-A tensor changes when its dtype, fake shape or device does; a number or a constant when its value does; a container or
-an object when the name stands for another one (what happens inside it is a mutation, which `stops` hears of). A name
-that gets its first value in a call of its function, and a value that Dynamo merely looks at, do not change.
+A tensor changes when its dtype, fake shape or device does, and an attribute or element also when it is set to another
+tensor like it; a number or a constant when its value does; a container or an object when the name stands for another
+one (what happens inside it is a mutation, which `stops` hears of). A name that gets its first value in a call of its
+function, and a value that Dynamo merely looks at, do not change.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dynascope.agent.data_breakpoints.subject import Subject
-from dynascope.agent.internals.contents import Entries, Items, Members, Object, Real
+from dynascope.agent.internals.contents import Entries, Items, Members, Object, Real, Tensor
 from dynascope.agent.internals.variables import source_of
 
 
@@ -29,6 +30,8 @@ class Seen:
         held = subject.held
         if isinstance(held, (Items, Entries, Members, Object)) and subject.variable is not None:
             identity: object = source_of(subject.variable) or id(subject.variable)
+        elif isinstance(held, Tensor) and subject.is_part:
+            identity = subject.row.value, getattr(held.node, "name", None)
         elif isinstance(held, Real):
             identity = id(held.value)
         else:

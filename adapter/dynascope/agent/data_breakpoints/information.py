@@ -16,7 +16,7 @@ from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import DataBreakpointInfo
 
 RUNNING = "Data breakpoints are on what the compiler decides: select a variable of a compile-time frame."
-_NOTHING = "{0} is the debugger's own description of something: nothing the compiler does can change it."
+_NOTHING = "{0} cannot be watched: it is neither a variable nor a part of one that an expression leads to."
 
 
 def of_row_at(row: Row, frame: Translator, look: Look) -> DataBreakpointInfo:

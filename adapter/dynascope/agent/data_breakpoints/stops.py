@@ -190,6 +190,8 @@ def _change(state: ThreadTracing, watch: Watch, frame: Translator) -> str | None
     if before is None or not before.changes_into(now):
         return None
     place = f"{os.path.basename(code_of(frame).co_filename)}:{before.line}"
+    if before.text == now.text:
+        return f"{watch.on.what} is set to another {now.text} ({place})"
     return f"{watch.on.what}: {before.text} → {now.text} ({place})"
 
 

@@ -32,6 +32,8 @@ class Subject:
     owner: object | None
     """The variable whose attribute it is."""
     attribute: str | None
+    is_part: bool
+    """Whether it is an attribute or an element, and not a name of the frame."""
     sources: frozenset[str]
     """As a user writes them; empty for what is made while tracing."""
     node: Any
@@ -80,6 +82,7 @@ def _subject(row: Row, expression: ast.expr, names: Names, look: Look) -> Subjec
         variable=variable,
         owner=owner,
         attribute=attribute,
+        is_part=not isinstance(expression, ast.Name),
         sources=_sources(_source(variable, held), expression, root),
         node=held.node if isinstance(held, (Tensor, Number)) else None,
         symbols=symbols_in(symbolic) if is_symbolic(symbolic) else frozenset(),
@@ -95,13 +98,16 @@ def _root(expression: ast.expr, names: Names, look: Look) -> tuple[str | None, C
     if row is None:
         return None, None
     variable, held = of_row(row, look)
-    return _source(variable, held), held
+    source = _source(variable, held)
+    if row.subject is None and isinstance(expression, ast.Name):  # Dynamo has not met it yet
+        source = f"{'L' if expression.id in names.locals else 'G'}[{expression.id!r}]"
+    return source, held
 
 
 def _sources(own: str | None, expression: ast.expr, root: str | None) -> frozenset[str]:
     """Its own, and the path behind the source of its root: a part not yet looked at has no variable of its own."""
     found = {own} if own else set()
-    if root is not None and not isinstance(expression, ast.Name):
+    if root is not None:
         text = ast.unparse(expression)
         name = next(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
         found.add(root + text[len(name) :])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+import weakref
 from collections.abc import Iterator, Sequence
 
 from dynascope.agent.breakpoints import Breakpoint
@@ -30,15 +31,15 @@ class Watch(Breakpoint):
         access: DataAccess = asked.access_type or "write"
         self.reads = access != "write"
         self.writes = access != "read"
-        self._is_of: dict[int, tuple[types.CodeType, bool]] = {}
+        self._is_of: dict[int, tuple[weakref.ref[types.CodeType], bool]] = {}
 
     def is_of(self, code: types.CodeType) -> bool:
         """Whether it is about frames (or compiles) of this code. Cached: it is asked at every instruction."""
         known = self._is_of.get(id(code))
-        if known is None:
+        if known is None or known[0]() is not code:
             original = resume.original_code(code)
             is_of = self.on.is_of(real_path(original.co_filename), original.co_qualname)
-            known = self._is_of[id(code)] = code, is_of
+            known = self._is_of[id(code)] = weakref.ref(code), is_of
         return known[1]
 
     @property

@@ -227,17 +227,36 @@ def _attribute_rows(variable: object, held: Object, path: str | None) -> Rows:
         return real | dict.fromkeys(held.pending)
 
     def make(look: Look, start: int, stop: int) -> Iterator[Row]:
-        real = names()
+        real, pending = names(), {**_set_in_module(look, held.value), **held.pending}
         for name in islice(real, start, stop):
             reach = concrete.attribute_path(held.value, path, name)
-            if name in held.pending:
-                yield row(look, name, held.pending[name], reach)
+            if name in pending:
+                yield row(look, name, pending[name], reach)
             else:
                 yield concrete.row(look, name, real[name], reach)
         if stop > len(real):
             yield from about_rows(variable)
 
     return Rows(lambda: len(names()) + 1, make)
+
+
+def _set_in_module(look: Look, value: object) -> dict[str, object]:
+    """Parameters, buffers and submodules set while tracing: pending in the dictionaries that a module keeps them in."""
+    found: dict[str, object] = {}
+    if look.effects is None or not issubclass(type(value), torch.nn.Module):
+        return found
+    own = concrete.instance_dictionary(value)
+    for group in ("_parameters", "_buffers", "_modules"):
+        tracked = look.effects.variable_for(own.get(group))
+        variable = None if tracked is None else look_through_lazy(tracked)[0]
+        if variable is None or not is_modified(variable):
+            continue
+        held = contents(look, variable)
+        for key, entry in held.entries.items() if isinstance(held, Entries) else ():
+            name = contents(look, key_variable(key))
+            if isinstance(name, (Constant, Unrealised)) and type(name.value) is str:
+                found[name.value] = entry
+    return found
 
 
 def _part_and_about_rows(

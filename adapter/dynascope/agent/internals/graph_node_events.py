@@ -30,10 +30,13 @@ class NodeEvents:
 
         tracer_class: Any = output_graph.SubgraphTracer
         create = tracer_class.create_node
+        events = self
+        self.is_removed = False
 
         def create_node(self: Any, *args: Any, **kwargs: Any) -> Any:
             node = create(self, *args, **kwargs)
-            entered(node)
+            if not events.is_removed:
+                entered(node)
             return node
 
         tracer_class.create_node = create_node
@@ -41,6 +44,7 @@ class NodeEvents:
 
     def remove(self) -> None:
         """Take the wrapper out; if somebody else has wrapped it since it stays, and passes calls on."""
+        self.is_removed = True
         if self._class.create_node is self._wrapper:
             self._class.create_node = self._original
 

@@ -23,11 +23,13 @@ class GuardEvents:
     def __init__(self, installed: Installed) -> None:
         set_class: Any = _guards.GuardsSet
         add_guard = set_class.add
+        events = self
+        self.is_removed = False
 
         def add(self: Any, guard: Any, *, collect_debug_stack: bool = True, skip: int = 0) -> None:
             before = len(self.inner)
             add_guard(self, guard, collect_debug_stack=collect_debug_stack, skip=skip + 1)
-            if len(self.inner) != before:
+            if len(self.inner) != before and not events.is_removed:
                 _tell(installed, guard)
 
         set_class.add = add
@@ -35,6 +37,7 @@ class GuardEvents:
 
     def remove(self) -> None:
         """Take the wrapper out; if somebody else has wrapped it since it stays, and passes calls on."""
+        self.is_removed = True
         if self._class.add is self._wrapper:
             self._class.add = self._original
 
@@ -52,4 +55,9 @@ def as_written(source: str) -> str:
 
     Dynamo's `L['self']._modules['fc']._parameters['weight']` and `L['x'].size()[0]` (`torch._guards.Source`, 2.0).
     """
-    return _SIZE.sub(r".shape[\1]", _OF_MODULE.sub(r".\1", source))
+    return _SIZE.sub(r".shape[\1]", _OF_MODULE.sub(_member, source))
+
+
+def _member(match: re.Match[str]) -> str:
+    """A module in a ModuleList or Sequential is called by its number."""
+    return f"[{match[1]}]" if match[1].isdecimal() else f".{match[1]}"

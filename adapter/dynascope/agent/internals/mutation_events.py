@@ -20,15 +20,19 @@ class MutationEvents:
 
         effects_class: Any = side_effects.SideEffects
         mutate, store = effects_class.mutation, effects_class.store_attr
+        events = self
+        self.is_removed = False
 
         def mutation(self: Any, var: Any, *args: Any, **kwargs: Any) -> Any:
             result = mutate(self, var, *args, **kwargs)
-            changed(var, None)
+            if not events.is_removed:
+                changed(var, None)
             return result
 
         def store_attr(self: Any, item: Any, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
             result = store(self, item, name, value, *args, **kwargs)
-            changed(item, name)
+            if not events.is_removed:
+                changed(item, name)
             return result
 
         effects_class.mutation, effects_class.store_attr = mutation, store_attr
@@ -39,6 +43,7 @@ class MutationEvents:
 
     def remove(self) -> None:
         """Take the wrappers out; one that somebody else has wrapped since stays, and passes calls on."""
+        self.is_removed = True
         for owner, name, wrapper, original in self._wrapped:
             if getattr(owner, name) is wrapper:
                 setattr(owner, name, original)

@@ -45,6 +45,7 @@ class SymbolEvents:
         self._class = shapes.ShapeEnv
         self._decided = decided
         self._inside = threading.local()
+        self._is_removed = False
         self._wrapped: list[tuple[str, Any, Any]] = []
         for name in ("_maybe_guard_rel", "_set_replacement", "_update_var_to_range"):
             original = getattr(self._class, name)
@@ -54,6 +55,7 @@ class SymbolEvents:
 
     def remove(self) -> None:
         """Take the wrappers out; one that somebody else has wrapped since stays, and passes calls on."""
+        self._is_removed = True
         for name, wrapper, original in self._wrapped:
             if getattr(self._class, name) is wrapper:
                 setattr(self._class, name, original)
@@ -61,7 +63,7 @@ class SymbolEvents:
     def _wrapper(self, original: Any, is_guard: bool) -> Any:
         @functools.wraps(original)  # with the `cache_clear` of torch's lru_cache
         def call(environment: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
-            if getattr(self._inside, "is_set", False):
+            if self._is_removed or getattr(self._inside, "is_set", False):
                 return original(environment, subject, *args, **kwargs)
             before = _states(environment, subject)
             self._inside.is_set = True
