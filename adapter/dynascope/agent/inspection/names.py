@@ -50,9 +50,9 @@ class Names:
         unused = {name: Named(real=value, note=_UNTRACKED) for name, value in unused_arguments(translator).items()}
         self.locals = unused | {name: named for name, named in known.items() if name not in free}
 
-    def look(self, hexadecimal: bool = False) -> Look:
-        """How a request looks at this frame."""
-        return Look(self.effects, hexadecimal, symbolic.in_place_of)
+    def look(self, hexadecimal: bool = False, whole: bool = False) -> Look:
+        """How a request looks at this frame; `whole`: for the clipboard."""
+        return Look(self.effects, hexadecimal, symbolic.in_place_of, whole)
 
     def globals(self) -> dict[str, Named]:
         """Globals the frame's code names."""

@@ -30,6 +30,8 @@ class Look:
     hexadecimal: bool = False
     in_place_of: Callable[[Look, str, Any, str | None], Row | None] = nothing_in_place
     """The row of what Dynamo tracks in the place of a real value, None when it tracks nothing."""
+    whole: bool = False
+    """Texts are for the clipboard: complete, where the view has previews."""
 
 
 @dataclass(slots=True)

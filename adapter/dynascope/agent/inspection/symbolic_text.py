@@ -9,7 +9,7 @@ import torch
 
 from dynascope.agent.inspection.rows import Look
 from dynascope.agent.inspection.tensors import number_text
-from dynascope.agent.inspection.text import PREVIEW_DEPTH, PREVIEW_ITEMS, join_preview, value_text
+from dynascope.agent.inspection.text import PREVIEW_DEPTH, depth_shown, items_shown, join_preview, value_text
 from dynascope.agent.internals import kinds
 from dynascope.agent.internals.contents import (
     Cell,
@@ -76,10 +76,10 @@ def contents_text(look: Look, held: Contents, depth: int) -> str:
                 return held.title
             shown = (
                 ["…"]
-                if depth >= PREVIEW_DEPTH
+                if depth >= depth_shown(look)
                 else [variable_text(look, part, depth + 1) for part in held.parts.values()]
             )
-            return f"{held.title}({', '.join(shown[:PREVIEW_ITEMS])})"
+            return f"{held.title}({', '.join(shown[: items_shown(look)])})"
         case NestedFunction():
             return f"function {held.name}"
         case Unset():
@@ -96,7 +96,7 @@ def _items_text(look: Look, held: Items, depth: int, name: str | None = None) ->
             text = variable_text(look, item, depth + 1)
             yield f"{held.names[i]}={text}" if i < len(held.names) else text
 
-    return _preview(name or held.kind, brackets, len(held.items), depth, texts())
+    return _preview(look, name or held.kind, brackets, len(held.items), depth, texts())
 
 
 def _size_text(look: Look, variable: object) -> str:
@@ -109,21 +109,21 @@ def _entries_text(look: Look, held: Entries, depth: int, name: str | None = None
         f"{variable_text(look, key_variable(key), depth + 1)}: {variable_text(look, value, depth + 1)}"
         for key, value in held.entries.items()
     )
-    return _preview(name or held.kind, "{}", len(held.entries), depth, pairs)
+    return _preview(look, name or held.kind, "{}", len(held.entries), depth, pairs)
 
 
 def _members_text(look: Look, held: Members, depth: int, name: str | None = None) -> str:
     texts = (variable_text(look, key_variable(member), depth + 1) for member in held.members)
-    return _preview(name or held.kind, "{}", len(held.members), depth, texts)
+    return _preview(look, name or held.kind, "{}", len(held.members), depth, texts)
 
 
-def _preview(kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
-    if depth >= PREVIEW_DEPTH and count:
+def _preview(look: Look, kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
+    if depth >= depth_shown(look) and count:
         return f"{kind} of {count}"
     prefix = "" if kind in ("list", "tuple", "dict", "set") else kind
     if not count and kind == "set":
         return "set()"
-    return join_preview(prefix, brackets, list(islice(texts, PREVIEW_ITEMS)), count)
+    return join_preview(prefix, brackets, list(islice(texts, items_shown(look))), count)
 
 
 def _object_text(look: Look, held: Object, depth: int) -> str:

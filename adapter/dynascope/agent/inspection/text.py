@@ -11,12 +11,14 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.inspection.rows import Look
+from dynascope.agent.inspection.rows import PAGE_LIMIT, Look
 from dynascope.agent.internals.fake_tensors import is_symbolic, symbolic_text, tensor_text
 
 STRING_LIMIT = 200
 PREVIEW_ITEMS = 5
 PREVIEW_DEPTH = 2
+_WHOLE_DEPTH = 20
+"""How deep a text for the clipboard goes: a container may contain itself."""
 
 _as_written = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, type(None), type(...)})
 _qualname = type.__dict__["__qualname__"]
@@ -48,9 +50,19 @@ def integer_text(value: int, look: Look) -> str:
     return hex(value) if look.hexadecimal else int.__repr__(value)
 
 
-def string_text(value: str | bytes) -> str:
-    """`repr`, cut in the middle of nowhere but with its length when it is long."""
-    if len(value) <= STRING_LIMIT:
+def items_shown(look: Look) -> int:
+    """How many items of a container its text has."""
+    return PAGE_LIMIT if look.whole else PREVIEW_ITEMS
+
+
+def depth_shown(look: Look) -> int:
+    """How deep in other containers a container's text has items."""
+    return _WHOLE_DEPTH if look.whole else PREVIEW_DEPTH
+
+
+def string_text(value: str | bytes, look: Look) -> str:
+    """`repr`, cut in the middle of nowhere but with its length when it is long, unless it is for the clipboard."""
+    if len(value) <= STRING_LIMIT or look.whole:
         return repr(value)
     return f"{value[:STRING_LIMIT]!r}… ({len(value):,} {'bytes' if isinstance(value, bytes) else 'characters'})"
 
@@ -75,7 +87,7 @@ def value_text(value: Any, look: Look, depth: int = 0) -> str:
     if kind is int:
         return integer_text(value, look)
     if kind is str or kind is bytes:
-        return string_text(value)
+        return string_text(value, look)
     if kind in _as_written:
         return str(value)
     if is_symbolic(value):
@@ -110,8 +122,8 @@ def _composite_text(value: Any, look: Look, depth: int) -> str:
 
 def call_text(name: str, arguments: Any, look: Look, depth: int) -> str:
     """`name(a, b, …)`."""
-    shown = [value_text(argument, look, depth + 1) for argument in arguments[:PREVIEW_ITEMS]]
-    return f"{name}({', '.join(shown)}{', …' if len(arguments) > PREVIEW_ITEMS else ''})"
+    shown = [value_text(argument, look, depth + 1) for argument in arguments[: items_shown(look)]]
+    return f"{name}({', '.join(shown)}{', …' if len(arguments) > items_shown(look) else ''})"
 
 
 def exception_arguments(value: BaseException) -> tuple[Any, ...]:
@@ -159,12 +171,12 @@ def container_text(value: Any, builtin: type, look: Look, depth: int) -> str:
         return f"torch.Size([{', '.join(map(symbolic_text, value))}])"
     name = short_class_text(value)
     prefix = "" if name == builtin.__name__ and name in ("list", "tuple", "dict", "set") else name
-    if depth >= PREVIEW_DEPTH and count:
+    if depth >= depth_shown(look) and count:
         return f"{name} of {count}"
     items = iter(dict.items(value)) if builtin is dict else builtin.__iter__(value)  # type: ignore[attr-defined]
     names = field_names(value) if builtin is tuple else ()
     shown = []
-    for i, item in zip(range(PREVIEW_ITEMS), items, strict=False):
+    for i, item in zip(range(items_shown(look)), items, strict=False):
         if builtin is dict:
             shown.append(f"{value_text(item[0], look, depth + 1)}: {value_text(item[1], look, depth + 1)}")
         else:

@@ -1,4 +1,4 @@
-"""Value Stack: operands of the instructions to come, the top one first."""
+"""Value Stack: operands of the instructions to come, the top one first, each with what it is for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.rows import Below, Look, Row, computed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.internals.frame_state import value_stack
+from dynascope.agent.internals.stack_roles import stack_roles
 from dynascope.agent.internals.variables import is_variable
 
 
@@ -14,7 +15,19 @@ def heading(names: Names) -> Heading:
     stack = value_stack(names.translator)
 
     def make(look: Look) -> list[Row]:
+        roles = _roles(names, len(stack))
         operands = [(i, operand) for i, operand in enumerate(stack) if is_variable(operand)]
-        return [symbolic.row(look, f"[{i}]", operand, None) for i, operand in reversed(operands)]
+        return [symbolic.row(look, _name(i, roles[i]), operand, None) for i, operand in reversed(operands)]
 
     return Heading("Value Stack", Below(named=computed(make)), hint="registers")
+
+
+def _roles(names: Names, count: int) -> list[str | None]:
+    try:
+        return stack_roles(names.translator)
+    except Exception:  # bytecode that nobody foresaw: the values still show, by position
+        return [None] * count
+
+
+def _name(position: int, role: str | None) -> str:
+    return f"[{position}] {role}" if role else f"[{position}]"
