@@ -27,6 +27,14 @@ def test_it_happens_once_the_module_is_complete() -> None:
     assert seen == [1, "at once"]
 
 
+def test_several_may_wait_for_the_same_module() -> None:
+    seen: list[str] = []
+    when_imported(NAME, lambda: seen.append("first"))
+    when_imported(NAME, lambda: seen.append("second"))
+    importlib.import_module(NAME)
+    assert sorted(seen) == ["first", "second"]
+
+
 def test_it_does_not_happen_once_it_is_not_wanted() -> None:
     when_imported(NAME, lambda: pytest.fail("it was not wanted"))()
     importlib.import_module(NAME)

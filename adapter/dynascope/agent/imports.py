@@ -72,7 +72,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
         def exec_module(module: types.ModuleType) -> None:
             execute(module)
-            del loader.exec_module  # type: ignore[method-assign]
+            vars(loader).pop("exec_module", None)  # another of us, inside this one, may have been first
             _contained(then)
 
         loader.exec_module = exec_module  # type: ignore[method-assign]

@@ -207,6 +207,16 @@ class DataBreakpointInfo(DapStruct):
     can_persist: bool | None = None
 
 
+class SetExpressionBody(DapStruct):
+    """Body of a `setExpression` response: what the expression shows now."""
+
+    value: str
+    type: str | None = None
+    variables_reference: int | None = None
+    named_variables: int | None = None
+    indexed_variables: int | None = None
+
+
 class ScopesBody(DapStruct):
     scopes: list[Scope]
 

@@ -311,6 +311,8 @@ class Evaluate(Request, tag="evaluate"):
     expression: str
     context: str = "repl"
     hex: bool = False
+    assigned: str | None = None
+    """The expression to set it to, for DAP's `setExpression`."""
 
 
 class LoadedSources(Request, tag="loadedSources"):

@@ -12,7 +12,7 @@ from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame, symbolic_frame
 from dynascope.agent.inspection.locations import Locations
 from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Look, to_variable
+from dynascope.agent.inspection.rows import Below, Look, computed, to_variable
 from dynascope.agent.inspection.running import RunningFrame, evaluate_running, is_running, running_headings
 from dynascope.agent.inspection.scopes import graph, headings
 from dynascope.agent.inspection.scopes.heading import Heading
@@ -86,6 +86,8 @@ class Inspection:
         with torch._C.DisableTorchFunction():
             names = None if is_running(frame) else self.names(frame_id)
             found = running_headings(frame) if names is None else list(headings(names))
+            if (console := self._consoles.get(frame_id)) is not None and console.has_names:
+                found.append(Heading("Console", Below(named=computed(console.rows))))
             return ScopesBody(scopes=[self._scope(heading, names) for heading in found])
 
     def _scope(self, heading: Heading, names: Names | None) -> Scope:
@@ -140,11 +142,17 @@ class Inspection:
             raise EvaluationError(_FRAME_GONE)
         names = None if is_running(frame) else self.names(request.frame_id)
         if names is None:
+            if request.assigned is not None:
+                raise EvaluationError("Without debugpy (`runtime` is false) variables of the running program stay.")
             row = evaluate_running(frame, request.expression, request.context, request.hex)
         else:
             console = self._console(request.frame_id)
-            row = console.row(request.expression, request.context, names.look(request.hex))
-            self.evaluation_changed = request.context == "repl" and console.has_changed()
+            look = names.look(request.hex, whole=request.context == "clipboard")
+            if request.assigned is None:
+                row = console.row(request.expression, request.context, look)
+            else:
+                row = console.assign(request.expression, request.assigned, look)
+            self.evaluation_changed = console.has_changed() and request.context == "repl"
         variable = to_variable(row, self._reference(row.below, names), self._locations)
         return EvaluateResult(
             result=variable.value,

@@ -7,6 +7,7 @@ import contextlib
 import functools
 import io
 import sys
+import textwrap
 import threading
 import types
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,13 @@ from dynascope.agent.inspection.symbolic_text import contents
 from dynascope.agent.internals.comptime_context import console_text
 from dynascope.agent.internals.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
 from dynascope.agent.internals.tracing import globals_of, output_of
+
+NOT_SET = (
+    "cannot be set at a compile-time stop: Dynamo may trace this function again from its start, and the compiled code "
+    "computes the program's own value in any case. In the debug console an assignment makes a name of your own, which "
+    "your expressions see and the program does not."
+)
+"""Follows the name of what cannot be set."""
 
 _DATA_DEPENDENT = frozenset(
     {"DataDependentOutputException", "DynamicOutputShapeException", "GuardOnDataDependentSymNode"}
@@ -123,6 +131,27 @@ class Console:
             row.type = f"{row.type} (sizes are hints)"
         return row
 
+    def assign(self, target: str, value: str, look: Look) -> Row:
+        """Set a name of the console's own, or what it holds, and show it. Raises EvaluationError for the program's."""
+        (statement,) = _parsed(target, statements=False).body
+        _parsed(value, statements=False)
+        assert isinstance(statement, ast.Expr)
+        if _root_name(statement.value) not in self._kept:
+            raise EvaluationError(f"{target.strip()} {NOT_SET}")
+        self._run(
+            _parsed(f"{target.strip()} = ({value.strip()})", statements=True), runs_user_code=True, captures=False
+        )
+        return self.row(target, "watch", look)
+
+    @property
+    def has_names(self) -> bool:
+        """Whether anything has been assigned in this console."""
+        return bool(self._kept)
+
+    def rows(self, look: Look) -> list[Row]:
+        """What has been assigned."""
+        return [concrete.row(look, name, value, name) for name, value in self._kept.items()]
+
     def has_changed(self) -> bool:
         """Whether names were set, or `ctx` was used, since this was asked last: other views may show something else."""
         changed, self._changed = self._changed, False
@@ -201,7 +230,7 @@ def _module_of(variable: object, names: Names) -> Any:
 
 
 def _parsed(expression: str, statements: bool) -> ast.Module:
-    source = expression.strip()
+    source = textwrap.dedent(expression).strip()
     if not source:
         raise EvaluationError("There is nothing to evaluate.")
     try:

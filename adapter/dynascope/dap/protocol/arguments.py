@@ -202,6 +202,7 @@ class SetExpressionArguments(DapStruct):
     expression: str
     value: str
     frame_id: int | None = None
+    format: ValueFormat | None = None
 
 
 class SourceArguments(DapStruct):

@@ -15,6 +15,7 @@ GROUPS = (
     "inspection",
     "evaluation",
     "completions",
+    "setting",
     "documents",
     "cancelling",
     "modules",

@@ -17,16 +17,16 @@ from dynascope.dap.session import Session
 from dynascope.wire.dap import EvaluateResult, ScopesBody, Variable, VariablesBody
 from dynascope.wire.messages import Evaluate, Scopes, Variables
 
-NAMED_BY_CODE = ("Locals", "Closure", "Globals")
+NAMED_BY_CODE = ("Locals", "Closure", "Globals", "Console")
 """The scopes whose variables an expression can name."""
 
-_PATH = re.compile(r"((?:[^\W\d]\w*\.)*)([^\W\d]\w*)?$")
+_PATH = re.compile(r"((?:[^\W\d]\w*(?:\[[^\[\]]*\])*\.)*)([^\W\d]\w*)?$")
 
 
 @request("completions", CompletionsArguments, cancellable=True)
 @capability("supportsCompletionsRequest")
 async def completions(session: Session, call: Call[CompletionsArguments]) -> Body:
-    """At a symbolic frame: names in its scopes, `ctx`, and the children of what stands before the last dot."""
+    """At a symbolic frame: names in its scopes, `ctx`, and the attributes of what stands before the last dot."""
     arguments = call.arguments
     owner = None if arguments.frame_id is None else stop_of(session, arguments.frame_id)
     if owner is None:
@@ -35,11 +35,16 @@ async def completions(session: Session, call: Call[CompletionsArguments]) -> Bod
     path = _PATH.search(_before_cursor(arguments))
     assert path is not None  # it also matches nothing
     base, start = path[1].rstrip("."), path[2] or ""
-    variables = await (_children(*owner, arguments.frame_id, base) if base else _names(*owner, arguments.frame_id))
+    if base:
+        variables = await _children(*owner, arguments.frame_id, base)
+        variables += await _methods(*owner, arguments.frame_id, base, {variable.name for variable in variables})
+    else:
+        variables = await _names(*owner, arguments.frame_id)
     targets = [
         {"label": variable.name, "type": "property" if base else "variable", "detail": variable.value}
         for variable in variables
         if variable.name.isidentifier() and variable.name.startswith(start)
+        if not variable.name.startswith("_") or start.startswith("_")
     ]
     return {"targets": targets}
 
@@ -60,6 +65,13 @@ async def _names(agent: AgentLink, stop: Stop, frame_id: int) -> list[Variable]:
         if scope.name in NAMED_BY_CODE:
             found += await _variables(agent, stop, scope.variables_reference)
     return list({variable.name: variable for variable in reversed(found)}.values())[::-1]
+
+
+async def _methods(agent: AgentLink, stop: Stop, frame_id: int, expression: str, known: set[str]) -> list[Variable]:
+    """What `dir` names beside the attributes that a view shows: methods, and those of `ctx`."""
+    rows = await _children(agent, stop, frame_id, f"dir({expression})")
+    names = [row.value.strip("'\"") for row in rows]
+    return [Variable(name=name, value="", variables_reference=0) for name in names if name not in known]
 
 
 async def _children(agent: AgentLink, stop: Stop, frame_id: int, expression: str) -> list[Variable]:

@@ -8,8 +8,6 @@ from dynascope.dap.protocol.arguments import (
     GotoArguments,
     GotoTargetsArguments,
     NoArguments,
-    SetExpressionArguments,
-    SetVariableArguments,
 )
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
@@ -26,20 +24,6 @@ def _refuse_symbolic(id: int | None, what: str) -> None:
 def _refuse_compiling(session: Session, thread_id: int, what: str) -> None:
     if session.running().stops.of_thread(thread_id) is not None:
         raise RequestError(f"{what} while the thread is stopped at compile time: nothing runs there.")
-
-
-@request("setVariable", SetVariableArguments)
-@capability("supportsSetVariable")
-async def set_variable(session: Session, call: Call[SetVariableArguments]) -> Body:
-    _refuse_symbolic(call.arguments.variables_reference, "A variable cannot be set")
-    return session.pass_to_debugpy(call)
-
-
-@request("setExpression", SetExpressionArguments)
-@capability("supportsSetExpression")
-async def set_expression(session: Session, call: Call[SetExpressionArguments]) -> Body:
-    _refuse_symbolic(call.arguments.frame_id, "A value cannot be set")
-    return session.pass_to_debugpy(call)
 
 
 @request("gotoTargets", GotoTargetsArguments)

@@ -1,0 +1,106 @@
+"""Expressions at a compile-time stop through a real client: the console, the clipboard, completions, setting values."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.dap.client import DapClient, Stop
+from tests.dap.test_features import launch
+
+PROGRAM = """
+import torch
+from dynascope import comptime
+
+def helper(x, scale):
+    return x * scale  # STOP
+
+def function(x, items, text):
+    y = x + 1
+    comptime.print_locals()
+    comptime.breakpoint()
+    return torch.add(y, helper(y, scale=2))
+
+torch.compile(function, backend="eager")(torch.ones(4, 3), list(range(50)), "a" * 1000)
+"""
+
+
+@pytest.fixture
+def stop(client: DapClient, tmp_path) -> Stop:  # type: ignore[no-untyped-def]
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    client.launch(launch(program), {})
+    return client.wait_for_stop()
+
+
+def test_comptime_prints_to_the_program_and_stops_at_its_line(client: DapClient, stop: Stop) -> None:
+    assert stop.at_compile_time and stop.where() == ("function [0/0]", 11)
+    assert "items = [0, 1, 2" in client.output("stdout")
+
+
+def test_the_console_takes_statements_of_many_lines(stop: Stop) -> None:
+    stop.evaluate(
+        "def twice(value):\n    result = []\n    for _ in range(2):\n        result.append(value.shape[0])\n"
+        "    return result"
+    )
+    assert stop.evaluate("twice(x)").result == "[4, 4]"
+    stop.evaluate("total = 0\nfor i in range(4):\n    total += i")
+    assert stop.evaluate("total").result == "6"
+    stop.evaluate("x = 5")  # a name of the console, not the program's local
+    assert stop.evaluate("x").result == "5" and stop.locals()["x"].value == "f32[4, 3]"
+    console = stop.variables(stop.scopes()["Console"].variables_reference)
+    assert console["total"].value == "6" and console["x"].value == "5"
+
+
+def test_the_clipboard_gets_whole_texts(stop: Stop) -> None:
+    assert stop.evaluate("text").result.endswith("(1,000 characters)")
+    assert stop.evaluate("text", context="clipboard").result == repr("a" * 1000)
+    assert "… 50 items" in stop.evaluate("items").result
+    assert stop.evaluate("items", context="clipboard").result == str(list(range(50)))
+
+
+def test_numbers_may_be_hexadecimal(client: DapClient, stop: Stop) -> None:
+    wanted = {"expression": "items[40]", "frameId": stop.frames()[0].id, "context": "watch", "format": {"hex": True}}
+    assert client.request("evaluate", wanted)["result"] == "0x28"
+
+
+def test_completions_name_methods_and_console_names(client: DapClient, stop: Stop) -> None:
+    stop.evaluate("mine = 3")
+
+    def labels(text: str, line: int = 1) -> list[str]:
+        column = len(text.splitlines()[line - 1]) + 1
+        wanted = {"text": text, "column": column, "line": line, "frameId": stop.frames()[0].id}
+        return [target["label"] for target in client.request("completions", wanted)["targets"]]
+
+    assert labels("min") == ["mine"]
+    assert "relu" in labels("y.re") and "requires_grad" in labels("y.re")
+    assert labels("ctx.print_l") == ["print_locals"]
+    assert "append" in labels("for i in items:\n    items.app", 2)
+
+
+def test_values_are_set_where_that_can_be_honoured(client: DapClient, stop: Stop) -> None:
+    frame = stop.frames()[0].id
+    stop.evaluate("mine = 3")
+    changed = client.request("setExpression", {"expression": "mine", "value": "mine + 4", "frameId": frame})
+    assert changed["value"] == "7" and stop.evaluate("mine").result == "7"
+    for expression in ("x", "items[0]", "nobody"):
+        why = client.failure("setExpression", {"expression": expression, "value": "1", "frameId": frame})
+        assert "cannot be set at a compile-time stop" in why and "debug console" in why
+    locals_ = stop.scopes()["Locals"].variables_reference
+    why = client.failure("setVariable", {"variablesReference": locals_, "name": "x", "value": "1"})
+    assert "trace this function again" in why
+
+
+def test_the_console_says_what_changes_the_compile(stop: Stop) -> None:
+    result = stop.evaluate("ctx.get_local('y').is_dynamic(), ctx.get_local('y').size(0)").result
+    assert result == "(False, 4)"
+    assert "x = " in stop.evaluate("ctx.print_locals()").result
+
+
+def test_slots_of_the_value_stack_have_names(client: DapClient, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.replace("    comptime.breakpoint()\n", ""))
+    client.launch(launch(program), {program: [6]})
+    stop = client.wait_for_stop()
+    caller = stop.frames()[1].id
+    names = [name.partition(" ")[2] for name in stop.variables(stop.scopes(caller)["Value Stack"].variables_reference)]
+    assert names == ["arg 1", "callee", "NULL"]
