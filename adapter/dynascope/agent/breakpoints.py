@@ -50,7 +50,7 @@ def check_condition(text: str) -> None:
 
 
 class Breakpoint:
-    """One breakpoint at work: `line` is where it stops, `hits` how often control reached it."""
+    """One breakpoint at work: `line` is where it stops, `hits` how often its condition held there."""
 
     def __init__(self, asked: Asked, line: int | None) -> None:
         """Raises ValueError with a sentence when the condition or the hit condition means nothing."""
@@ -62,6 +62,8 @@ class Breakpoint:
             check_condition(self.condition)
         self.log_message = asked.log_message or None if isinstance(asked, SourceBreakpoint) else None
         self._hit_condition = parse_hit_condition(asked.hit_condition) if asked.hit_condition else None
+        self.reached = 0
+        """How often control came to it, its condition aside."""
         self.hits = 0
 
     def counts(self) -> bool:

@@ -35,6 +35,7 @@ class Hits:
     def _stops(
         self, breakpoint: Breakpoint, translator: Translator, line: int, given: evaluation.Given | None = None
     ) -> bool:
+        breakpoint.reached += 1
         if not self._holds(breakpoint, translator, line, given) or not breakpoint.counts():
             return False
         if breakpoint.log_message is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import sys
 import threading
@@ -98,6 +99,7 @@ class Agent:
         self._run_breakpoints = RunBreakpoints(suspension.kind == "pydevd", self._roots)
         self._generated_breakpoints = GeneratedBreakpoints(suspension, self._roots, self._breakpoint_changed)
         self._verification = Verification(suspension.kind == "pydevd", self._breakpoint_changed)
+        self._verification.is_compiling = lambda: self.hook is not None and bool(self.hook.compiling())
         self._table = Table()
         self._events = EventBreakpoints(send)
         self._configuration = Configure(id=0)
@@ -123,6 +125,7 @@ class Agent:
 
     def install(self) -> None:
         """Hook Dynamo now, or when the program imports torch._dynamo: this never imports it."""
+        atexit.register(self._explain_at_exit)
         self._not_yet_imported = when_imported(_DYNAMO, self._hook_dynamo)
 
     def _hook_dynamo(self) -> None:
@@ -173,6 +176,7 @@ class Agent:
     def uninstall(self) -> None:
         """Take every hook out again and let stopped threads go; the program runs on as if we had never been there."""
         self._not_yet_imported()
+        atexit.unregister(self._explain_at_exit)
         self._unhook()
         self.stops.release()
         self.suspension.close()
@@ -333,6 +337,10 @@ class Agent:
             self._roots.note(traced)
             self._run_breakpoints.compiled(traced)
             self._generated_breakpoints.compiled(traced)
+
+    def _explain_at_exit(self) -> None:
+        for state in self._verification.why_never_hit():
+            self._breakpoint_changed(state)
 
     def _breakpoint_changed(self, state: BreakpointState) -> None:
         self._send(BreakpointChanged(breakpoint=state))

@@ -13,11 +13,14 @@ import types
 import weakref
 from collections.abc import Callable, Iterable
 
+import msgspec
+
 from dynascope.agent.backward.half import BY_NAME, names_backward
 from dynascope.agent.breakpoints import Breakpoint, names_function
-from dynascope.agent.code_lines import is_function, lines_with_code
+from dynascope.agent.code_lines import function_code_at, is_function, lines_with_code
 from dynascope.agent.functions import FunctionKey, disabled_because, find_function, key_of
 from dynascope.agent.internals import resume, trace_rules
+from dynascope.agent.never_hit import why_never_traced, why_not_stopped
 from dynascope.agent.node_breakpoints import message_about, names_only_nodes
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
@@ -25,6 +28,7 @@ from dynascope.wire.dap import FunctionBreakpoint, Source, SourceBreakpoint
 from dynascope.wire.messages import SetBreakpoints, SetFunctionBreakpoints
 
 _CACHED = "Compiled already: it stops again when Dynamo traces it again."
+_PASSED_BY = "Compiled, but Dynamo did not come to this line: it stops when a later compile does."
 _NOT_YET = "Not compiled yet: it stops when Dynamo traces it."
 _AT_IMPORT = "Dynamo never traces module-level code"
 _NO_FUNCTION = "Dynamo has traced no function of this name yet."
@@ -51,6 +55,12 @@ class Verification:
         self._resumed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
         self._lines: dict[str, list[tuple[SourceBreakpoint, BreakpointState]]] = {}
         self._functions: list[tuple[FunctionBreakpoint, BreakpointState]] = []
+        self.is_compiling: Callable[[], bool] = lambda: False
+        """Whether some thread compiles now: it may be past a breakpoint that is set meanwhile."""
+        self._made: dict[str, list[tuple[Breakpoint, bool]]] = {}
+        """By file, with whether it was set amid a compile."""
+        self._passed_by: set[tuple[FunctionKey, int]] = set()
+        """Lines at which a breakpoint waited while Dynamo traced their function without coming to them."""
 
     # ---- what the client asks
 
@@ -63,8 +73,10 @@ class Verification:
             rows.append((asked, state))
             if state.reason != "failed":
                 made.append(Breakpoint(asked, state.line))
+        amid = self.is_compiling()
         with self._lock:
             self._lines[path] = rows
+            self._made[path] = [(each, amid) for each in made]
         return path, [state for _, state in rows], made
 
     def resolve_functions(
@@ -85,10 +97,11 @@ class Verification:
         Either may be a resume function's.
         """
         with self._lock:
-            for code in traced:
-                key = self._note_lines(code)
-                self._traced.add(key)
+            keys = {self._note_lines(code) for code in traced}
+            self._traced |= keys
+            for key in keys:
                 self._skipped.pop(key, None)
+            self._note_passed_by(keys)
             for code, reason in skipped:
                 if resume.is_resume_function(code):
                     self._note_lines(code)
@@ -137,6 +150,43 @@ class Verification:
                     waiting.append(continuation)
         return key
 
+    def _note_passed_by(self, keys: set[FunctionKey]) -> None:
+        for path in {key.path for key in keys} & self._made.keys():
+            for breakpoint, amid in self._made[path]:
+                line = breakpoint.line
+                code = None if line is None else function_code_at(path, line)
+                if line is None or code is None or (key := key_of(code, path)) not in keys:
+                    continue
+                if breakpoint.reached:
+                    self._passed_by.discard((key, line))
+                elif not amid and line not in self._awaited.get(key, ()):
+                    self._passed_by.add((key, line))
+            self._made[path] = [(breakpoint, False) for breakpoint, _ in self._made[path]]
+
+    def why_never_hit(self) -> list[BreakpointState]:
+        """The program is about to end: the states of line breakpoints that never stopped here, with the reason."""
+        with self._lock:
+            return [
+                msgspec.structs.replace(state, message=message)
+                for path, rows in self._lines.items()
+                for _, state in rows
+                if state.reason != "failed" and (message := self._why_never_hit(path, state)) is not None
+            ]
+
+    def _why_never_hit(self, path: str, state: BreakpointState) -> str | None:
+        waiting = next((each for each, _ in self._made.get(path, ()) if each.id == state.id), None)
+        if waiting is None or state.line is None:
+            return None
+        if waiting.reached:
+            return why_not_stopped(waiting.reached, waiting.condition, waiting.asked.hit_condition)
+        if not (state.message or "").endswith(_NOT_YET):
+            return None  # that says it
+        code = function_code_at(path, state.line)
+        key = None if code is None else key_of(code, path)
+        if key is not None and state.line in self._awaited.get(key, ()):
+            return f"Never hit. What follows the graph break before it in {key.name} was never compiled."
+        return why_never_traced(path, "its function" if key is None else key.name)
+
     def _refresh(self) -> list[BreakpointState]:
         """Every state that is another now."""
         changes: list[BreakpointState] = []
@@ -178,6 +228,8 @@ class Verification:
         if outermost in self._skipped:
             reason = self._skipped[outermost] or "it gives no reason"
             return self._at_runtime_only(f"Dynamo skipped {outermost.name}: {reason}")
+        if any((key, line) in self._passed_by for key in keys):
+            return True, _PASSED_BY
         if any(key in self._traced and line not in self._awaited.get(key, ()) for key in keys):
             return True, _CACHED
         if self._stopped_in.isdisjoint(keys) and self._traced.isdisjoint(keys):

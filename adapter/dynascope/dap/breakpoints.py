@@ -7,7 +7,8 @@ compiled function, where it never stops; so the agent, which knows what Dynamo d
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -54,6 +55,8 @@ class Entry:
     debugpy: DebugpyBreakpoint | None = None
     entered: bool = False
     """A function breakpoint at which the running program has stopped: there is a function of that name."""
+    hit: bool = False
+    """The program has stopped at it, traced or running."""
 
     @property
     def is_agents_alone(self) -> bool:
@@ -161,12 +164,31 @@ class BreakpointTable:
         if answer.id is not None:
             self._by_debugpy[answer.id] = entry
 
+    def stopped_at(self, ids: Iterable[int]) -> None:
+        """The program has stopped at these."""
+        for entry in map(self.get, ids):
+            if entry is not None:
+                entry.hit = True
+
+    def never_hit(self) -> list[str]:
+        """A sentence for each line breakpoint at which the program, now ended, has never stopped."""
+        sentences = []
+        for entry in (each for entries in self.files.values() for each in entries):
+            shown = entry.shown()
+            if not entry.hit and shown.message and not getattr(entry.asked, "log_message", None):
+                path = entry.source.path if entry.source is not None else None
+                message = shown.message.removeprefix("Never hit. ")
+                sentences.append(
+                    f"{os.path.basename(path or '?')}:{shown.line}: the breakpoint was never hit. {message}"
+                )
+        return sentences
+
     def forget_program(self) -> None:
         """The program is gone, and with it what it said."""
         self._by_debugpy.clear()
         for entry in self._by_id.values():
             entry.agent = entry.debugpy = None
-            entry.entered = False
+            entry.entered = entry.hit = False
 
     def _entries(self, before: list[Entry], asked: Sequence[Asked], source: Source | None) -> list[Entry]:
         entries = []

@@ -125,6 +125,8 @@ class Program(ABC):
         """Tell the client, once, that the program is gone."""
         if not self._ended:
             self._ended = True
+            for sentence in self.client.breakpoints.never_hit() if self.configured else ():
+                self.say(sentence, "console")
             self.event("terminated")
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:
@@ -196,6 +198,7 @@ class Program(ABC):
                 assert self.agent is not None
                 self.agent.tell(Acknowledge(thread_ident=notice.thread_ident))
                 self._sources_changed("new", notice.documents)
+                self.client.breakpoints.stopped_at(notice.hit_breakpoint_ids)
                 if notice.own_loop:
                     self.event("stopped", own_stopped(stop))
                 self.look_at_waiting()

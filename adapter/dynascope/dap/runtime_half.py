@@ -209,6 +209,7 @@ class ProgramWithDebugpy(Program):
                 stop = self.stops.of_thread(body.get("threadId", 0))
                 body = merged_stopped(body, stop, self.client.breakpoints)
                 message.body = raw(body)
+                self.client.breakpoints.stopped_at(body.get("hitBreakpointIds", ()))
                 if stop is None:
                     self._entered(body.get("hitBreakpointIds", ()))
             case "breakpoint":
