@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch  # noqa: F401  # for statements that the test puts in
+
 
 def layer(x):
     for i in range(3):

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import dataclasses
 import importlib.util
+import re
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 
 from tests.agent.marks import labels
 
 HERE = Path(__file__).parent
+_PLACE = re.compile(r"^( +)(y = (\w+) \+ i  #: )", re.MULTILINE)
 NAMES = ("user_file", "library", "inlined", "resume_function", "generator", "compiled_autograd")
 
 
 @dataclasses.dataclass(frozen=True)
 class Place:
-    """`run` compiles and runs the program of the place once."""
+    """`run` compiles and runs the program of the place, for a tensor of that shape."""
 
     path: Path
     line: int
@@ -29,24 +33,36 @@ class Place:
     entry_line: int
     """The first line of the function."""
     entry_frame: str
-    run: Callable[[], object]
+    run: Callable[..., object]
     tensor: str = "x"
 
 
-def places(folder: Path) -> dict[str, Place]:
-    """By the names in NAMES. `folder`, an empty one, becomes that of the library's package."""
+def places(folder: Path, statement: str = "", **options: Any) -> dict[str, Place]:
+    """By the names in NAMES. `folder`, an empty one, becomes that of the library's package.
+
+    `statement` stands before each place's own, on its line, about the tensor `{0}`; `options` are `torch.compile`'s.
+    """
     package = folder / "site-packages" / "matrix_library"
     package.mkdir(parents=True)
-    shutil.copy(HERE / "library.py", package / "__init__.py")
-    program, library = _load(HERE / "program.py"), _load(package / "__init__.py")
+    path, library_path = HERE / "program.py", package / "__init__.py"
+    shutil.copy(HERE / "library.py", library_path)
+    if statement:
+        path = shutil.copy(path, folder / "program.py")
+        for each in (path, library_path):
+            each.write_text(
+                _PLACE.sub(lambda line: f"{line[1]}{statement.format(line[3])}; {line[2]}", each.read_text())
+            )
+    program, library = _load(path), _load(library_path)
     program.layer = library.layer
+    options = {"backend": "eager"} | options
 
-    def backward() -> None:
-        with torch._dynamo.compiled_autograd._enable(torch.compile(backend="eager")):
-            program.backward()
+    def backward(*shape: int) -> None:
+        with torch._dynamo.compiled_autograd._enable(torch.compile(**options)):
+            program.backward(*(shape or (3,)))
 
-    def compiled(root: Callable[..., object]) -> Callable[[], object]:
-        return lambda: torch.compile(root, backend="eager")(torch.ones(3))
+    def compiled(root: Callable[..., object]) -> Callable[..., object]:
+        function = torch.compile(root, **options)
+        return lambda *shape: function(torch.ones(*(shape or (3,))))
 
     in_library = _place("library", library, "layer", compiled(program.calls_library))
     in_resume = _place("resume_function", program, "breaks", compiled(program.breaks), "1/0")
@@ -63,7 +79,7 @@ def places(folder: Path) -> dict[str, Place]:
     }
 
 
-def _place(name: str, module: ModuleType, function: str, run: Callable[[], object], compile_id: str = "0/0") -> Place:
+def _place(name: str, module: ModuleType, function: str, run: Callable[..., object], compile_id: str = "0/0") -> Place:
     path = Path(str(module.__file__))
     line, frame = labels(path)[name], f"{function} [{compile_id}]"
     return Place(path, line, function, frame, line - 1, frame, run)
@@ -74,5 +90,6 @@ def _load(path: Path) -> ModuleType:
     spec = importlib.util.spec_from_file_location(path.parent.name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where Dynamo looks up the globals of a resume function
     spec.loader.exec_module(module)
     return module

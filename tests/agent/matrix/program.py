@@ -52,7 +52,7 @@ def hook(gradient):
     return y
 
 
-def backward():
-    y = torch.ones(3, requires_grad=True) * 2
+def backward(*shape):
+    y = torch.ones(shape, requires_grad=True) * 2
     y.register_hook(hook)
     y.sum().backward()

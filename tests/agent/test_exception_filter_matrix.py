@@ -1,0 +1,73 @@
+"""Every exception filter of the compiler at every place where it can stop; run on every supported torch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from dynascope.wire.exceptions import FilterId
+
+from tests.agent.matrix.places import NAMES, Place, places
+from tests.agent.scripted import ScriptedSession, Stop
+
+BREAK = "torch._dynamo.graph_break()"
+FIXES_A_SIZE = "int({0}.shape[0]) == 3 or {0}.sin()"
+
+
+def stops(filter_id: FilterId, place: Place, run: Callable[[], Any]) -> list[Stop]:
+    session = ScriptedSession()
+    assert session.catch(filter_id).verified
+    with session.attached():
+        run()
+    assert all(stop.message.reason == "exception" and stop.message.exception for stop in session.stops)
+    return session.stops
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_graph_break(name: str, tmp_path: Path) -> None:
+    place = places(tmp_path, BREAK)[name]
+    found = stops("graphBreak", place, place.run)
+    here = [stop for stop in found if stop.where == f"{place.frame}:{place.line}"]
+    assert len(here) == 1
+    assert here[0].message.exception.exception_id == "GB0025"  # type: ignore[union-attr]
+    assert here[0].locals["i"] == "0"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_specialization(name: str, tmp_path: Path) -> None:
+    place = places(tmp_path, FIXES_A_SIZE, dynamic=True)[name]
+    found = stops("specialization", place, place.run)
+    # the captured graph of a backward fixes sizes in lines of its own, too
+    here = [stop.where for stop in found if stop.frames[0].line == place.line or name != "compiled_autograd"]
+    assert here == [f"{place.frame}:{place.line}"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recompile(name: str, tmp_path: Path) -> None:
+    place = places(tmp_path, dynamic=False)[name]
+
+    def run() -> None:
+        place.run(3)
+        place.run(3, 4)
+
+    found = stops("recompile", place, run)
+    assert all("mismatch" in stop.message.exception.description for stop in found)  # type: ignore[union-attr]
+    if name != "compiled_autograd":  # whose captures are compiled by functions of their own
+        assert found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_backend_failure(name: str, tmp_path: Path) -> None:
+    def fails(graph: Any, inputs: Any) -> Any:
+        raise ValueError("not today")
+
+    place = places(tmp_path, backend=fails)[name]
+
+    def run() -> None:
+        with pytest.raises(torch._dynamo.exc.BackendCompilerFailed):
+            place.run()
+
+    assert len(stops("backendFailure", place, run)) == 1
