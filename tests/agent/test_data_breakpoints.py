@@ -50,6 +50,12 @@ def changes(x):
     return y, n
 
 
+def grows(x):
+    x = torch.cat([x, x])
+    x = x.half()
+    return x * 2
+
+
 def mutates(x, items, table, counter):
     items.append(x)
     items[0] = 7
@@ -110,6 +116,14 @@ def test_a_tensor_changes_shape_and_dtype_and_nothing_else_is_a_change():
         "y: f32[6] → f32[1, 6]",
         "y: f32[1, 6] → f64[1, 6]",
     ]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_a_part_of_a_tensor_changes(dynamic):
+    (told,) = watched(grows, torch.ones(4), what="x.shape", dynamic=dynamic)
+    assert told.startswith("x.shape: torch.Size([")
+    assert watched(grows, torch.ones(4), what="x.dtype", dynamic=dynamic) == ["x.dtype: torch.float32 → torch.float16"]
+    assert len(watched(grows, torch.ones(4), what="x.shape[0]", dynamic=dynamic)) == 1
 
 
 def test_a_number_changes():

@@ -23,6 +23,7 @@ from dynascope.agent.exception_filters.half import ExceptionFilters
 from dynascope.agent.generated_breakpoints import GeneratedBreakpoints
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
+from dynascope.agent.node_breakpoints import names_only_nodes
 from dynascope.agent.reading import Reading
 from dynascope.agent.run_breakpoints import RunBreakpoints
 from dynascope.agent.stop import Stops, answer
@@ -285,7 +286,7 @@ class Agent:
     def _set_function_breakpoints(self, message: SetFunctionBreakpoints) -> BreakpointsBody:
         states, made = self._verification.resolve_functions(message)
         self._events.take_functions(made)
-        self._backward.take_names(made)
+        self._backward.take_names([(name, each) for name, each in made if not names_only_nodes(name)])
         self._set_table(self._table.with_functions(made))
         return BreakpointsBody(breakpoints=states)
 

@@ -74,7 +74,7 @@ def _subject(row: Row, expression: ast.expr, names: Names, look: Look) -> Subjec
         owner_row = row_at(expression.value, names, look)
         owner = of_row(owner_row, look)[0] if owner_row is not None else None
         attribute = expression.attr
-    root, root_held = _root(expression, names, look)
+    root = _root(expression, names, look)
     symbolic = row.subject if is_symbolic(row.subject) else held.symbolic if isinstance(held, Number) else None
     return Subject(
         row=row,
@@ -86,22 +86,32 @@ def _subject(row: Row, expression: ast.expr, names: Names, look: Look) -> Subjec
         sources=_sources(_source(variable, held), expression, root),
         node=held.node if isinstance(held, (Tensor, Number)) else None,
         symbols=symbols_in(symbolic) if is_symbolic(symbolic) else frozenset(),
-        is_looked_at=row.subject is not None and not isinstance(held or root_held, Unrealised),
+        is_looked_at=_is_looked_at(held, expression, names, look),
     )
 
 
-def _root(expression: ast.expr, names: Names, look: Look) -> tuple[str | None, Contents | None]:
-    """The source of the name that an access path begins with, and what the name holds."""
+def _is_looked_at(held: Contents | None, expression: ast.expr, names: Names, look: Look) -> bool:
+    """A part without a variable of its own is a tensor's size or attribute, or of something Dynamo has not met yet."""
+    while held is None and isinstance(expression, (ast.Attribute, ast.Subscript)):
+        expression = expression.value
+        row = row_at(expression, names, look)
+        held = of_row(row, look)[1] if row is not None else None
+        if held is not None:
+            return isinstance(held, (Tensor, Number))
+    return held is not None and not isinstance(held, Unrealised)
+
+
+def _root(expression: ast.expr, names: Names, look: Look) -> str | None:
+    """The source of the name that an access path begins with."""
     while isinstance(expression, (ast.Attribute, ast.Subscript)):
         expression = expression.value
     row = row_at(expression, names, look)
     if row is None:
-        return None, None
-    variable, held = of_row(row, look)
-    source = _source(variable, held)
+        return None
+    source = _source(*of_row(row, look))
     if row.subject is None and isinstance(expression, ast.Name):  # Dynamo has not met it yet
         source = f"{'L' if expression.id in names.locals else 'G'}[{expression.id!r}]"
-    return source, held
+    return source
 
 
 def _sources(own: str | None, expression: ast.expr, root: str | None) -> frozenset[str]:
