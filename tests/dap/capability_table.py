@@ -59,8 +59,8 @@ ROWS: dict[str, Row] = {
     "supportsEvaluateForHovers": Row("reads rows; runs nothing of yours", SAME, "`print`"),
     "supportsClipboardContext": Row("the whole text", SAME, "`print`"),
     "supportsCompletionsRequest": Row("locals, closure, globals, `ctx`, attributes", SAME, "Tab"),
-    "supportsSetVariable": Row("where Dynamo can honour it", SAME, "`print`"),
-    "supportsSetExpression": Row("where Dynamo can honour it", SAME, "`print`"),
+    "supportsSetVariable": Row("names of the debug console", SAME, "`print`"),
+    "supportsSetExpression": Row("names of the debug console", SAME, "`print`"),
     "supportsLoadedSourcesRequest": Row(
         "every graph, generated code, resume function; the graph so far", "files of the modules", "`sources`"
     ),

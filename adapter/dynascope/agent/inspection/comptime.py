@@ -19,10 +19,12 @@ def context_of(
     shadow: Shadow,
     refuse: Callable[[str], Exception],
     act: Callable[[str], contextlib.AbstractContextManager[None]],
+    is_console: bool = False,
 ) -> ComptimeContext:
     """The context of a frame. `refuse` makes the exception for what cannot be answered by reading.
 
-    `act` is entered, with its name, around what changes the compile.
+    `act` is entered, with its name, around what changes the compile. In a console a graph break waits until the
+    program goes on.
     """
 
     def value(variable: object) -> Any:
@@ -37,5 +39,5 @@ def context_of(
             return shadow.of_real(real)
 
     written = DebugRepr(names.effects, of_real)
-    reads = Reads(written.of_variable, written.of_real, value, refuse, names.effects, act)
+    reads = Reads(written.of_variable, written.of_real, value, refuse, names.effects, act, is_console)
     return ComptimeContext(names.translator, reads)

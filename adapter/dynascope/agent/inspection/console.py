@@ -167,7 +167,7 @@ class Console:
         world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names)
         world.update(torch=torch, **{name: make(shadow) for name, make in self._given.items()}, **self._kept)
         if uses_context:
-            world["ctx"] = context_of(self._names, shadow, EvaluationError, self._act)
+            world["ctx"] = context_of(self._names, shadow, EvaluationError, self._act, is_console=True)
         before = dict(world)
         where = guards_suppressed(output_of(self._names.translator).shape_env) if uses_context else isolated(self._mode)
         output = _Capture() if captures or uses_context else None
@@ -190,12 +190,11 @@ class Console:
     @contextlib.contextmanager
     def _act(self, name: str) -> Iterator[None]:
         """Around what `ctx` changes: say so."""
-        if name == "graph_break":
-            raise EvaluationError(
-                "A graph break cannot be raised from the console: put dynascope.comptime.graph_break() in the program."
-            )
         yield
-        print(f"ctx.{name} changes what is compiled: this compile is not that of a plain run any more.")
+        what = f"ctx.{name} changes what is compiled"
+        if name == "graph_break":
+            what += ": when the program goes on the graph ends here, and the rest of the function runs uncompiled"
+        print(f"{what}. This compile is not that of a plain run any more.")
 
     def _check_hover(self, expression: ast.expr) -> None:
         """Hovering calls nothing that could act on the world: only torch, arithmetic and methods of shadows."""

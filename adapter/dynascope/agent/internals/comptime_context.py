@@ -20,6 +20,7 @@ from dynascope.agent.internals.frame_state import symbolic_locals, unused_argume
 from dynascope.agent.internals.isolation import guards_allowed
 from dynascope.agent.internals.kinds import contents
 from dynascope.agent.internals.side_effects import SideEffects
+from dynascope.agent.internals.tracing import before_next_instruction
 from dynascope.agent.internals.variables import fields, look_through_lazy
 
 
@@ -34,10 +35,11 @@ class Reads:
         refuse: Callable[[str], Exception],
         effects: SideEffects,
         act: Callable[[str], contextlib.AbstractContextManager[None]],
+        is_console: bool,
     ) -> None:
-        """`act` is entered, with its name, around what changes the compile."""
+        """`act` is entered, with its name, around what changes the compile; a console breaks as the trace goes on."""
         self.text, self.value, self.real_text = text, value, real_text
-        self.refuse, self.effects, self.act = refuse, effects, act
+        self.refuse, self.effects, self.act, self.is_console = refuse, effects, act, is_console
 
 
 class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
@@ -155,8 +157,12 @@ class ComptimeContext(_pytorch.ComptimeContext):  # type: ignore[misc]
             print(f"- {self._reads.text(variable)}", file=file)
 
     def graph_break(self, msg: str = "ComptimeContext.graph_break") -> None:
+        graph_break = super().graph_break
         with self._reads.act("graph_break"):
-            super().graph_break(msg)
+            if self._reads.is_console:
+                before_next_instruction(self._translator, lambda: graph_break(msg))
+            else:
+                graph_break(msg)
 
 
 class RealVar(_pytorch.ComptimeVar):  # type: ignore[misc]

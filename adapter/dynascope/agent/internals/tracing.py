@@ -58,6 +58,19 @@ def unwatch(translator: Translator) -> None:
     translator.__dict__.pop("starts_line", None)
 
 
+def before_next_instruction(translator: Translator, act: Callable[[], None]) -> None:
+    """Call `act` once, in the place of the next instruction of this frame: it has to raise what Dynamo catches there.
+
+    Shadows `InstructionTranslatorBase.dispatch_table` (2.1), which `step` asks for every instruction.
+    """
+
+    def instead(frame: Translator, _instruction: Any) -> None:
+        frame.__dict__.pop("dispatch_table", None)
+        act()
+
+    translator.__dict__["dispatch_table"] = [instead] * len(type(translator).dispatch_table)
+
+
 def note_line(translator: Translator, line: int) -> None:
     """What Dynamo does when an instruction's line is reached (`InstructionTranslatorBase.starts_line`, 2.10)."""
     type(translator).starts_line(translator, line)
