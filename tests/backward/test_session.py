@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dynascope.wire.dap import FIRST_AGENT_ID
+from dynascope.wire.dap import FIRST_AGENT_ID, Variable
 
 from tests.dap.client import DapClient, Stop
 from tests.dap.conftest import client, spawn
@@ -73,6 +73,39 @@ def test_a_line_breakpoint_with_mode_backward(client: DapClient, runtime: bool):
     stop.resume()
     stop = client.wait_for_stop()
     assert stop.where() == ("torch::autograd::AccumulateGrad [!0 NodeCall 4]", line(TRAIN, "forward"))
+    stop.resume()
+    assert ends_well(client)
+
+
+def test_nodes_and_saved_tensors_lead_to_the_forward_line(client: DapClient):
+    """In the capture, and in Dynamo's trace of the captured graph: node → NodeCall → forward line."""
+    asked = {"line": line(TRAIN, "forward"), "mode": "backward"}
+    client.launch(configuration(), {TRAIN: [asked]}, functions=["runtime_wrapper"])
+    stop = client.wait_for_stop()
+    scopes = stop.scopes()
+
+    def places(variables: dict[str, Variable]) -> set[tuple[str, int]]:
+        references = [each.declaration_location_reference for each in variables.values()]
+        found = [client.request("locations", {"locationReference": each}) for each in references if each is not None]
+        return {(each["source"]["path"], each["line"]) for each in found}
+
+    def graph(stop: Stop) -> dict[str, Variable]:
+        return stop.variables(stop.scopes()["Graph"].variables_reference)
+
+    sin = str(TRAIN), line(TRAIN, "sin")
+    assert sin in places(stop.variables(scopes["Graph"].variables_reference))
+    assert places(stop.variables(scopes["Saved Tensors"].variables_reference)) == {(str(TRAIN), line(TRAIN, "forward"))}
+    document = scopes["Graph"].source
+    assert document is not None and document.name == "backward [!0] graph so far"
+    content = client.request("source", {"sourceReference": document.source_reference})["content"]
+    assert content.startswith("# backward [!0] graph so far\ndef backward(self,")
+    stop.resume()
+    while not (stop := client.wait_for_stop()).where()[0].startswith("runtime_wrapper"):
+        stop.resume()
+    stop = stop.step("stepIn")
+    while "sin_backward" not in " ".join(graph(stop)):
+        stop = stop.step("next")
+    assert sin in places(graph(stop))
     stop.resume()
     assert ends_well(client)
 

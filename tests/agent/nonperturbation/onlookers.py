@@ -16,7 +16,9 @@ from dynascope.wire.dap import (
     DisassembleBody,
     EvaluateResult,
     InstructionBreakpoint,
+    LocationsBody,
     ScopesBody,
+    SourceBody,
     StackFrame,
     StepInTargetsBody,
     VariablesBody,
@@ -27,6 +29,7 @@ from dynascope.wire.messages import (
     Evaluate,
     Failure,
     FindStepInTargets,
+    Locations,
     Message,
     Output,
     PrepareStep,
@@ -34,6 +37,7 @@ from dynascope.wire.messages import (
     ResumeCommand,
     Scopes,
     SetInstructionBreakpoints,
+    SourceText,
     Stopping,
     StopReason,
     Variables,
@@ -100,6 +104,13 @@ def read_everything(session: Everywhere) -> None:
             for row in rows if innermost and scope.name in ("Locals", "Closure", "Globals", "Value Stack") else ():
                 if row.variables_reference:
                     _children(session, here, row.variables_reference)
+            if innermost and session.stops % 8 == 1 and scope.source is not None:
+                _read_graph(session, scope.source.source_reference or 0)
+            for row in rows[-3:] if innermost else ():
+                for reference in (row.declaration_location_reference, row.value_location_reference):
+                    if reference is not None:
+                        wanted = Locations(id=5, thread_ident=here, location_reference=reference)
+                        session.ask(wanted, LocationsBody)
             if innermost and scope.name == "Locals":
                 _evaluate(session, here, frame.id, [row.name for row in rows])
 
@@ -114,6 +125,15 @@ def go_by_instructions(session: Everywhere) -> None:
     if session.ask(FindStepInTargets(id=6, thread_ident=here, frame_id=frame.id), StepInTargetsBody) is None:
         raise AssertionError("the calls of a line could not be listed")
     session.ask(PrepareStep(id=7, thread_ident=here, granularity="instruction"), dict)
+
+
+def _read_graph(session: Everywhere, reference: int) -> None:
+    """The graph so far, and what earlier compiles have left."""
+    body = session.ask(SourceText(id=4, source_reference=reference), SourceBody)
+    if body is None or "def forward" not in body.content:
+        raise AssertionError("the graph so far could not be read")
+    for source in session.agent.reading.sources()[:4]:
+        session.ask(SourceText(id=4, source_reference=source.source_reference or 0), SourceBody)
 
 
 def _children(session: Everywhere, here: int, reference: int) -> list[Any]:

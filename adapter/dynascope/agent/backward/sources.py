@@ -51,6 +51,13 @@ class Sources:
         name = next((call.name for call in capture.node_calls if call.index == index), "?")
         return Origin(capture.compile_id, index, name, capture.forward_frames.get(index))
 
+    def forward_of(self, compile_id: str, index: int) -> ForwardFrame | None:
+        """The forward's line behind a NodeCall of capture `compile_id` (`!0`), of the latest of that id."""
+        for capture, _ in reversed(list(self._files.values())):
+            if capture.compile_id == compile_id:
+                return capture.forward_frames.get(index)
+        return None
+
     def lines_from(self, path: str, line: int) -> list[tuple[str, int, Origin]]:
         """The other way: file and line of every captured node that a line of the forward led to."""
         found = []

@@ -20,6 +20,8 @@ import torch
 from dynascope.agent.backward.places import place_of
 from dynascope.agent.backward.sources import captured
 from dynascope.agent.inspection.errors import EvaluationError
+from dynascope.agent.internals.captured_graph import node_call_of
+from dynascope.agent.internals.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph import user_place
 from dynascope.wire.dap import LocationsBody, Source
 
@@ -66,7 +68,14 @@ class Locations:
 
 def place_of_node(node: Any) -> Place | None:
     """The user's line that an FX node came from; of a captured backward's node, the forward's line behind it."""
-    place = user_place(node) if node is not None else None
+    if node is None:
+        return None
+    index = node_call_of(node)
+    if index is not None:
+        capture_id, _, _ = compile_id_and_attempt()[0].partition("/")
+        frame = captured.forward_of(capture_id, index)
+        return (frame.path, frame.line) if frame is not None else None
+    place = user_place(node)
     if place is not None and place[0].startswith("<"):
         origin = captured.origin(*place)
         return (origin.forward.path, origin.forward.line) if origin is not None and origin.forward is not None else None
