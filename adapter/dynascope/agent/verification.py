@@ -8,6 +8,7 @@ the heap, and no attribute is read that could run code.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import types
 import weakref
@@ -50,6 +51,8 @@ class Verification:
         self._traced: set[FunctionKey] = set()
         self._skipped: dict[FunctionKey, str] = {}
         self._stopped_in: set[FunctionKey] = set()
+        self._modules = 0
+        """How many modules there were when every state was looked at."""
         self._awaited: dict[FunctionKey, set[int]] = {}
         """Lines behind a graph break that Dynamo has not come to yet, of functions that it has traced."""
         self._resumed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
@@ -98,6 +101,7 @@ class Verification:
         """
         with self._lock:
             keys = {self._note_lines(code) for code in traced}
+            paths = {key.path for key in keys}
             self._traced |= keys
             for key in keys:
                 self._skipped.pop(key, None)
@@ -106,8 +110,13 @@ class Verification:
                 if resume.is_resume_function(code):
                     self._note_lines(code)
                 else:
-                    self._skipped[key_of(code)] = reason
-            changes = self._refresh()
+                    key = key_of(code)
+                    self._skipped[key] = reason
+                    paths.add(key.path)
+            if len(sys.modules) != self._modules:  # what is disabled may be known now
+                self._modules = len(sys.modules)
+                paths.update(self._lines)
+            changes = self._refresh(paths)
         for state in changes:
             self._changed(state)
 
@@ -121,14 +130,14 @@ class Verification:
             key = key_of(resume.original_code(code))
             self._stopped_in.add(key)
             self._skipped.pop(key, None)
-            changes = self._refresh()
+            changes = self._refresh(self._lines)
         for state in changes:
             self._changed(state)
 
     def dynamo_is_there(self) -> None:
         """torch._dynamo is imported: what names mean to it is known from now on."""
         with self._lock:
-            changes = self._refresh()
+            changes = self._refresh(self._lines)
         for state in changes:
             self._changed(state)
 
@@ -187,10 +196,11 @@ class Verification:
             return f"Never hit. What follows the graph break before it in {key.name} was never compiled."
         return why_never_traced(path, "its function" if key is None else key.name)
 
-    def _refresh(self) -> list[BreakpointState]:
-        """Every state that is another now."""
+    def _refresh(self, paths: Iterable[str]) -> list[BreakpointState]:
+        """Every state that is another now, of those in these files and of those by name."""
         changes: list[BreakpointState] = []
-        for path, rows in self._lines.items():
+        for path in paths:
+            rows = self._lines.get(path, [])
             for at, (asked, before) in enumerate(rows):
                 if before.reason != "failed" and (now := self._line_state(path, asked)) != before:
                     rows[at] = asked, now

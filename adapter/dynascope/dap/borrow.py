@@ -82,11 +82,12 @@ def launcher_source() -> str:
 
 def _here() -> str:
     """Arguments of `import_or_borrow`: where this interpreter has the packages."""
-    folders = {name: str(Path(_origin(name)).parent.parent) for name in BORROWED}
+    folders = {name: str(Path(origin(name)).parent.parent) for name in BORROWED}
     return f"{folders!r}, {sys.implementation.cache_tag!r}, {_requirement()!r}"
 
 
-def _origin(package: str) -> str:
+def origin(package: str) -> str:
+    """The path of a package's `__init__.py` in this interpreter."""
     spec = find_spec(package)
     assert spec is not None and spec.origin is not None  # this module imports both
     return spec.origin

@@ -17,6 +17,8 @@ from dynascope.dap import borrow, in_terminal
 from dynascope.dap.errors import RequestError, cause
 from dynascope.dap.protocol.start import LaunchArguments
 
+SHALLOW_START = ["-X", "frozen_modules=off", str(Path(borrow.origin("dynascope")).parent / "agent" / "runpy.py")]
+"""What debugpy appends its own command line to: our script starts it, and the program with few frames below."""
 WITH_AGENT, WITHOUT_AGENT = 40, 41
 """Exit codes of `PROBE` that nothing but a Python gives: `/bin/true` says 0 to anything."""
 PROBE = (

@@ -131,6 +131,8 @@ class ProgramWithDebugpy(Program):
             configuration["env"] = raw(self.arguments.env | self.household.environment())
             paths = {"cwd": self.arguments.cwd, "program": self.arguments.program}
             configuration |= {name: raw(path) for name, path in paths.items() if path is not None}
+            if not self.arguments.no_debug:
+                configuration["pythonArgs"] = raw([*self.arguments.python_args, *launch.SHALLOW_START])
         return raw(configuration)
 
     # ---- the agent

@@ -7,6 +7,8 @@ import types
 from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
+from dynascope.agent.frame_chunk import gives_large_chunk
+
 Restart = Literal["speculation", "other"]
 
 
@@ -95,6 +97,7 @@ class CompileHooks:
             observer.attempt_ends()
             return result
 
+        gives_large_chunk(__call__)
         self._entry_code = __call__.__code__
         self._ours = __call__, trace_frame
         convert_frame.CatchErrorsWrapper.__call__, convert_frame.trace_frame = self._ours

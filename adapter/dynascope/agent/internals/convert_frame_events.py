@@ -10,6 +10,8 @@ import types
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dynascope.agent.frame_chunk import gives_large_chunk
+
 
 @dataclass(slots=True)
 class Ending:
@@ -100,6 +102,7 @@ class CompileEvents:
 
         module._compile, module.trace_frame = _compile, trace_frame
         module.get_and_maybe_log_recompilation_reasons = get_and_maybe_log_recompilation_reasons
+        gives_large_chunk(__call__)
         module.CatchErrorsWrapper.__call__, module.CheckFunctionManager.__init__ = __call__, __init__
         graph_class.call_user_compiler = call_user_compiler
         self._wrapped = [

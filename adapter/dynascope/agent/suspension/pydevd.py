@@ -20,6 +20,7 @@ from dynascope.agent.internals.eval_frame import unseen
 from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
 from dynascope.agent.suspension.entry_breakpoints import EntryBreakpoints
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
+from dynascope.agent.suspension.start_events import StartEvents
 from dynascope.agent.suspension.symbolic_frame import chain
 from dynascope.agent.suspension.uninterrupted import uninterrupted
 from dynascope.agent.user_code import OUR_FOLDER
@@ -49,13 +50,15 @@ class PydevdSuspension(Suspension):
         """Raises when this pydevd cannot host symbolic frames; nothing is wrapped then."""
         from _pydevd_bundle import pydevd_api, pydevd_comm_constants, pydevd_constants
         from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
-        from _pydevd_bundle.pydevd_additional_thread_info import set_additional_thread_info
+        from _pydevd_bundle.pydevd_additional_thread_info import any_thread_stepping, set_additional_thread_info
 
         self.debug_dynamo = False
         self._pydevd: Any = pydevd_constants.get_global_debugger()
         self._api: Any = pydevd_api
         self._constants: Any = pydevd_constants
         self._commands: Any = pydevd_comm_constants
+        self._files: Any = sys.modules["pydevd_file_utils"]
+        self._anybody_steps: Callable[[], bool] = any_thread_stepping
         self._info_of: Callable[[threading.Thread], Any] = set_additional_thread_info
         self._to_dap_id: Callable[[Any], int] = BaseSchema._translate_id_to_dap
         names = self._commands
@@ -70,6 +73,7 @@ class PydevdSuspension(Suspension):
         self._self_test()
         self._originals: list[tuple[Any, str, Any]] = []
         self._generated_code = GeneratedCode()
+        self._start_events = StartEvents(self._may_stop_in)
         self._untraced: set[int] = set()
         """Idents of the threads on which pydevd's tracing stays off, because it would break the program."""
         self._hide_our_files()
@@ -247,12 +251,21 @@ class PydevdSuspension(Suspension):
         if self.debug_dynamo or getattr(threading.current_thread(), "pydev_do_not_trace", False):
             return None
         self._pydevd.disable_tracing()
+        self._start_events.begin()
         return True
 
     def compile_ends(self, token: Any) -> None:
         self._look_at_generated_code()
+        if token:
+            self._start_events.end()
         if token and not self._pydevd.pydb_disposed and threading.get_ident() not in self._untraced:
             self._pydevd.enable_tracing()
+
+    def _may_stop_in(self, code: types.CodeType) -> bool:
+        pydevd, files = self._pydevd, self._files
+        if pydevd.has_plugin_line_breaks or pydevd.function_breakpoint_name_to_breakpoint or self._anybody_steps():
+            return True
+        return bool(pydevd.breakpoints.get(files.get_abs_path_real_path_and_base_from_file(code.co_filename)[1]))
 
     def _look_at_generated_code(self) -> None:
         """pydevd raises into the program when it traces code that has no hash: not on this thread, then."""

@@ -1,0 +1,153 @@
+"""Runs a program as `python` would, with few frames of the debugger below it.
+
+Dynamo extracts the stack at every node of a graph: each of the ten frames that debugpy puts underneath makes a compile
+slower. As a script, `python runpy.py -X frozen_modules=off DEBUGPY --connect … FILE …`, this starts debugpy as its own
+command line does, and has the program run from here. pydevd looks for the border between program and debugger in a file
+of this name. Imports the standard library alone: the program's interpreter may have no dynascope.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # this folder, before its modules are taken for those of the standard library
+
+import functools
+import importlib.machinery
+import io
+import os
+import pkgutil
+import runpy
+import types
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+Start = Callable[[], object]
+
+
+def run(start: Start) -> None:
+    """Run the program; its own exit code and traceback are the process's."""
+    try:
+        start()
+    except BaseException:
+        _hide_our_frames()
+        raise
+
+
+def prepare(arguments: Sequence[str]) -> Start:
+    """Make `__main__`, `sys.argv` and `sys.path[0]` those of `python ARGUMENTS` (FILE …, -m MODULE …, -c CODE …)."""
+    program = types.ModuleType("__main__")
+    program.__dict__.update(__builtins__=__builtins__, __annotations__={})
+    sys.modules["__main__"] = program
+    match arguments[0]:
+        case "-m":
+            sys.argv = ["-m", *arguments[2:]]
+            _set_import_folder(os.getcwd())
+            return _module(arguments[1], True)
+        case "-c":
+            sys.argv = ["-c", *arguments[2:]]
+            _set_import_folder("")
+            return _executing(lambda: compile(arguments[1], "<string>", "exec", dont_inherit=True), program)
+        case path:
+            sys.argv = list(arguments)
+            return _prepare_file(path, program)
+
+
+def _module(name: str, alter_argv: bool) -> Start:
+    return functools.partial(runpy._run_module_as_main, name, alter_argv)  # type: ignore[attr-defined]  # `python -m`'s
+
+
+def _prepare_file(path: str, program: types.ModuleType) -> Start:
+    path = os.path.abspath(path)
+    if os.path.isdir(path) or _is_archive(path):
+        sys.path.insert(0, path)
+        return _module("__main__", False)
+    try:
+        start = _executing(lambda: _code_of(path), program)
+    except OSError as error:
+        _fail(f"{sys.executable}: can't open file {path!r}: [Errno {error.errno}] {error.strerror}")
+    _set_import_folder(os.path.dirname(os.path.realpath(path)))
+    loader = importlib.machinery.SourceFileLoader("__main__", path)
+    program.__dict__.update(__file__=path, __cached__=None, __spec__=None, __loader__=loader, __package__=None)
+    return start
+
+
+def _executing(make_code: Callable[[], types.CodeType], program: types.ModuleType) -> Start:
+    try:
+        return functools.partial(exec, make_code(), program.__dict__)
+    except SyntaxError as error:
+        return functools.partial(_raise, error)  # by `run`, which hides our frames
+
+
+def _raise(error: SyntaxError) -> NoReturn:
+    raise error
+
+
+def _code_of(path: str) -> types.CodeType:
+    """The program, compiled already (.pyc) or as source, the way `python PATH` tells them apart."""
+    with io.open_code(path) as file:
+        compiled: types.CodeType | None = pkgutil.read_code(file)  # type: ignore[attr-defined]  # not in typeshed
+    if compiled is not None:
+        return compiled
+    with io.open_code(path) as file:
+        return compile(file.read(), path, "exec", dont_inherit=True)
+
+
+def _is_archive(path: str) -> bool:
+    import zipfile
+
+    return os.path.isfile(path) and zipfile.is_zipfile(path)
+
+
+def _fail(message: str) -> NoReturn:
+    print(message, file=sys.stderr)
+    sys.exit(2)
+
+
+def _set_import_folder(folder: str) -> None:
+    """The program's `sys.path[0]`, in the place of what has started us."""
+    if not sys.flags.safe_path:
+        sys.path[0] = folder
+
+
+def _hide_our_frames() -> None:
+    """Let Python print an error's traceback from the program's first frame on."""
+    shown = sys.excepthook
+
+    def excepthook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
+        programs = trace
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == __file__:
+                programs = trace.tb_next
+            trace = trace.tb_next
+        shown(kind, error.with_traceback(programs), programs)
+
+    sys.excepthook = excepthook
+
+
+def _under_debugpy() -> Start:
+    """Start debugpy with this command line; what it would run is returned to be run from here."""
+    sys.argv = sys.argv[3:]  # without us, and the -X option that debugpy puts after the interpreter's own
+    sys.path.insert(0, os.path.dirname(sys.argv[0]))
+    import debugpy  # noqa: F401  # loads pydevd, which cli needs
+
+    del sys.path[0]
+    from debugpy.server import cli
+
+    prepared: list[Start] = []
+
+    def later(start: list[str]) -> None:
+        prepared.append(prepare(start))
+
+    # all that debugpy's `run_file` and `run_module` use of it
+    cli.runpy = types.SimpleNamespace(
+        run_path=lambda path, run_name: later([path, *sys.argv[1:]]),
+        _run_module_as_main=lambda name, alter_argv: later(["-m", name, *sys.argv[1:]]),
+    )
+    cli.main()
+    return prepared[0] if prepared else lambda: None
+
+
+if __name__ == "__main__":
+    run(_under_debugpy())

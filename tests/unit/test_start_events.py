@@ -1,0 +1,75 @@
+"""On a thread that compiles, function starts that the debugger does not want are switched off (Python 3.12)."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any
+
+import pytest
+from dynascope.agent.suspension.start_events import StartEvents
+
+monitoring: Any = getattr(sys, "monitoring", None)
+pytestmark = pytest.mark.skipif(monitoring is None, reason="sys.monitoring: Python 3.12")
+
+
+def wanted() -> None: ...
+
+
+def unwanted() -> None: ...
+
+
+@pytest.fixture
+def debugger():
+    """The names of the functions whose start a debugger is told of."""
+    told: list[str] = []
+    tool, start = monitoring.DEBUGGER_ID, monitoring.events.PY_START
+    monitoring.use_tool_id(tool, "a debugger")
+
+    def started(code: Any, offset: int) -> None:
+        if code in (wanted.__code__, unwanted.__code__):
+            told.append(code.co_name)
+
+    monitoring.register_callback(tool, start, started)
+    monitoring.set_events(tool, start)
+    try:
+        yield told
+    finally:
+        monitoring.set_events(tool, 0)
+        monitoring.register_callback(tool, start, None)
+        monitoring.free_tool_id(tool)
+
+
+def test_what_the_debugger_does_not_want_stays_off_until_it_asks_again(debugger: list[str]):
+    events = StartEvents(lambda code: code is wanted.__code__)
+    events.begin()
+    wanted(), unwanted()
+    assert debugger == []
+    events.end()
+    wanted(), unwanted()
+    assert debugger == ["wanted"]
+    monitoring.restart_events()
+    wanted(), unwanted()
+    assert debugger == ["wanted", "wanted", "unwanted"]
+
+
+def test_other_threads_report_to_the_debugger(debugger: list[str]):
+    events = StartEvents(lambda code: False)
+    events.begin()
+    thread = threading.Thread(target=wanted)
+    thread.start()
+    thread.join()
+    assert debugger == ["wanted"]
+    events.end()
+
+
+def test_a_callback_that_the_debugger_changes_meanwhile_is_left_in_place(debugger: list[str]):
+    events = StartEvents(lambda code: False)
+    events.begin()
+    newer: list[str] = []
+    start = monitoring.events.PY_START
+    monitoring.register_callback(monitoring.DEBUGGER_ID, start, lambda code, offset: newer.append(code.co_name))
+    events.end()
+    wanted()
+    assert "wanted" in newer
+    assert debugger == []
