@@ -84,8 +84,7 @@ def test_what_a_symbolic_frame_cannot_do_is_refused_in_words(client: DapClient) 
     wanted = {"expression": "q", "value": "1", "frameId": frame}
     assert "compile-time stop" in client.failure("setExpression", wanted)
     assert "compile time" in client.failure("exceptionInfo", {"threadId": stop.thread_id})
-    target = client.request("gotoTargets", {"source": {"path": str(COMPILED)}, "line": 7})["targets"][0]["id"]
-    assert "compile time" in client.failure("goto", {"threadId": stop.thread_id, "targetId": target})
+    assert "compile time" in client.failure("goto", {"threadId": stop.thread_id, "targetId": 1})
     assert client.request("stepInTargets", {"frameId": frame}) == {"targets": []}
     stop.resume()
     client.wait_for_end()
