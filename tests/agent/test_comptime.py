@@ -8,6 +8,7 @@ import dis
 import inspect
 import io
 import re
+import textwrap
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -24,7 +25,7 @@ from torch._dynamo import convert_frame
 from torch._dynamo.utils import counters
 
 from tests.agent.nonperturbation import capture, programs
-from tests.agent.nonperturbation.programs import OWN, Program
+from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 from tests.agent.scripted import ScriptedSession
 
 COMPTIME: Any = comptime
@@ -251,6 +252,27 @@ def test_the_compile_is_that_of_the_program_without_it(name: str, calls: str) ->
     traces_of(rebuilt(name, ""))  # warms caches
     plain, plain_code = traces_of(rebuilt(name, ""))
     ours, ours_code = traces_of(rebuilt(name, CALLS[calls]))
+    assert plain.differences(ours) == []
+    assert plain_code == ours_code
+
+
+@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+def test_the_compile_of_an_example_is_that_without_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = []
+    for call in ("", "", "comptime.print_locals(); comptime(lambda ctx: look_at_all(ctx))"):  # the first warms caches
+        program = export_example(name)
+        kind = type(program.function)
+        forward = kind.__dict__["forward"]
+        if forward.__code__.co_freevars or kind.__module__.startswith("torch.nn"):
+            pytest.skip("its forward cannot be compiled again by itself")
+        lines, first = inspect.getsourcelines(forward)
+        tree = ast.increment_lineno(ast.parse(textwrap.dedent("".join(lines))), first - 1)
+        world = {**forward.__globals__, "comptime": comptime, "look_at_all": look_at_all}
+        exec(compile(_Insert(call).visit(tree), forward.__code__.co_filename, "exec"), world)
+        with monkeypatch.context() as patch:
+            patch.setattr(kind, "forward", world["forward"])
+            found.append(traces_of(program))
+    (_, (plain, plain_code), (ours, ours_code)) = found
     assert plain.differences(ours) == []
     assert plain_code == ours_code
 

@@ -34,7 +34,7 @@ def stop(client: DapClient, tmp_path) -> Stop:  # type: ignore[no-untyped-def]
 
 def test_comptime_prints_to_the_program_and_stops_at_its_line(client: DapClient, stop: Stop) -> None:
     assert stop.at_compile_time and stop.where() == ("function [0/0]", 11)
-    assert "items = [0, 1, 2" in client.output("stdout")
+    assert "y = " in client.output("stdout")
 
 
 def test_the_console_takes_statements_of_many_lines(stop: Stop) -> None:
@@ -58,9 +58,11 @@ def test_the_clipboard_gets_whole_texts(stop: Stop) -> None:
     assert stop.evaluate("items", context="clipboard").result == str(list(range(50)))
 
 
-def test_numbers_may_be_hexadecimal(client: DapClient, stop: Stop) -> None:
+def test_numbers_may_be_hexadecimal_and_frames_named_with_their_lines(client: DapClient, stop: Stop) -> None:
     wanted = {"expression": "items[40]", "frameId": stop.frames()[0].id, "context": "watch", "format": {"hex": True}}
     assert client.request("evaluate", wanted)["result"] == "0x28"
+    asked = {"threadId": stop.thread_id, "levels": 1, "format": {"line": True, "module": True}}
+    assert client.request("stackTrace", asked)["stackFrames"][0]["name"] == "program.function [0/0] : 11"
 
 
 def test_completions_name_methods_and_console_names(client: DapClient, stop: Stop) -> None:

@@ -154,12 +154,20 @@ class StepArguments(ThreadArguments):
     target_id: int | None = None
 
 
+class StackFrameFormat(DapStruct):
+    """How frames are named. Parameters of a symbolic frame are in its Locals: their fakes would fill the stack."""
+
+    line: bool = False
+    module: bool = False
+
+
 class StackTraceArguments(DapStruct):
     """`levels` 0 or absent means all."""
 
     thread_id: int
     start_frame: int | None = None
     levels: int | None = None
+    format: StackFrameFormat | None = None
 
 
 class FrameArguments(DapStruct):

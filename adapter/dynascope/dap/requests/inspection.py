@@ -34,7 +34,7 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
     start, levels = call.arguments.start_frame or 0, call.arguments.levels or 0
     stop = program.stops.of_thread(call.arguments.thread_id)
     if stop is not None and stop.notice.own_loop:
-        return agents_stack(stop, start, levels)
+        return agents_stack(stop, start, levels, call.arguments.format)
     if program.debugpy is None:
         return {"stackFrames": [], "totalFrames": 0}
 
@@ -42,7 +42,7 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
         # looked up now: after a pause of all threads this one may have reached its stop since it was asked for
         stop = program.stops.of_thread(call.arguments.thread_id)
         if stop is not None and response.success and isinstance(response.body, Raw):
-            response.body = raw(merged_stack(stop, response.body, start))
+            response.body = raw(merged_stack(stop, response.body, start, call.arguments.format))
         session.client.respond(call, response)
 
     program.debugpy.forward("stackTrace", call.raw, merge)
