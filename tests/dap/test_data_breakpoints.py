@@ -88,6 +88,8 @@ def test_what_cannot_be_watched_says_why(client: DapClient) -> None:
     symbolic, running = stop.frames(0, 2)
     nobody = client.request("dataBreakpointInfo", {"name": "nobody", "frameId": symbolic.id})
     assert nobody["dataId"] is None and "There is no nobody" in nobody["description"]
+    symbol = client.request("dataBreakpointInfo", {"name": "s99", "frameId": symbolic.id})
+    assert symbol["dataId"] is None and "There is no symbol s99" in symbol["description"]
     called = client.request("dataBreakpointInfo", {"name": "x + 1", "frameId": symbolic.id})
     assert called["dataId"] is None and "cannot be watched" in called["description"]
     concrete = client.request("dataBreakpointInfo", {"name": "x", "frameId": running.id})

@@ -81,6 +81,11 @@ def of_name(name: str, path: str = ANYWHERE, function: str = ANYWHERE) -> DataId
     return DataId("local", path, function, name)
 
 
+def is_of_one_compile(on: DataId) -> bool:
+    """Whether the next compile may call something else so: a symbol or a node by its number."""
+    return on.kind == "node" or (on.kind == "symbol" and _SYMBOL.fullmatch(on.what) is not None)
+
+
 def access_path(text: str) -> ast.expr | None:
     """The expression, if it only names, selects attributes and subscripts with constants."""
     try:

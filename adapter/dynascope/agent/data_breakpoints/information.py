@@ -10,7 +10,8 @@ from dynascope.agent.inspection.rows import Datum, Look, Row
 from dynascope.agent.internals import resume
 from dynascope.agent.internals.contents import Constant, NestedFunction, Parts, Real, Unset
 from dynascope.agent.internals.guard_events import as_written
-from dynascope.agent.internals.tracing import Translator, active_translators, code_of
+from dynascope.agent.internals.shapes import symbols_so_far
+from dynascope.agent.internals.tracing import Translator, active_translators, code_of, output_of
 from dynascope.agent.internals.variables import source_of
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import DataBreakpointInfo
@@ -42,8 +43,18 @@ def of_expression(name: str, frame: Translator, is_known: bool) -> DataBreakpoin
         return offer(DataId("local", *_place(frame), name.strip()), ALL)
     if on.function == data_id.ANYWHERE:
         place = _place(frame) if on.kind == "local" else _place(active_translators(frame)[0])
-        on = DataId(on.kind, *place, on.what)
-    return offer(on, ACCESS[on.kind])
+        on = DataId(on.kind, *place, _lasting(on, frame))
+    return offer(on, ACCESS[on.kind], can_persist=not data_id.is_of_one_compile(on))
+
+
+def _lasting(on: DataId, frame: Translator) -> str:
+    """A symbol by its source: its number is another in every compile. Raises ValueError for an unknown one."""
+    if on.kind != "symbol":
+        return on.what
+    symbol = next((each for each in symbols_so_far(output_of(frame)) if each.name == on.what), None)
+    if symbol is None:
+        raise ValueError(f"There is no symbol {on.what} in this compile so far: Shapes lists them.")
+    return as_written(symbol.sources[0]) if symbol.sources else on.what
 
 
 def _place(frame: Translator) -> tuple[str, str]:

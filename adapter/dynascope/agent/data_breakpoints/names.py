@@ -19,7 +19,7 @@ def info(name: str) -> DataBreakpointInfo:
         on = data_id.of_name(name)
     except ValueError as error:
         return refusal(str(error))
-    return offer(on, ACCESS[on.kind])
+    return offer(on, ACCESS[on.kind], can_persist=not data_id.is_of_one_compile(on))
 
 
 def offer(on: DataId, access: list[DataAccess], can_persist: bool = True) -> DataBreakpointInfo:
