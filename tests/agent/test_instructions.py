@@ -229,7 +229,7 @@ def test_step_into_a_chosen_call(chosen: int, line: str) -> None:
     session = Looking(look, commands=["stepIn"])
     session.break_at(PATH, LABELS["calls"])
     assert session.run()[1] == line
-    assert labels_seen == ["double(x)", "shift(double(x), by)"]
+    assert labels_seen == ["double(x.abs())", "shift(double(x.abs()), by)"]
 
 
 def test_calls_of_a_statement_over_several_lines_without_those_that_are_never_inlined() -> None:

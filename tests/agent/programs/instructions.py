@@ -12,7 +12,7 @@ def shift(t, by):
 
 
 def fn(x, by):
-    y = shift(double(x), by)  #: calls
+    y = shift(double(x.abs()), by)  #: calls
     z = shift(  #: statement
         torch.relu(y),  #: relu
         by=len(str(by)),  #: by

@@ -8,10 +8,11 @@ import types
 from typing import Any
 
 from dynascope.agent.code_lines import lines_with_code
+from dynascope.agent.internals.fake_tensors import is_tensor
 from dynascope.agent.internals.frame_state import symbolic_locals
 from dynascope.agent.internals.instructions import CALLS, described, instructions_of
 from dynascope.agent.internals.tracing import code_of, globals_of, instruction_index, line_of
-from dynascope.agent.internals.variables import class_names
+from dynascope.agent.internals.variables import class_names, look_through_lazy
 from dynascope.wire.dap import StepInTarget
 
 _LABEL_LIMIT = 60
@@ -73,6 +74,14 @@ def _short(call: str) -> str:
     return call if len(call) <= _LABEL_LIMIT else call[: _LABEL_LIMIT - 1] + "…"
 
 
+def _has_no_python(variable: object) -> bool:
+    """Whether methods of this variable are Dynamo's own business: those of tensors, sizes and constants."""
+    known, cache = look_through_lazy(variable)
+    if known is None:
+        return is_tensor(vars(cache).get("value"))
+    return not _NEVER_INLINED.isdisjoint(class_names(known))
+
+
 def _may_be_inlined(translator: Any, callee: str) -> bool:
     """False for what surely has no Python of its own to go into: built-in functions, operators, methods of tensors."""
     if not callee:
@@ -80,7 +89,7 @@ def _may_be_inlined(translator: Any, callee: str) -> bool:
     root, *rest = callee.split(".")
     variable = symbolic_locals(translator).get(root)
     if variable is not None:
-        return not (rest and _NEVER_INLINED & set(class_names(variable)))
+        return not (rest and _has_no_python(variable))
     names = globals_of(translator)
     found: Any = names[root] if root in names else vars(builtins).get(root)
     for attribute in rest:
