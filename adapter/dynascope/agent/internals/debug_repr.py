@@ -7,6 +7,7 @@ lazy variable shows what it would once realised, in this call; a class whose `__
 from __future__ import annotations
 
 import collections
+import enum
 import types
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -55,10 +56,8 @@ class DebugRepr:
             return ", ".join(self.of_variable(item, depth + 1) for item in items)
 
         match contents(variable, self._effects):
-            case Constant(value) if kind == "EnumVariable" or not _is_plain(value):
-                return _plain_repr(value, kind)
             case Constant(value):
-                return repr(value)
+                return _plain_repr(value, kind)
             case Unrealised(value):
                 return self.of_real(value, depth)
             case Tensor(example, _, class_type):
@@ -113,21 +112,30 @@ class DebugRepr:
         return _plain_repr(value, "UserDefinedObjectVariable")
 
 
+_WRITTEN_BY_C = frozenset(
+    {int, float, bool, complex, str, bytes, type(None), type(...), type(NotImplemented), range, types.ModuleType}
+    | {types.FunctionType, types.BuiltinFunctionType, types.CodeType, types.MethodDescriptorType, torch.Size}
+    | {torch.dtype, torch.device, torch.layout, torch.memory_format}
+)
+"""Types whose `repr` asks no other object for its own."""
+
+
 def _is_plain(value: object) -> bool:
     """Whether nothing of the user's runs when `repr` is asked for."""
     kind = type(value)
     if kind in (tuple, list, set, frozenset):
         return all(map(_is_plain, value))  # type: ignore[call-overload]
-    return type(kind.__repr__) is not types.FunctionType or kind.__module__.partition(".")[0] == "torch"
+    if kind is dict:
+        return all(_is_plain(key) and _is_plain(item) for key, item in value.items())  # type: ignore[attr-defined]
+    if issubclass(kind, enum.Enum):
+        return kind.__repr__ is enum.Enum.__repr__ and _is_plain(vars(value).get("_value_"))
+    return kind in _WRITTEN_BY_C or issubclass(kind, type)
 
 
 def _plain_repr(value: object, kind: str) -> str:
-    if issubclass(type(value), type) or not _is_plain(value):
-        cls = value if isinstance(value, type) else type(value)
-        return type.__repr__(cls) if cls is value else f"{kind}({_name(cls)})"
-    if type(value).__repr__ is object.__repr__:
-        return f"{kind}({_name(type(value))})"
-    return repr(value)
+    if issubclass(type(value), type):
+        return type.__repr__(value)  # type: ignore[arg-type]
+    return repr(value) if _is_plain(value) else f"{kind}({_name(type(value))})"
 
 
 def _items_text(kind: str, shown: list[str], names: tuple[str, ...]) -> str:

@@ -1,0 +1,97 @@
+"""Values that are slow, that raise or that act when they are looked at: nothing of theirs runs, nothing waits."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import time
+from typing import Any
+
+import torch
+from dynascope import comptime
+
+from tests.agent.nonperturbation.stopped import Stopped, stop_in
+
+RAN: list[str] = []
+
+
+def ran(name: str) -> Any:
+    RAN.append(name)
+    time.sleep(3)
+    raise RuntimeError(name)
+
+
+class Meta(type):
+    def __repr__(cls) -> str:
+        return ran("metaclass __repr__")  # type: ignore[no-any-return]
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return ran(f"metaclass {name}")
+
+
+class Hostile(metaclass=Meta):
+    def __init__(self) -> None:
+        self.fine = 3
+
+    @property
+    def slow(self) -> Any:
+        return ran("property")
+
+    def __repr__(self) -> str:
+        return ran("__repr__")  # type: ignore[no-any-return]
+
+    __str__ = __repr__
+
+    def __len__(self) -> int:
+        return ran("__len__")  # type: ignore[no-any-return]
+
+    def method(self) -> None:
+        """Its own `repr` holds that of the object."""
+
+
+class HostileList(list[Any]):
+    def __iter__(self) -> Any:
+        return ran("__iter__")
+
+    def __len__(self) -> int:
+        return ran("__len__")  # type: ignore[no-any-return]
+
+    __repr__ = Hostile.__repr__
+
+
+def function(x: Any, one: Any, many: Any) -> Any:
+    y = x + 1
+    comptime.print_locals()
+    comptime(lambda ctx: print(ctx.get_local("one"), ctx.get_local("many")))
+    kept = (one, many["held"], one)
+    return y * len(kept)  # STOP
+
+
+def test_nothing_of_theirs_runs_and_nothing_waits() -> None:
+    RAN.clear()  # pytest has asked the metaclass for something
+    one = Hostile()
+    many = {"held": one, "method": one.method, "partial": functools.partial(print, one), "list": HostileList([1, 2])}
+    many |= {"error": ValueError(one), "class": Hostile}
+
+    def look(stop: Stopped) -> None:
+        begun = time.perf_counter()
+        rows = stop.scope("Locals")
+        for name in ("one", "many", "kept"):
+            for row in stop.below(rows[name]).values():
+                if row.variables_reference:
+                    stop.below(row)
+            for context in ("hover", "watch", "clipboard"):
+                stop.evaluate(name, context)
+        assert stop.evaluate("one.fine", "hover").result == "3"
+        with contextlib.suppress(Exception):
+            stop.evaluate("one.slow", "hover")
+        stop.evaluate("ctx.print_locals()")
+        assert time.perf_counter() - begun < 2  # many looks; each of theirs would take three seconds
+
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        stop_in(function, torch.ones(2), one, many, look=look)
+    assert RAN == []
+    assert "y = " in printed.getvalue()
