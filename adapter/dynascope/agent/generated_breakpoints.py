@@ -24,6 +24,7 @@ from dynascope.wire.messages import SetBreakpoints
 
 MODE = "generated"
 _AT_ENTRY = "it stops where code that Dynamo generated for {} is entered, and at its graph breaks."
+_NOT_MY_CODE = 'debugpy does not stop in the files of libraries: set "justMyCode": false.'
 _AT_IMPORT = "Dynamo generates no code for a module's own lines."
 _NEEDS_DEBUGPY = "Generated code is stopped in by debugpy, and this session is without it (`runtime` is false)."
 _NO_CODE = "There is no code on this line or below it."
@@ -73,11 +74,11 @@ class GeneratedBreakpoints:
         waiting = [row for rows in self._by_file.values() for row in rows if row[0] in keys]
         if not waiting:
             return
-        self._place()
+        refused = self._place()
         for key, _, state in waiting:
-            message = self._message(key)
+            message = _NOT_MY_CODE if state.id in refused else self._message(key)
             if message != state.message:
-                state.message = message
+                state.verified, state.message = state.id not in refused, message
                 self._changed(state)
 
     def _answer(
@@ -111,9 +112,10 @@ class GeneratedBreakpoints:
         part = "" if names == [key.name] else f" {key.name} was compiled into it."
         return f"It {_AT_ENTRY.format(', '.join(names))[3:]}{part}"
 
-    def _place(self) -> None:
+    def _place(self) -> set[int]:
+        """Ask debugpy to stop at all of them; the ids of those that it refuses."""
         rows = [row for rows in list(self._by_file.values()) for row in rows]
-        self._suspension.stop_at_entries(
+        return self._suspension.stop_at_entries(
             [
                 EntryBreakpoint(asked.id, code.co_filename, code.co_firstlineno, asked.condition, asked.hit_condition)
                 for key, asked, _ in rows

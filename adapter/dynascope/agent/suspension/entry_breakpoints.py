@@ -19,19 +19,20 @@ class EntryBreakpoints:
         self._debugger, self._api = debugger, api()
         self._placed: list[tuple[int, EntryBreakpoint]] = []
 
-    def place(self, wanted: Sequence[EntryBreakpoint]) -> None:
-        """These, and none of those before."""
+    def place(self, wanted: Sequence[EntryBreakpoint]) -> set[int]:
+        """These, and none of those before. Returns the ids of those in files that pydevd is not to stop in."""
         for number, before in self._placed:
             self._api.remove_breakpoint(self._debugger, before.path, "python-line", number)
         # one for each line is all that pydevd keeps
         distinct = {(each.path, each.line): each for each in reversed(wanted)}.values()
         self._placed = [(FIRST_ENTRY_ID + (n << 20) + each.id, each) for n, each in enumerate(distinct)]
-        self.place_again()
+        return self.place_again()
 
-    def place_again(self) -> None:
+    def place_again(self) -> set[int]:
         """The client has set breakpoints: pydevd may have forgotten ours."""
+        refused = set()
         for number, each in self._placed:
-            self._api.add_breakpoint(
+            answer = self._api.add_breakpoint(
                 self._debugger,
                 each.path,
                 "python-line",
@@ -44,6 +45,9 @@ class EntryBreakpoints:
                 _hit_condition(each.hit_condition),
                 False,
             )
+            if answer.error_code:
+                refused.add(each.id)
+        return refused
 
 
 def _hit_condition(text: str | None) -> str | None:

@@ -107,8 +107,9 @@ class Suspension:
         """Whether steps stop in this file (an absolute real path)."""
         return not self.just_my_code or is_user_code(path)
 
-    def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> None:
-        """Stop the running program at these, and at none of those before; any thread."""
+    def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> set[int]:
+        """Stop the running program at these, and at none of those before; any thread. Returns ids of those refused."""
+        return {each.id for each in wanted}
 
     def hide_thread(self, thread: threading.Thread) -> None:
         """Keep a thread of ours, not started yet, out of every debugger's sight."""

@@ -199,8 +199,8 @@ class PydevdSuspension(Suspension):
 
         self._replace(api, "remove_all_breakpoints", remove_all_breakpoints)
 
-    def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> None:
-        self._entries.place(wanted)
+    def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> set[int]:
+        return self._entries.place(wanted)
 
     def _replace(self, owner: Any, name: str, value: Any) -> None:
         self._originals.append((owner, name, getattr(owner, name)))
