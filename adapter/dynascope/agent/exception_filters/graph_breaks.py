@@ -9,9 +9,9 @@ it was raised: they have been left, but Dynamo changes nothing of them until it 
 from __future__ import annotations
 
 import sys
-import weakref
 from collections.abc import Callable
 
+from dynascope.agent.by_error import ByError
 from dynascope.agent.exception_filters.fault import Fault, details_of, stack_text
 from dynascope.agent.hook import Hook
 from dynascope.agent.internals import tracing, unsupported
@@ -36,46 +36,43 @@ class GraphBreaks:
     def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
         self._hook = hook
         self._report = report
-        self._stacks: weakref.WeakKeyDictionary[BaseException, list[Translator]] = weakref.WeakKeyDictionary()
+        self._stacks: ByError[list[Translator]] = ByError()
         """The frames being traced when an error was raised, innermost first."""
-        self._told: weakref.WeakSet[BaseException] = weakref.WeakSet()
+        self._told: ByError[bool] = ByError()
         self._raised_once, self._taken_once = OncePerCompile(), OncePerCompile()
         self._events = unsupported.UnsupportedEvents(self._raised, self._taken)
-        self._leaving = tracing.ActivationHooks(lambda translator: None, self._left)
+        self._leaves = unsupported.LeavingEvents(self._leaving)
 
     def remove(self) -> None:
-        self._leaving.remove()
+        self._leaves.remove()
         self._events.remove()
 
     def _raised(self, error: BaseException) -> None:
         def serve(state: ThreadTracing, stack: list[Translator]) -> None:
-            if error not in self._stacks:
-                self._stacks[error] = stack
+            if self._stacks.get(error) is None:
+                self._stacks.put(error, stack)
                 self._tell(state, error, "first chance")
 
         self._hook.amid(serve)
 
     def _taken(self, reason: str, error: BaseException) -> None:
         def serve(state: ThreadTracing, stack: list[Translator]) -> None:
-            self._stacks.setdefault(error, stack)
+            if self._stacks.get(error) is None:
+                self._stacks.put(error, stack)
             self._tell(state, error, break_message.split_reason(reason)[0])
 
         self._hook.amid(serve)
 
-    def _left(self, translator: Translator) -> None:
-        """The outermost frame is left for an error that Dynamo has not taken: it goes to the caller."""
-        if tracing.active_translators(translator):
-            return
-        error = unsupported.error_in_flight()
-        if error is None or error not in self._stacks or error in self._told:
-            return
-        self._hook.aside(lambda state: self._tell(state, error, "raised"))
+    def _leaving(self, error: BaseException) -> None:
+        """The outermost frame is about to be left for an error: one that Dynamo has not taken goes to the caller."""
+        if self._stacks.get(error) is not None and not self._told.get(error):
+            self._hook.amid(lambda state, stack: self._tell(state, error, "raised"))
 
     def _tell(self, state: ThreadTracing, error: BaseException, effect: str) -> None:
         is_first_chance = effect == "first chance"
         if not is_first_chance:
-            self._told.add(error)
-        cause, stack = (error, self._stacks[error]) if is_first_chance else self._cause_of(error)
+            self._told.put(error, True)
+        cause, stack = self._cause_of(error, is_first_chance)
         once = self._raised_once if is_first_chance else self._taken_once
         # whoever called it: Dynamo may break there, and next time at the caller of that
         moment = id(tracing.code_of(stack[0])), tracing.instruction_index(stack[0]), unsupported.message_of(cause)
@@ -86,15 +83,15 @@ class GraphBreaks:
             # Dynamo starts over: up to the break nothing is new to a step, which goes on behind it
             state.high_water = state.events, sys.maxsize
 
-    def _cause_of(self, error: BaseException) -> tuple[BaseException, list[Translator]]:
-        """The first of the errors that led to this one, and the frames that it was raised in.
+    def _cause_of(self, error: BaseException, itself: bool) -> tuple[BaseException, list[Translator]]:
+        """The first of the errors that led to this one (or `itself`), and the frames that it was raised in.
 
         Dynamo raises another one where it cannot break at the first, in a loop, say.
         """
-        stack = self._stacks[error]
+        stack = self._stacks.get(error) or []
         before = error.__cause__ or error.__context__
-        while before is not None and before in self._stacks:
-            error, stack = before, self._stacks[before]
+        while not itself and before is not None and (known := self._stacks.get(before)) is not None:
+            error, stack = before, known
             before = error.__cause__ or error.__context__
         return error, stack
 

@@ -24,21 +24,17 @@ class SkippedFrames:
     def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
         self._hook = hook
         self._report = report
-        self._leaving = tracing.ActivationHooks(lambda translator: None, self._left)
+        self._leaves = unsupported.LeavingEvents(self._leaving)
         hook.on_skipped = self._skipped
 
     def remove(self) -> None:
         self._hook.on_skipped = None
-        self._leaving.remove()
+        self._leaves.remove()
 
-    def _left(self, translator: Translator) -> None:
-        """The outermost frame is left for an error because of which it is skipped: nothing is unwound yet."""
-        if tracing.active_translators(translator):
-            return
-        error = unsupported.error_in_flight()
-        if error is None or not (unsupported.skips_frame(error) or unsupported.was_taken(error)):
-            return
-        self._hook.aside(lambda state: self._tell(state, unsupported.message_of(error), [translator], error=error))
+    def _leaving(self, error: BaseException) -> None:
+        """The outermost frame is about to be left for an error, because of which it is skipped."""
+        if unsupported.skips_frame(error) or unsupported.was_taken(error):
+            self._hook.amid(lambda state, stack: self._tell(state, unsupported.message_of(error), stack, error=error))
 
     def _skipped(self, state: ThreadTracing, frame: Any, reason: str) -> None:
         """Dynamo has answered for a frame that it did not trace."""

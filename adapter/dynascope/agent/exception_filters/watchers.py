@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from dynascope.agent import evaluation
+from dynascope.agent.by_error import ByError
 from dynascope.agent.exception_filters.backend_failures import BackendFailures
 from dynascope.agent.exception_filters.conditions import Wanted
 from dynascope.agent.exception_filters.fault import Fault
@@ -59,7 +59,7 @@ class Watchers:
         self._wanted: dict[FilterId, list[Wanted]] = {}
         self._installed: dict[FilterId, Watcher] = {}
         self._without_answer: set[Wanted] = set()
-        self._shown: weakref.WeakSet[BaseException] = weakref.WeakSet()
+        self._shown: ByError[bool] = ByError()
         """What one filter has stopped for, another does not."""
 
     def want(self, wanted: Sequence[Wanted]) -> None:
@@ -75,13 +75,13 @@ class Watchers:
 
     def _reporter(self, filter_id: FilterId) -> Report:
         def report(state: ThreadTracing, fault: Fault) -> bool:
-            if fault.error is not None and fault.error in self._shown:
+            if self._shown.get(fault.error):
                 return False
             hits = [each.id for each in self._wanted.get(filter_id, ()) if self._holds(each, fault)]
             if not hits:
                 return False
             if fault.error is not None and not fault.first_chance:
-                self._shown.add(fault.error)
+                self._shown.put(fault.error, True)
             exception = ExceptionStop(fault.info, f"Paused on {_NOUNS[filter_id]}")
             if fault.stack:
                 self._hook.hold(state, fault.stack, "exception", hits, fault.title, exception)

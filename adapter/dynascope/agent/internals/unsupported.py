@@ -34,6 +34,22 @@ class UnsupportedEvents(Wrapping):
             self.put(error_class, "__init__", _telling(error_class.__init__, raised))
 
 
+class LeavingEvents(Wrapping):
+    """Wraps `output_graph.OutputGraph.pop_tx` (2.10): called before the outermost frame is left for an error."""
+
+    def __init__(self, leaving: Callable[[BaseException], None]) -> None:
+        super().__init__()
+        graph_class: Any = sys.modules["torch._dynamo.output_graph"].OutputGraph
+        pop = graph_class.pop_tx
+
+        def pop_tx(self: Any) -> Any:
+            if len(self._current_tx) == 1 and (error := sys.exc_info()[1]) is not None:
+                leaving(error)
+            return pop(self)
+
+        self.put(graph_class, "pop_tx", pop_tx)
+
+
 def _telling(original: Any, raised: Raised) -> Any:
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
         original(self, *args, **kwargs)
@@ -47,12 +63,7 @@ def message_of(error: BaseException) -> str:
     return str(getattr(error, "msg", error))
 
 
-def error_in_flight() -> BaseException | None:
-    """The error on whose way out of a frame we are called."""
-    return sys.exc_info()[1]
-
-
-def skips_frame(error: BaseException | None) -> bool:
+def skips_frame(error: BaseException) -> bool:
     """Whether Dynamo gives the frame up without a graph break: nothing to compile (`exc.SkipFrame`, 2.0)."""
     kind: Any = sys.modules["torch._dynamo.exc"].SkipFrame
     return type(error) is kind

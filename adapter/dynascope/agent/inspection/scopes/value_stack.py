@@ -24,7 +24,8 @@ def heading(names: Names) -> Heading:
 
 def _roles(names: Names, count: int) -> list[str | None]:
     try:
-        return stack_roles(names.translator)
+        # amid an instruction, at a graph break say, its operands may be gone already
+        return [*stack_roles(names.translator), *[None] * count][:count]
     except Exception:  # bytecode that nobody foresaw: the values still show, by position
         return [None] * count
 
