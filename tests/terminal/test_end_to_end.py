@@ -146,6 +146,13 @@ def test_compile_time_alone(folder: Path):
     assert "● compile time  inner [0/0]  program.py:8  (breakpoint 1)" in out
     assert "y  f32[3]" in out.partition("(dynascope) locals")[2]
     assert "● run time" not in out
+    assert "***" not in out
+
+
+def test_a_filter_that_needs_debugpy_is_refused_without_it(folder: Path):
+    _, out = debug("--no-runtime", "--catch", "raised", "--command", "where", "program.py")
+    assert "*** raised: Without debugpy" in out
+    assert "*** uncaught" not in out
 
 
 def test_a_module(folder: Path):

@@ -34,6 +34,10 @@ class Catching:
         self._off.clear()
         self._defaults = True
 
+    def chose(self, name: str) -> bool:
+        """Whether the user switched it on, and not the adapter by default."""
+        return name in self._chosen
+
     def on(self, known: Iterable[ExceptionFilter]) -> dict[str, str | None]:
         """The filters that are on, and their conditions."""
         defaults = {one.filter: None for one in known if one.default and self._defaults and one.filter not in self._off}

@@ -145,7 +145,7 @@ class Debuggee:
             )
 
     def set_exception_filters(self, catching: Catching) -> dict[str, str]:
-        """Switch these on, and no others; which are refused, and why. Raises RequestFailed."""
+        """Switch these on, and no others; which of the user's are refused, and why. Raises RequestFailed."""
         filters = self.capabilities.exception_breakpoint_filters
         if not filters:
             return {}
@@ -156,7 +156,11 @@ class Debuggee:
             arguments = {"filters": [], "filterOptions": options}
         body = self.request("setExceptionBreakpoints", arguments, SetBreakpointsBody)
         answers = zip(on, body.breakpoints, strict=False)
-        return {name: answer.message or "refused" for name, answer in answers if not answer.verified}
+        return {
+            name: answer.message or "refused"
+            for name, answer in answers
+            if catching.chose(name) and not answer.verified
+        }
 
     # ---- running and looking
 
