@@ -181,7 +181,7 @@ USED = {
     "supportsExceptionInfoRequest": test_exception_filters.test_a_graph_break_stops_with_the_stack_that_caused_it,
     "supportsExceptionFilterOptions": test_exception_filters.test_a_condition_narrows_a_filter_down,
     "supportsExceptionOptions": test_supports_exception_info_and_filters,
-    "exceptionBreakpointFilters": test_exception_filters.test_every_filter_stops_and_can_be_switched_at_a_stop,
+    "exceptionBreakpointFilters": test_supports_exception_info_and_filters,
     "supportsDataBreakpoints": test_data_breakpoints.test_supports_data_breakpoints,
     "breakpointModes": backward.test_a_line_breakpoint_with_mode_backward,
     "supportsLoadedSourcesRequest": test_documents.test_supports_loaded_sources_request,
