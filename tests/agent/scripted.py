@@ -24,21 +24,15 @@ from dynascope.wire.dap import (
     VariablesBody,
 )
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
-from dynascope.wire.messages import (
-    BreakpointChanged,
+from dynascope.wire.from_agent import BreakpointChanged, Failure, Output, Reply, Stopping
+from dynascope.wire.messages import Message, ResumeCommand, StopReason
+from dynascope.wire.to_agent import (
     Configure,
-    Failure,
-    Message,
-    Output,
-    Reply,
-    ResumeCommand,
     Scopes,
     SetBreakpoints,
     SetDataBreakpoints,
     SetExceptionFilters,
     SetFunctionBreakpoints,
-    Stopping,
-    StopReason,
     Variables,
 )
 

@@ -17,7 +17,7 @@ from dynascope.wire.dap import (
     InstructionBreakpoint,
     SourceBreakpoint,
 )
-from dynascope.wire.messages import Disassemble, SetInstructionBreakpoints
+from dynascope.wire.to_agent import Disassemble, SetInstructionBreakpoints
 
 from tests.agent.matrix.places import NAMES, Place, places
 from tests.agent.scripted import ScriptedSession

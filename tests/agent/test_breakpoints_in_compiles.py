@@ -8,7 +8,7 @@ import pytest
 import torch
 from dynascope.agent import verification
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
-from dynascope.wire.messages import SetBreakpoints
+from dynascope.wire.to_agent import SetBreakpoints
 
 from tests.agent.scripted import ScriptedSession
 

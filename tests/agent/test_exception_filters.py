@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import torch
 from dynascope.wire.exceptions import FilterId
-from dynascope.wire.messages import SetExceptionFilters
+from dynascope.wire.to_agent import SetExceptionFilters
 
 from tests.agent.scripted import ScriptedSession, Stop
 

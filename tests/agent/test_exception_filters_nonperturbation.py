@@ -12,7 +12,8 @@ pytest.importorskip("torch")
 
 from dynascope.wire.dap import BreakpointsBody, StackFrame
 from dynascope.wire.exceptions import ExceptionFilter
-from dynascope.wire.messages import Configure, ResumeCommand, SetExceptionFilters, StopReason
+from dynascope.wire.messages import ResumeCommand, StopReason
+from dynascope.wire.to_agent import Configure, SetExceptionFilters
 
 from tests.agent.nonperturbation.capture import run
 from tests.agent.nonperturbation.onlookers import Everywhere, read_everything

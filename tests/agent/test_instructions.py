@@ -16,12 +16,12 @@ from dynascope.wire.dap import (
     StepInTarget,
     StepInTargetsBody,
 )
-from dynascope.wire.messages import (
+from dynascope.wire.messages import ResumeCommand
+from dynascope.wire.to_agent import (
     Disassemble,
     FindBreakpointLocations,
     FindStepInTargets,
     PrepareStep,
-    ResumeCommand,
     SetInstructionBreakpoints,
 )
 

@@ -17,19 +17,8 @@ import pytest
 from dynascope.agent.processes import descendants
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE, new_token
 from dynascope.wire.dap import SourceBreakpoint
-from dynascope.wire.messages import (
-    ConfigurationDone,
-    Configure,
-    Detach,
-    Failure,
-    Hello,
-    Reply,
-    Resume,
-    Resumed,
-    SetBreakpoints,
-    Stopping,
-    Threads,
-)
+from dynascope.wire.from_agent import Failure, Hello, Reply, Resumed, Stopping
+from dynascope.wire.to_agent import ConfigurationDone, Configure, Detach, Resume, SetBreakpoints, Threads
 
 from tests.agent.adapter_end import TIMEOUT, AdapterEnd, Doorway
 

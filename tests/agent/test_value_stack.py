@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 from dynascope.wire.dap import SourceBreakpoint
-from dynascope.wire.messages import SetBreakpoints
+from dynascope.wire.to_agent import SetBreakpoints
 
 from tests.agent.nonperturbation.stopped import Stopped
 

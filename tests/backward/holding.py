@@ -16,7 +16,9 @@ from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
-from dynascope.wire.messages import Evaluate, Output, ResumeCommand, StopReason, Variables
+from dynascope.wire.from_agent import Output
+from dynascope.wire.messages import ResumeCommand, StopReason
+from dynascope.wire.to_agent import Evaluate, Variables
 
 
 @dataclass

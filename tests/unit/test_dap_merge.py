@@ -9,7 +9,7 @@ from dynascope.dap.merge import Stops, agents_stack, merged_stack, merged_stoppe
 from dynascope.dap.paths import PathMap
 from dynascope.dap.protocol.arguments import ClientBreakpoint, PathMapping
 from dynascope.wire.dap import FIRST_AGENT_ID, Breakpoint, Source, StackFrame
-from dynascope.wire.messages import Stopping
+from dynascope.wire.from_agent import Stopping
 
 SOURCE = Source(path="/a.py")
 

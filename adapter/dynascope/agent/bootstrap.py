@@ -13,7 +13,7 @@ from dynascope.agent.suspension import pydevd
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.own_loop import OwnLoop
 from dynascope.wire import channel
-from dynascope.wire.messages import Detach, ToAgent
+from dynascope.wire.to_agent import Detach, ToAgent
 
 _session: _Session | None = None
 _fork_handled = False

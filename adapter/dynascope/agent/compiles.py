@@ -10,7 +10,7 @@ import threading
 import types
 from typing import TYPE_CHECKING, Literal
 
-from dynascope.wire.messages import Compiling
+from dynascope.wire.to_agent import Compiling
 
 if TYPE_CHECKING:
     from dynascope.agent.hook import Hook

@@ -17,7 +17,7 @@ from dynascope.agent.internals.isolation import reading_only, static_fake_mode
 from dynascope.agent.internals.kinds import contents
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.agent.internals.tracing import code_of, line_of, output_of
-from dynascope.wire.messages import Output
+from dynascope.wire.from_agent import Output
 
 _PRINTS = frozenset({"print_disas", "print_value_stack", "print_locals", "print_bt"})
 

@@ -18,7 +18,7 @@ from dynascope.agent.internals import resume, tracing
 from dynascope.agent.internals.tracing import Translator
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import DisassembleBody, DisassembledInstruction, Source
-from dynascope.wire.messages import Disassemble
+from dynascope.wire.to_agent import Disassemble
 
 _ROOM = 1 << 20
 _WIDTH = 2

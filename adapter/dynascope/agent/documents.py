@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from dynascope.wire.dap import Source, SourceBody
-from dynascope.wire.messages import Message, SourcesLoaded
+from dynascope.wire.from_agent import SourcesLoaded
+from dynascope.wire.messages import Message
 
 KEPT = 2_000
 """Documents listed."""

@@ -10,7 +10,8 @@ from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.data_breakpoints.watch import Watches, resolve
 from dynascope.agent.node_breakpoints import NodeTable
 from dynascope.wire.dap import BreakpointsBody, DataBreakpointInfo
-from dynascope.wire.messages import FindDataBreakpoint, Message, SetDataBreakpoints
+from dynascope.wire.messages import Message
+from dynascope.wire.to_agent import FindDataBreakpoint, SetDataBreakpoints
 
 if TYPE_CHECKING:
     from dynascope.agent.data_breakpoints.stops import DataStops

@@ -20,7 +20,7 @@ from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import Source, SourceBreakpoint
-from dynascope.wire.messages import SetBreakpoints
+from dynascope.wire.to_agent import SetBreakpoints
 
 MODE = "generated"
 _AT_ENTRY = "it stops where code that Dynamo generated for {} is entered, and at its graph breaks."

@@ -8,7 +8,8 @@ from dynascope.agent import evaluation
 from dynascope.agent.activation import Activation
 from dynascope.agent.breakpoints import Breakpoint, Table
 from dynascope.agent.internals.tracing import Translator, code_of, line_of
-from dynascope.wire.messages import Message, Output
+from dynascope.wire.from_agent import Output
+from dynascope.wire.messages import Message
 
 
 class Hits:

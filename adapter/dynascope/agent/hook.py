@@ -25,7 +25,8 @@ from dynascope.agent.stop import Stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.threads import Threads, ThreadTracing
 from dynascope.agent.user_code import is_our_code, package_of, real_path
-from dynascope.wire.messages import Message, Output, StopReason
+from dynascope.wire.from_agent import Output
+from dynascope.wire.messages import Message, StopReason
 
 _ERRORS_REPORTED = 5
 _OUTERMOST: FrameId = 1

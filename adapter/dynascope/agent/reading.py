@@ -17,7 +17,8 @@ from dynascope.agent.documents import Documents
 from dynascope.agent.stop import Stops
 from dynascope.agent.user_code import is_user_code, real_path
 from dynascope.wire.dap import Module, Source, SourceBody
-from dynascope.wire.messages import Message, Output
+from dynascope.wire.from_agent import Output
+from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
     from dynascope.agent.hook import Hook

@@ -19,7 +19,7 @@ from dynascope.agent.internals import resume
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import Source, SourceBreakpoint
-from dynascope.wire.messages import SetBreakpoints
+from dynascope.wire.to_agent import SetBreakpoints
 
 if TYPE_CHECKING:
     from dynascope.agent.hook import Hook

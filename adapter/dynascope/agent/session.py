@@ -33,9 +33,10 @@ from dynascope.agent.verification import Verification
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import BreakpointsBody, LoadedSourcesBody, ModulesBody, ThreadsBody
 from dynascope.wire.dap import Thread as DapThread
-from dynascope.wire.messages import (
+from dynascope.wire.from_agent import BreakpointChanged, DynamoReady, Hello, Output
+from dynascope.wire.messages import Message
+from dynascope.wire.to_agent import (
     Acknowledge,
-    BreakpointChanged,
     Cancel,
     Compiles,
     CompilesBody,
@@ -43,17 +44,13 @@ from dynascope.wire.messages import (
     Configure,
     Detach,
     Disassemble,
-    DynamoReady,
     Evaluate,
     FindBreakpointLocations,
     FindDataBreakpoint,
     FindStepInTargets,
-    Hello,
     LoadedSources,
     Locations,
-    Message,
     Modules,
-    Output,
     Pause,
     PrepareStep,
     Resume,

@@ -21,26 +21,16 @@ from dynascope.agent.user_code import is_our_code, is_torch_dynamo, real_path
 from dynascope.wire.channel import encode_body
 from dynascope.wire.dap import FIRST_AGENT_ID, Source, SourceBody
 from dynascope.wire.exceptions import ExceptionInfo
-from dynascope.wire.messages import (
-    Area,
-    CompileBegins,
+from dynascope.wire.from_agent import CompileBegins, Failure, Invalidated, Reply, Resumed, Stopping
+from dynascope.wire.messages import Area, Granularity, Message, Request, ResumeCommand, StopReason
+from dynascope.wire.to_agent import (
     Evaluate,
-    Failure,
     FindDataBreakpoint,
     FindStepInTargets,
-    Granularity,
-    Invalidated,
     Locations,
-    Message,
     PrepareStep,
-    Reply,
-    Request,
-    ResumeCommand,
-    Resumed,
     Scopes,
     SourceText,
-    Stopping,
-    StopReason,
     Variables,
 )
 

@@ -26,7 +26,7 @@ from dynascope.agent.node_breakpoints import message_about, names_only_nodes
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import FunctionBreakpoint, Source, SourceBreakpoint
-from dynascope.wire.messages import SetBreakpoints, SetFunctionBreakpoints
+from dynascope.wire.to_agent import SetBreakpoints, SetFunctionBreakpoints
 
 _CACHED = "Compiled already: it stops again when Dynamo traces it again."
 _PASSED_BY = "Compiled, but Dynamo did not come to this line: it stops when a later compile does."

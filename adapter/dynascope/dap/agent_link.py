@@ -19,7 +19,9 @@ from msgspec import Raw
 from dynascope.dap.errors import RequestError, cause
 from dynascope.dap.transport import no_delay
 from dynascope.wire import channel
-from dynascope.wire.messages import Cancel, Failure, FromAgent, Hello, Reply, Request, ToAgent
+from dynascope.wire.from_agent import Failure, FromAgent, Hello, Reply
+from dynascope.wire.messages import Request
+from dynascope.wire.to_agent import Cancel, ToAgent
 
 Answer = Callable[[Reply | Failure], None]
 

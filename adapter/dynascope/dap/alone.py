@@ -15,7 +15,8 @@ from dynascope.dap.program import HELLO_TIMEOUT, Answer, Program, succeeded
 from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE
-from dynascope.wire.messages import ConfigurationDone, Failure, Reply
+from dynascope.wire.from_agent import Failure, Reply
+from dynascope.wire.to_agent import ConfigurationDone
 
 ONLY_WITH_DEBUGPY = (
     "supportsSetVariable",

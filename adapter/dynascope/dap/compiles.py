@@ -17,7 +17,7 @@ from dynascope.dap.agent_link import AgentLink
 from dynascope.dap.client import Client
 from dynascope.dap.errors import RequestError
 from dynascope.dap.progress import PATIENCE, Progress
-from dynascope.wire.messages import Compiles, CompilesBody, Compiling
+from dynascope.wire.to_agent import Compiles, CompilesBody, Compiling
 
 INTERVAL = 0.5
 """Seconds between two looks at compiles, for clients that show progress."""

@@ -17,7 +17,7 @@ from dynascope.dap.program import Program
 from dynascope.dap.protocol.arguments import ExceptionFilterOptions, SetExceptionBreakpointsArguments
 from dynascope.wire.dap import Breakpoint, BreakpointsBody
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
-from dynascope.wire.messages import SetExceptionFilters
+from dynascope.wire.to_agent import SetExceptionFilters
 
 _TERMS = 'Terms between commas: `my code`, `library code`, model.py:36, "text of the explanation"'
 _EXPRESSION = "or a Python expression, last."

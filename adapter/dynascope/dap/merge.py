@@ -16,7 +16,7 @@ from dynascope.dap.breakpoints import BreakpointTable
 from dynascope.dap.paths import PathMap
 from dynascope.dap.protocol.arguments import StackFrameFormat
 from dynascope.wire.dap import DapStruct, StackFrame
-from dynascope.wire.messages import Stopping
+from dynascope.wire.from_agent import Stopping
 
 DESCRIPTION = "Paused at compile time"
 

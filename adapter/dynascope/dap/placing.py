@@ -23,7 +23,7 @@ from dynascope.dap.log import logger
 from dynascope.dap.program import Program, decode_body
 from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments
 from dynascope.wire.dap import BreakpointsBody, Source
-from dynascope.wire.messages import (
+from dynascope.wire.to_agent import (
     SetBreakpoints,
     SetDataBreakpoints,
     SetFunctionBreakpoints,

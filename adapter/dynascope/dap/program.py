@@ -28,13 +28,9 @@ from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
 from dynascope.wire.dap import Source
-from dynascope.wire.messages import (
-    Acknowledge,
+from dynascope.wire.from_agent import (
     BreakpointChanged,
     CompileBegins,
-    ConfigurationDone,
-    Configure,
-    Detach,
     DynamoReady,
     FromAgent,
     Invalidated,
@@ -43,6 +39,7 @@ from dynascope.wire.messages import (
     SourcesLoaded,
     Stopping,
 )
+from dynascope.wire.to_agent import Acknowledge, ConfigurationDone, Configure, Detach
 
 Answer = Callable[[Envelope], None]
 """Takes the response to `launch` or `attach`."""

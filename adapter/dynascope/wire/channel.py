@@ -14,7 +14,9 @@ from typing import BinaryIO
 
 import msgspec
 
-from dynascope.wire.messages import FromAgent, Message, ToAgent
+from dynascope.wire.from_agent import FromAgent
+from dynascope.wire.messages import Message
+from dynascope.wire.to_agent import ToAgent
 
 LINE_LIMIT = 64 << 20
 TOKEN_VARIABLE = "DYNASCOPE_TOKEN"

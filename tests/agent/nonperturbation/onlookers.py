@@ -23,23 +23,18 @@ from dynascope.wire.dap import (
     StepInTargetsBody,
     VariablesBody,
 )
-from dynascope.wire.messages import (
+from dynascope.wire.from_agent import Failure, Output, Reply, Stopping
+from dynascope.wire.messages import Message, ResumeCommand, StopReason
+from dynascope.wire.to_agent import (
     Configure,
     Disassemble,
     Evaluate,
-    Failure,
     FindStepInTargets,
     Locations,
-    Message,
-    Output,
     PrepareStep,
-    Reply,
-    ResumeCommand,
     Scopes,
     SetInstructionBreakpoints,
     SourceText,
-    Stopping,
-    StopReason,
     Variables,
 )
 

@@ -14,18 +14,9 @@ import torch
 from dynascope.agent.session import Agent
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, SourceBreakpoint, StackFrame, Variable, VariablesBody
-from dynascope.wire.messages import (
-    Evaluate,
-    Failure,
-    Message,
-    Reply,
-    ResumeCommand,
-    Scopes,
-    SetBreakpoints,
-    Stopping,
-    StopReason,
-    Variables,
-)
+from dynascope.wire.from_agent import Failure, Reply, Stopping
+from dynascope.wire.messages import Message, ResumeCommand, StopReason
+from dynascope.wire.to_agent import Evaluate, Scopes, SetBreakpoints, Variables
 
 
 class Refused(Exception):

@@ -14,17 +14,9 @@ from dynascope.wire.dap import (
     StackFrame,
     VariablesBody,
 )
-from dynascope.wire.messages import (
-    FindDataBreakpoint,
-    Message,
-    ResumeCommand,
-    Scopes,
-    SetDataBreakpoints,
-    SetFunctionBreakpoints,
-    Stopping,
-    StopReason,
-    Variables,
-)
+from dynascope.wire.from_agent import Stopping
+from dynascope.wire.messages import Message, ResumeCommand, StopReason
+from dynascope.wire.to_agent import FindDataBreakpoint, Scopes, SetDataBreakpoints, SetFunctionBreakpoints, Variables
 
 from tests.agent.nonperturbation.onlookers import Everywhere, read_everything
 

@@ -28,7 +28,8 @@ from dynascope.agent.internals import autograd_graph, captured_graph, compiled_a
 from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGiven
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint
-from dynascope.wire.messages import Message, Output, ResumeCommand, StopReason
+from dynascope.wire.from_agent import Output
+from dynascope.wire.messages import Message, ResumeCommand, StopReason
 
 P = ParamSpec("P")
 RUN = "runtime_wrapper"

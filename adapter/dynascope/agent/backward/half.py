@@ -19,7 +19,8 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import Source, SourceBreakpoint
-from dynascope.wire.messages import Message, SetBreakpoints
+from dynascope.wire.messages import Message
+from dynascope.wire.to_agent import SetBreakpoints
 
 if TYPE_CHECKING:
     from dynascope.agent.backward.debugger import BackwardDebugger, Holder

@@ -27,7 +27,7 @@ from dynascope.wire.dap import (
     StackFrame,
     VariablesBody,
 )
-from dynascope.wire.messages import Evaluate, FindDataBreakpoint, Variables
+from dynascope.wire.to_agent import Evaluate, FindDataBreakpoint, Variables
 
 NODE_CALLS_SHOWN = 200
 """NodeCalls of a stack; a large model has thousands, and they are all in the Graph scope."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.exception_filters.conditions import Wanted, parse
 from dynascope.wire.dap import Breakpoint, BreakpointsBody
-from dynascope.wire.messages import Message, SetExceptionFilters
+from dynascope.wire.messages import Message
+from dynascope.wire.to_agent import SetExceptionFilters
 
 if TYPE_CHECKING:
     from dynascope.agent.exception_filters.watchers import Watchers

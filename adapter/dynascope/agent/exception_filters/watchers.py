@@ -19,7 +19,8 @@ from dynascope.agent.inspection.entry import evaluate_at_entry
 from dynascope.agent.stop import ExceptionStop
 from dynascope.agent.threads import ThreadTracing
 from dynascope.wire.exceptions import FilterId
-from dynascope.wire.messages import Message, Output
+from dynascope.wire.from_agent import Output
+from dynascope.wire.messages import Message
 
 Report = Callable[[ThreadTracing, Fault], bool]
 """Tell of a fault of one filter, on the compiling thread; whether it has stopped."""

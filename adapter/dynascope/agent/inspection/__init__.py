@@ -28,7 +28,7 @@ from dynascope.wire.dap import (
     StepInTargetsBody,
     VariablesBody,
 )
-from dynascope.wire.messages import Evaluate, FindDataBreakpoint, Variables
+from dynascope.wire.to_agent import Evaluate, FindDataBreakpoint, Variables
 
 _FRAME_GONE = "This frame is gone: the program went on since."
 _VARIABLE_GONE = "This variable is gone: the program went on since."

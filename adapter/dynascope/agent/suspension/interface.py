@@ -13,7 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 from dynascope.agent.user_code import OUR_FOLDER, is_user_code
 from dynascope.wire.dap import StackFrame
-from dynascope.wire.messages import Configure, ResumeCommand, StopReason
+from dynascope.wire.messages import ResumeCommand, StopReason
+from dynascope.wire.to_agent import Configure
 
 
 class EntryBreakpoint(NamedTuple):

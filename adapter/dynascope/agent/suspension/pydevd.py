@@ -25,7 +25,8 @@ from dynascope.agent.suspension.symbolic_frame import chain
 from dynascope.agent.suspension.uninterrupted import uninterrupted
 from dynascope.agent.user_code import OUR_FOLDER
 from dynascope.wire.dap import Source, StackFrame
-from dynascope.wire.messages import Configure, ResumeCommand, StopReason
+from dynascope.wire.messages import ResumeCommand, StopReason
+from dynascope.wire.to_agent import Configure
 
 _SELF_TEST = "dynascope self-test"
 

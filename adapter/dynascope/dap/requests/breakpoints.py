@@ -14,7 +14,7 @@ from dynascope.dap.protocol.arguments import (
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID, BreakpointsBody
-from dynascope.wire.messages import FindBreakpointLocations
+from dynascope.wire.to_agent import FindBreakpointLocations
 
 BREAKPOINT_MODES = [
     {

@@ -15,7 +15,7 @@ from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import EvaluateResult, ScopesBody, Variable, VariablesBody
-from dynascope.wire.messages import Evaluate, Scopes, Variables
+from dynascope.wire.to_agent import Evaluate, Scopes, Variables
 
 NAMED_BY_CODE = ("Locals", "Closure", "Globals", "Console")
 """The scopes whose variables an expression can name."""

@@ -9,7 +9,7 @@ from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import BreakpointsBody, DataBreakpointInfo
-from dynascope.wire.messages import FindDataBreakpoint
+from dynascope.wire.to_agent import FindDataBreakpoint
 
 _RUNNING = "Data breakpoints are on what the compiler decides: select a variable of a compile-time frame."
 

@@ -15,7 +15,7 @@ from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID, LoadedSourcesBody, LocationsBody, Source
-from dynascope.wire.messages import LoadedSources, Locations, SourceText
+from dynascope.wire.to_agent import LoadedSources, Locations, SourceText
 
 
 @request("loadedSources", NoArguments, cancellable=True)

@@ -8,7 +8,7 @@ from dynascope.dap.protocol.arguments import EvaluateArguments
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
-from dynascope.wire.messages import Evaluate
+from dynascope.wire.to_agent import Evaluate
 
 
 @request("evaluate", EvaluateArguments, cancellable=True)

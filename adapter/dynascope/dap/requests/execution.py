@@ -13,7 +13,9 @@ from dynascope.dap.protocol.arguments import NoArguments, ThreadArguments
 from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.requests.registry import request
 from dynascope.dap.session import Session
-from dynascope.wire.messages import Failure, Pause, Reply, Resume, ResumeCommand, Threads
+from dynascope.wire.from_agent import Failure, Reply
+from dynascope.wire.messages import ResumeCommand
+from dynascope.wire.to_agent import Pause, Resume, Threads
 
 
 @request("continue", ThreadArguments, ordered=True)

@@ -13,7 +13,7 @@ from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID
-from dynascope.wire.messages import Scopes, Variables
+from dynascope.wire.to_agent import Scopes, Variables
 
 
 def stop_of(session: Session, id: int) -> tuple[AgentLink, Stop] | None:

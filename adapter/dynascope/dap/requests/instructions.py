@@ -11,7 +11,7 @@ from dynascope.dap.protocol.arguments import DisassembleArguments, SetInstructio
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import BreakpointsBody, DisassembleBody
-from dynascope.wire.messages import Disassemble
+from dynascope.wire.to_agent import Disassemble
 
 LIMIT = 10_000
 """Instructions in one answer."""

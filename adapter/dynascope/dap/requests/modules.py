@@ -12,7 +12,7 @@ from dynascope.dap.protocol.arguments import ModulesArguments
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import Module, ModulesBody
-from dynascope.wire.messages import Modules
+from dynascope.wire.to_agent import Modules
 
 
 @request("modules", ModulesArguments, cancellable=True)

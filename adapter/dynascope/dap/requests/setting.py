@@ -15,7 +15,7 @@ from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import EvaluateResult, SetExpressionBody
-from dynascope.wire.messages import Evaluate
+from dynascope.wire.to_agent import Evaluate
 
 _REFUSAL = (
     "{} cannot be set at a compile-time stop: Dynamo may trace this function again from its start, and the compiled "

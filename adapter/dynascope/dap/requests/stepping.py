@@ -9,7 +9,7 @@ from dynascope.dap.requests.execution import resume
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
-from dynascope.wire.messages import FindStepInTargets, PrepareStep
+from dynascope.wire.to_agent import FindStepInTargets, PrepareStep
 
 
 @request("next", StepArguments, ordered=True)
