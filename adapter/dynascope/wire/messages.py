@@ -1,7 +1,7 @@
 """What the messages between agent and adapter are made of: one msgspec struct each, told apart by `kind`.
 
-They are in `to_agent` and `from_agent`. A *request* carries an `id` and gets exactly one `Reply` or `Failure` with the same id. Everything else is a notice.
-The body of a reply is the body of the DAP response, ready to be passed on unread.
+They are in `to_agent` and `from_agent`. A *request* carries an `id` and gets exactly one `Reply` or `Failure` with the
+same id. Everything else is a notice. The body of a reply is the body of the DAP response, ready to be passed on unread.
 """
 
 from __future__ import annotations
