@@ -52,7 +52,7 @@ def attached(arguments: list[str], **configuration: Any) -> float:
 
 SESSIONS = {
     "attached": {},
-    "attached, recording": {"record": True},
+    "attached, not recording": {"record": False},
     "attached, runtime: false": {"runtime": False},
 }
 

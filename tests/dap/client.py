@@ -6,13 +6,17 @@ of a session; `wait_for_stop` gives a `Stop` to look around in. A timeout raises
 
 from __future__ import annotations
 
+import atexit
+import functools
 import json
 import os
 import queue
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -463,6 +467,14 @@ class DapClient:
 
 
 def adapter_environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of an adapter under test: with this checkout's packages, installed or not."""
+    """The environment of an adapter under test: this checkout's packages, and facts in no folder of the user's."""
     path = os.pathsep.join([*PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": path, **(changes or {})}
+    return {**os.environ, "PYTHONPATH": path, "DYNASCOPE_FACTS": _facts_folder(), **(changes or {})}
+
+
+@functools.cache
+def _facts_folder() -> str:
+    """Sessions record: one folder for all of this process, gone when it ends."""
+    folder = tempfile.mkdtemp(prefix="dynascope-facts-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder

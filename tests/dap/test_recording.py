@@ -1,15 +1,19 @@
-"""A debug session with `record`: what Dynamo decides is kept, as `dynascope run` keeps it."""
+"""A debug session records: what Dynamo decides is kept, as `dynascope run` keeps it."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dynascope.facts.reader import Reader
-from dynascope.facts.store import FILE_NAME, FOLDER_NAME
+from dynascope.facts.store import FILE_NAME, FOLDER_NAME, FOLDER_VARIABLE
 
 from tests.dap.client import DapClient
+from tests.dap.marks import line, program
+from tests.dap.test_attach import Running
 
 PROGRAM = """\
 import torch
@@ -22,22 +26,67 @@ def f(x):
 
 print(f(torch.ones(3)))
 """
+SERVING = program("serving.py")
+RUNTIME = pytest.mark.parametrize("runtime", [True, False])
+IN_THE_PROGRAMS_FOLDER = {FOLDER_VARIABLE: ""}
 
 
-@pytest.mark.parametrize("record", [True, False])
-def test_a_session_records_when_asked_to(spawn: Callable[..., DapClient], tmp_path: Path, record: bool):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    client = spawn()
-    client.launch(
-        {"program": str(program), "cwd": str(tmp_path), "console": "internalConsole", "record": record}, {program: [5]}
-    )
+def debug(client: DapClient, folder: Path, **configuration: Any) -> None:
+    """To its end, with a stop."""
+    file = folder / "program.py"
+    file.write_text(PROGRAM)
+    started = {"program": str(file), "cwd": str(folder), "console": "internalConsole"}
+    client.launch(started | configuration, {file: [5]})
     stop = client.wait_for_stop()
     assert stop.at_compile_time and stop.where() == ("f [0/0]", 5)
     stop.resume()
     assert client.wait_for_end() == 0
-    store = tmp_path / FOLDER_NAME / FILE_NAME
-    assert store.exists() is record
-    if record:
-        with Reader.open(store) as reader:
-            assert len(reader.compiles()) == 2
+
+
+@RUNTIME
+def test_a_session_records(spawn: Callable[..., DapClient], tmp_path: Path, runtime: bool) -> None:
+    debug(spawn(environment=IN_THE_PROGRAMS_FOLDER), tmp_path, runtime=runtime)
+    folder = tmp_path / FOLDER_NAME
+    assert (folder / ".gitignore").read_text() == "*\n"
+    with Reader.open(folder / FILE_NAME) as reader:
+        assert len(reader.compiles()) == 2
+
+
+def test_a_session_that_is_told_not_to_does_not_record(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
+    debug(spawn(environment=IN_THE_PROGRAMS_FOLDER), tmp_path, record=False)
+    assert not (tmp_path / FOLDER_NAME).exists()
+
+
+@RUNTIME
+def test_where_nothing_can_be_written_the_session_goes_on(
+    spawn: Callable[..., DapClient], tmp_path: Path, runtime: bool
+) -> None:
+    (tmp_path / FOLDER_NAME).write_text("in the way")
+    client = spawn(environment=IN_THE_PROGRAMS_FOLDER)
+    debug(client, tmp_path, runtime=runtime)
+    assert client.output("console").count("recording has stopped: ") == 1
+    assert "dynascope" not in client.output("stderr")
+
+
+@RUNTIME
+def test_an_attached_program_is_recorded_until_it_is_detached(
+    spawn: Callable[..., DapClient], tmp_path: Path, runtime: bool
+) -> None:
+    running = Running(SERVING, environment={FOLDER_VARIABLE: str(tmp_path)})
+    try:
+        stops = []
+        for _ in range(2):
+            running.assert_runs_on()  # torch._dynamo was imported long ago
+            client = spawn()
+            client.attach({"connect": running.connect, "runtime": runtime}, {SERVING: [line(SERVING, "traced")]})
+            client.wait_for_stop()
+            stops.append(time.time())
+            client.request("disconnect")
+        running.assert_runs_on()
+        assert running.end() == 0
+    finally:
+        running.process.kill()
+        running.process.wait()
+    with Reader.open(tmp_path / FILE_NAME) as reader:
+        began = [compile.began for compile in reader.compiles()]
+    assert min(began) < stops[0] < max(began) < stops[1]

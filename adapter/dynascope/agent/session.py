@@ -25,6 +25,7 @@ from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
 from dynascope.agent.node_breakpoints import names_only_nodes
 from dynascope.agent.reading import Reading
+from dynascope.agent.recorder import process
 from dynascope.agent.run_breakpoints import RunBreakpoints
 from dynascope.agent.stop import Stops, answer
 from dynascope.agent.suspension.interface import Suspension
@@ -102,6 +103,9 @@ class Agent:
         self._events = EventBreakpoints(send)
         self._configuration = Configure(id=0)
         self._not_yet_imported: Callable[[], None] = lambda: None
+        self._awaited = {_DYNAMO, "configuration"}
+        self._hooking = threading.Lock()
+        self._end_recording: Callable[[], None] = lambda: None
         self._hooks_checked = False
         suspension.on_suspend_requested = self._look_at_compiles
         suspension.on_runtime_stop = self._runtime_stop
@@ -122,9 +126,16 @@ class Agent:
         )
 
     def install(self) -> None:
-        """Hook Dynamo now, or when the program imports torch._dynamo: this never imports it."""
+        """Hook Dynamo once the session is configured and the program has imported it: this never does."""
         atexit.register(self._explain_at_exit)
-        self._not_yet_imported = when_imported(_DYNAMO, self._hook_dynamo)
+        self._not_yet_imported = when_imported(_DYNAMO, lambda: self._is_there(_DYNAMO))
+
+    def _is_there(self, what: str) -> None:
+        """Hook Dynamo with the second of the two it takes; they come on different threads."""
+        with self._hooking:
+            if self._awaited == {what}:
+                self._hook_dynamo()
+            self._awaited.discard(what)
 
     def _hook_dynamo(self) -> None:
         try:
@@ -134,10 +145,7 @@ class Agent:
             missing = self_test.missing_hooks()
             if not missing:
                 trace_rules.never_trace(self.suspension.folders_to_skip())
-                if self._configuration.record:
-                    from dynascope.agent.recorder import process
-
-                    process.begin_beside_a_debugger()
+                process.hook_beneath_a_debugger()
                 told = self._compiled, self._first_compile, self._verification.stops
                 hook = Hook(self.suspension, self.stops, self._send, *told)
                 hook.table = self._table
@@ -175,7 +183,10 @@ class Agent:
         """Take every hook out again and let stopped threads go; the program runs on as if we had never been there."""
         self._not_yet_imported()
         atexit.unregister(self._explain_at_exit)
-        self._unhook()
+        with self._hooking:
+            self._unhook()
+            self._awaited.add(_DYNAMO)
+        self._end_recording()
         self.stops.release()
         self.suspension.close()
         self.configured.set()
@@ -267,6 +278,9 @@ class Agent:
             self.hook.stops_on_entry = self._wants_entry_stop()
         self.suspension.configure(message)
         self.stops.ids_begin_at(message.first_id)
+        if message.record:
+            self._end_recording = process.begin_beside_a_debugger(self._recording_says)
+        self._is_there("configuration")
 
     def _set_breakpoints(self, message: SetBreakpoints) -> BreakpointsBody:
         others, of_mode = message, []
@@ -313,6 +327,9 @@ class Agent:
     def tell(self, notice: Output) -> None:
         """Show a line in the debug console."""
         self._send(notice)
+
+    def _recording_says(self, text: str) -> None:
+        self._send(Output(category="console", output=f"dynascope: {text}\n"))
 
     def _step_into_next_compile(self) -> None:
         if self.hook is not None:

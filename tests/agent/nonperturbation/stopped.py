@@ -16,7 +16,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, SourceBreakpoint, StackFrame, Variable, VariablesBody
 from dynascope.wire.from_agent import Failure, Reply, Stopping
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
-from dynascope.wire.to_agent import Evaluate, Scopes, SetBreakpoints, Variables
+from dynascope.wire.to_agent import Configure, Evaluate, Scopes, SetBreakpoints, Variables
 
 
 class Refused(Exception):
@@ -112,6 +112,7 @@ def stop_in(
     path = inspect.getsourcefile(target)
     assert path is not None
     session = Stopped(look)
+    session.agent.receive(Configure(id=0))
     session.agent.install()
     with contextlib.ExitStack() as stack:
         stack.callback(session.agent.uninstall)

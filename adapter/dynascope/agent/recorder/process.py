@@ -1,7 +1,7 @@
 """Recording in this process: when it begins, where it writes, and how it ends, forks and fails.
 
 DYNASCOPE_RECORD=1       record, from the moment torch is imported (see `dynascope.autoload`)
-DYNASCOPE_FACTS=FOLDER   write there, and not to `.dynascope` in the current folder
+DYNASCOPE_FACTS=FOLDER   write there, and not to `.dynascope` in the folder that is current when recording begins
 DYNASCOPE_LAUNCH=TEXT    the same in all processes of one launch; made by the first, inherited by the rest
 """
 
@@ -12,16 +12,21 @@ import os
 import platform
 import sqlite3
 import sys
+import threading
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals.module_names import DYNAMO
 from dynascope.facts import pruning, store
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.writer import Writer
+
+if TYPE_CHECKING:
+    from dynascope.agent.recorder.recorder import Recorder
 
 RECORD_VARIABLE = "DYNASCOPE_RECORD"
 LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
@@ -33,47 +38,88 @@ _abandoned: list[Writer] = []
 
 def begin() -> None:
     """Record every compile of this process from now on; called twice, it does nothing. Never imports torch."""
+    _begun().begin()
+
+
+def begin_beside_a_debugger(say: Callable[[str], None]) -> Callable[[], None]:
+    """As `begin`; what goes wrong is told to `say`, a sentence. Returns what ends it when the debugger leaves.
+
+    Where recording has begun already it stays as it is, and goes on after the debugger.
+    """
+    try:
+        recording = _begun()
+    except OSError as error:  # the current folder is gone
+        say(f"cannot record: {error}.")
+        return lambda: None
+    if recording.is_on:
+        return lambda: None
+    recording.say = say
+    recording.begin()
+    return recording.pause
+
+
+def hook_beneath_a_debugger() -> None:
+    """Hook Dynamo if this process records, before the debugger does: it lets go of its hooks first."""
+    if _recording is not None and _recording.is_on:
+        _recording.hook_dynamo()
+
+
+def _begun() -> _Recording:
     global _recording
     if _recording is None:
         os.environ.setdefault(LAUNCH_VARIABLE, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {uuid.uuid4().hex[:8]}")
         _recording = _Recording(store.facts_path().absolute())
+        # child processes may start elsewhere
+        os.environ[store.FOLDER_VARIABLE] = str(store.facts_folder().absolute())
         atexit.register(_recording.end)
         os.register_at_fork(after_in_child=_recording.forked)
-        when_imported(DYNAMO, _recording.hook_dynamo)
-
-
-def begin_beside_a_debugger() -> None:
-    """As `begin`, when torch._dynamo is imported and before the debugger hooks it: it lets go of its hooks first."""
-    begin()
-    if _recording is not None:
-        _recording.hook_dynamo()
+    return _recording
 
 
 class _Recording:
     """The recorder of this process and its writer, which is made when the first compile has ended."""
 
     def __init__(self, path: Path) -> None:
+        self.say: Callable[[str], None] = _say
+        self.is_on = False
         self._path = path
-        self._recorder: Any = None
+        self._recorder: Recorder | None = None
         self._writer: Writer | None = None
         self._failed = False
         self._errors = 0
         self._first_error = ""
+        self._hooking = threading.Lock()
+        self._not_yet_imported: Callable[[], None] = lambda: None
+
+    def begin(self) -> None:
+        if not self.is_on:
+            self.is_on = True
+            self._not_yet_imported = when_imported(DYNAMO, self.hook_dynamo)
+
+    def pause(self) -> None:
+        """Take the hooks out; a compile that is under way is still written."""
+        self.is_on = False
+        self._not_yet_imported()
+        self.say = _say
+        recorder, self._recorder = self._recorder, None
+        if recorder is not None:
+            recorder.remove()
 
     def hook_dynamo(self) -> None:
-        if self._recorder is not None:
-            return
-        try:
-            from dynascope.agent.internals import self_test
-            from dynascope.agent.recorder.recorder import Recorder  # imports torch: not before the program has
+        with self._hooking:  # a debugger beside us may come to it on another thread
+            if self._recorder is not None or not self.is_on:
+                return
+            try:
+                from dynascope.agent.internals import self_test
+                from dynascope.agent.recorder.recorder import Recorder  # imports torch: not before the program has
 
-            missing = self_test.missing_hooks()
-            if missing:
-                _say(f"cannot record: torch {_version('torch')} lacks {', '.join(missing)}.")
-            else:
-                self._recorder = Recorder(self._write, self._note_error)
-        except Exception as error:
-            _say(f"cannot record: {type(error).__name__}: {error}")
+                missing = self_test.missing_hooks()
+                if missing:
+                    self.say(f"cannot record: torch {_version('torch')} lacks {', '.join(missing)}.")
+                else:
+                    self._recorder = Recorder(self._write, self._note_error)
+            except Exception as error:
+                self.say(f"cannot record: {type(error).__name__}: {error}")
 
     def _write(self, facts: CompileFacts) -> None:
         if self._failed:
@@ -86,7 +132,7 @@ class _Recording:
         except (store.StoreError, sqlite3.Error, OSError) as error:
             self._failed = True
             text = str(error) if isinstance(error, store.StoreError) else f"{self._path}: {error}."
-            _say(f"recording has stopped: {text}")
+            self.say(f"recording has stopped: {text}")
 
     def _note_error(self, text: str) -> None:
         self._errors += 1
@@ -94,7 +140,7 @@ class _Recording:
 
     def end(self) -> None:
         if self._errors:
-            _say(f"{self._errors} facts could not be recorded. The first error:\n{self._first_error}")
+            self.say(f"{self._errors} facts could not be recorded. The first error:\n{self._first_error}")
         writer, self._writer = self._writer, None
         if writer is not None and writer.belongs_to_this_process():
             self._failed = True  # what compiles after this is too late

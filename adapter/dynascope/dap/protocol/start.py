@@ -21,8 +21,8 @@ class StartArguments(DapStruct):
 
     runtime: bool = True
     """False: compile time only, without debugpy."""
-    record: bool = False
-    """True: the agent writes what Dynamo decides into `.dynascope/`, as `dynascope run` does."""
+    record: bool = True
+    """The agent writes what Dynamo decides into `.dynascope/`, as `dynascope run` does."""
     debug_dynamo: bool = False
     """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo work (slow)."""
     token: str | None = None
