@@ -304,7 +304,7 @@ def test_guards_shapes_graph_and_compile() -> None:
         inside = stop.below(shape)
         assert list(inside) == ["hint", "range", "source", "replacement", "constraints"]
         assert inside["source"].value == "L['x'].size()[0]"
-        assert "RelaxedUnspecConstraint" in inside["constraints"].value
+        assert inside["constraints"].value.startswith("must not become one value, else the compile fails (Relaxed")
         graph = stop.scope("Graph")
         multiply = next(row for name, row in graph.items() if name.startswith("mul"))
         assert multiply.value.startswith(f"%mul : f32[{symbol}, 2] = call_function[target=operator.mul](args = (%l_x_,")

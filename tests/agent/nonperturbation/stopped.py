@@ -33,6 +33,7 @@ class Stopped(Suspension):
         self.frames: list[StackFrame] = []
         self.stops = 0
         self.agent = Agent(self._receive, self)
+        self.agent.receive(Configure(id=0))
 
     def _receive(self, message: Message) -> None:
         if isinstance(message, (Reply, Failure)):
@@ -112,7 +113,6 @@ def stop_in(
     path = inspect.getsourcefile(target)
     assert path is not None
     session = Stopped(look)
-    session.agent.receive(Configure(id=0))
     session.agent.install()
     with contextlib.ExitStack() as stack:
         stack.callback(session.agent.uninstall)

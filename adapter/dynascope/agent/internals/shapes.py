@@ -78,11 +78,24 @@ def _constraints(output: Any) -> dict[str, list[str]]:
         for i, (size, constraint) in enumerate(zip(fake.shape, wanted, strict=False)):
             if constraint is None or not is_symbolic(size):
                 continue
-            bounds = getattr(constraint, "vr", None)
-            limits = f" in [{bounds.lower}, {_high_text(bounds.upper)}]" if bounds is not None else ""
-            text = f"{type(constraint).__name__} on {source_text(tracked.source)}.size()[{i}]{limits}"
+            text = f"{_meaning(constraint)} ({type(constraint).__name__} on {source_text(tracked.source)}.size()[{i}])"
             found.setdefault(str(expression_of(size)), []).append(text)
     return found
+
+
+def _meaning(constraint: Any) -> str:
+    """`symbolic_shapes.RelaxedUnspecConstraint` (2.0) allows no single value, `.StrictMinMaxConstraint` no guard.
+
+    Their `warn_only` says what follows: a warning, or a ConstraintViolationError.
+    """
+    bounds = getattr(constraint, "vr", None)
+    if bounds is None:
+        wanted = "become one value"
+    else:
+        wanted = f"be narrowed below [{bounds.lower}, {_high_text(bounds.upper)}]"
+    if getattr(constraint, "warn_only", False):
+        return f"should not {wanted}, else Dynamo warns"
+    return f"must not {wanted}, else the compile fails"
 
 
 def _deferred(known: dict[str, Any], symbol: Any) -> list[str]:
