@@ -89,10 +89,7 @@ def _meaning(constraint: Any) -> str:
     Their `warn_only` says what follows: a warning, or a ConstraintViolationError.
     """
     bounds = getattr(constraint, "vr", None)
-    if bounds is None:
-        wanted = "become one value"
-    else:
-        wanted = f"be narrowed below [{bounds.lower}, {_high_text(bounds.upper)}]"
+    wanted = "become one value" if bounds is None else f"be narrowed below [{bounds.lower}, {_high_text(bounds.upper)}]"
     if getattr(constraint, "warn_only", False):
         return f"should not {wanted}, else Dynamo warns"
     return f"must not {wanted}, else the compile fails"
