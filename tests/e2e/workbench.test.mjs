@@ -26,7 +26,8 @@ const MODEL = 'transformer.py';
 let workbench, page, model;
 
 before(async () => {
-  workbench = await startWorkbench();
+  // sessions record, and what the language server then puts between the lines is language-server.test.mjs's
+  workbench = await startWorkbench({ settings: { 'editor.inlayHints.enabled': 'off', 'editor.codeLens': false } });
   ({ page } = workbench);
   model = path.join(workbench.workspace, MODEL);
 }, { timeout: 180_000 });
