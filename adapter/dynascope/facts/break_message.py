@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from dynascope.facts.model import BreakEffect, StackFrame
+from dynascope.facts.model import BreakEffect, GraphBreak, StackFrame
 
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
 _REGISTRY_ID = re.compile(r"/(gb\d+)(?:\.html)?", re.IGNORECASE)
@@ -111,3 +111,23 @@ def place(stack: Sequence[StackFrame]) -> StackFrame | None:
         if not any(folder in frame.path for folder in _DYNAMO_FOLDERS):
             return frame
     return None
+
+
+def graph_break(message: str, effect: BreakEffect, frames: Sequence[StackFrame], otherwise: StackFrame) -> GraphBreak:
+    """The fact of a break with this message and stack, outermost first; `otherwise` is where, if no frame tells."""
+    parts = parse(message)
+    stack = tidy_stack(frames)
+    at = place(stack) or otherwise
+    return GraphBreak(
+        path=at.path,
+        line=at.line,
+        function=at.function,
+        registry_id=parts.registry_id,
+        type=parts.type,
+        reason=message,
+        context=parts.context,
+        explanation=parts.explanation,
+        hints=parts.hints,
+        stack=stack,
+        effect=effect,
+    )

@@ -4,40 +4,16 @@ from __future__ import annotations
 
 import ast
 import functools
-import os
 import platform
-import re
 import time
 from pathlib import Path
-from typing import Any, get_args
 
 import msgspec
 
-from dynascope.facts import break_message, recompile_reason
-from dynascope.facts.model import (
-    Compile,
-    CompileFacts,
-    CompileStatus,
-    GraphBreak,
-    Guard,
-    Recompile,
-    Run,
-    Specialization,
-    StackFrame,
-    Symbol,
-)
+from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.writer import Writer
-from dynascope.recording.torch_trace import Entry, TraceLog
-
-_RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_(\d+)$")
-_HIGHER_ORDER = re.compile(r"\n  Higher Order Operator: [^\n]*")
-_REASON = re.compile(
-    r"^Graph Break Reason: (?P<reason>.*?)\n+(?:Stack variable source attribution:|User code traceback:)",
-    re.DOTALL | re.MULTILINE,
-)
-_OURS = "/dynascope/agent/"
-_SWALLOWED = ("Unsupported", "SkipFrame", "UserError")
-_STATUSES: tuple[CompileStatus, ...] = get_args(CompileStatus)
+from dynascope.recording.imported_compile import ImportedCompile
+from dynascope.recording.torch_trace import TraceLog
 
 
 class Imported(msgspec.Struct):
@@ -51,7 +27,7 @@ class Imported(msgspec.Struct):
 def import_log(path: Path, store: Path, launch: str) -> Imported:
     """Write a log's facts as one run. Raises OSError, StoreUnreadable, sqlite3.Error."""
     log = TraceLog(path)
-    compiles: dict[tuple[int, ...], _ImportedCompile] = {}
+    compiles: dict[tuple[int, ...], ImportedCompile] = {}
     process, torch_version = 0, "unknown"
     for entry in log.entries():
         process = process or entry.process
@@ -59,7 +35,7 @@ def import_log(path: Path, store: Path, launch: str) -> Imported:
             torch_version = entry.payload.strip('" \n')
         key = entry.compile_key
         if key is not None:
-            compiles.setdefault(key, _ImportedCompile(key, log)).read(entry)
+            compiles.setdefault(key, ImportedCompile(key, log)).read(entry)
     facts = [each.facts() for each in compiles.values() if each.is_known]
     _begin_where_written(facts)
     if facts:
@@ -68,191 +44,6 @@ def import_log(path: Path, store: Path, launch: str) -> Imported:
             writer.write(each)
         writer.close()
     return Imported(len(facts), sum(len(each.graph_breaks) for each in facts), log.damaged)
-
-
-class _ImportedCompile:
-    """Gathers the entries of one compile."""
-
-    def __init__(self, key: tuple[int, ...], log: TraceLog) -> None:
-        autograd, frame, compile = key
-        self._compile_id = f"!{autograd}/{frame}/{compile}" if autograd >= 0 else f"{frame}/{compile}"
-        self._log = log
-        self._attempt = 0
-        self._started: StackFrame | None = None
-        self._metrics: dict[str, Any] = {}
-        self._graphs = 0
-        self._error = ""
-        self._breaks: dict[tuple[Any, ...], GraphBreak] = {}
-        self._reasons: list[str] = []
-        self._symbols: dict[str, Symbol] = {}
-        self._specializations: dict[tuple[Any, ...], Specialization] = {}
-        self._guards: list[Guard] = []
-
-    @property
-    def is_known(self) -> bool:
-        """Whether the log says which code was compiled."""
-        return bool(self._metrics or self._started)
-
-    def read(self, entry: Entry) -> None:
-        metadata = entry.metadata
-        self._attempt = max(self._attempt, int(metadata.get("attempt") or 0))
-        if "dynamo_start" in metadata:
-            stack = self._log.stack(metadata["dynamo_start"].get("stack"))
-            self._started = stack[-1] if stack else None
-        elif "compilation_metrics" in metadata:
-            self._metrics = metadata["compilation_metrics"]
-        elif "dynamo_output_graph" in metadata:
-            self._graphs += 1
-        elif "create_symbol" in metadata or "create_unbacked_symbol" in metadata:
-            self._read_symbol(metadata.get("create_symbol") or metadata["create_unbacked_symbol"])
-        elif "symbolic_shape_specialization" in metadata:
-            self._read_specialization(metadata["symbolic_shape_specialization"])
-        elif entry.artifact == "dynamo_graph_break_reason":
-            self._read_break(entry.payload)
-        elif entry.artifact == "recompile_reasons":
-            self._read_recompile(entry.payload)
-        elif entry.artifact == "dynamo_error":
-            self._error = entry.payload
-        elif "dynamo_guards" in metadata:
-            self._read_guards(entry.payload)
-
-    def _read_break(self, text: str) -> None:
-        found = _REASON.search(text)
-        if not text.startswith("Graph break in user code at ") or found is None:
-            return  # another report of a break that has its own entry
-        effect, counted, message = break_message.split_reason(_HIGHER_ORDER.sub("", found["reason"]))
-        traceback = text[found.end() :].partition("\nTraceback (most recent call last):")[0]
-        frames = tuple(_real_frames(break_message.logged_stack(traceback)))
-        known = self._breaks.get((effect, message, frames))
-        if known is not None:
-            known.count += 1
-            known.counted += counted
-            return
-        parts = break_message.parse(message)
-        stack = break_message.tidy_stack(frames)
-        at = break_message.place(stack) or StackFrame("", 0, "?")
-        self._breaks[effect, message, frames] = GraphBreak(
-            path=at.path,
-            line=at.line,
-            function=at.function,
-            registry_id=parts.registry_id,
-            type=parts.type,
-            reason=message,
-            context=parts.context,
-            explanation=parts.explanation,
-            hints=parts.hints,
-            stack=stack,
-            effect=effect,
-            counted=int(counted),
-        )
-
-    def _read_recompile(self, payload: str) -> None:
-        try:
-            reasons = msgspec.json.decode(payload)
-        except msgspec.DecodeError:
-            return
-        self._reasons = [reasons] if isinstance(reasons, str) else [str(each) for each in reasons]
-
-    def _read_symbol(self, entry: dict[str, Any]) -> None:
-        at = break_message.place(_real_frames(self._log.stack(entry.get("user_stack"))))
-        low, _, high = str(entry.get("vr", "")).removeprefix("VR").strip("[]").partition(", ")
-        name, source = str(entry.get("symbol")), entry.get("source")
-        self._symbols[name] = Symbol(
-            path=at.path if at is not None else "",
-            line=at.line if at is not None else 0,
-            name=name,
-            hint=str(entry["val"]) if entry.get("val") is not None else None,
-            low=low.replace("int_oo", "oo") or "?",
-            high=high.replace("int_oo", "oo") or "?",
-            origins=[str(source)] if source else [],
-        )
-
-    def _read_specialization(self, entry: dict[str, Any]) -> None:
-        stack = _real_frames(self._log.stack(entry.get("user_stack")))
-        at = break_message.place(stack) or self._started or StackFrame("", 0, "?")
-        symbol, value = str(entry.get("symbol")), str(entry.get("value"))
-        self._specializations[symbol, value, at] = Specialization(
-            path=at.path,
-            line=at.line,
-            symbol=symbol,
-            value=value,
-            reason=str(entry.get("reason", "")),
-            origins=[str(each) for each in entry.get("sources") or ()],
-            stack=break_message.tidy_stack(stack),
-        )
-
-    def _read_guards(self, payload: str) -> None:
-        try:
-            guards = msgspec.json.decode(payload)
-        except msgspec.DecodeError:
-            return
-        self._guards = []
-        for guard in guards:
-            at = break_message.place(_real_frames(self._log.stack(guard.get("user_stack"))))
-            self._guards.append(
-                Guard(
-                    path=at.path if at is not None else "",
-                    line=at.line if at is not None else 0,
-                    expression="",
-                    kind="",
-                    code=[str(guard.get("code", ""))],
-                )
-            )
-
-    def facts(self) -> CompileFacts:
-        compile = self._compile()
-        return CompileFacts(
-            compile=compile,
-            graph_breaks=list(self._breaks.values()),
-            recompiles=[self._recompile(reason, compile) for reason in self._reasons],
-            symbols=list(self._symbols.values()),
-            specializations=list(self._specializations.values()),
-            guards=self._guards,
-        )
-
-    def _compile(self) -> Compile:
-        metrics, started = self._metrics, self._started
-        function = str(metrics.get("co_name") or (started.function if started is not None else "?"))
-        path = str(metrics.get("co_filename") or (started.path if started is not None else ""))
-        path = "" if path.startswith("<") else _real_path(path)
-        line = int(metrics.get("co_firstlineno") or (started.line if started is not None else 0))
-        resumed = _RESUME_NAME.match(function)
-        failure, status, skip_reason = metrics.get("fail_type"), "compiled" if self._graphs else "empty", None
-        if failure in _SWALLOWED or (failure is None and metrics.get("guard_count") is None):
-            status, skip_reason, failure = "skipped", str(metrics.get("fail_reason") or self._error), None
-        elif failure is not None:
-            status, failure = "failed", f"{failure}: {metrics.get('fail_reason') or ''}"
-        return Compile(
-            compile_id=self._compile_id,
-            attempts=self._attempt + 1,
-            function=resumed.group(1) if resumed is not None else function,
-            path=path,
-            line=line,
-            resumes_at=int(resumed.group(2)) if resumed is not None else None,
-            reason=recompile_reason.parse(self._reasons[0], path).guard if self._reasons else None,
-            status=_STATUSES[_STATUSES.index(status)],  # type: ignore[arg-type]
-            skip_reason=skip_reason,
-            failure=failure,
-            began=float(metrics.get("start_time") or self._log.path.stat().st_mtime),
-            seconds=float(metrics.get("entire_frame_compile_time_s") or 0.0),
-            backend_seconds=float(metrics.get("backend_compile_time_s") or 0.0),
-            graphs=self._graphs if status == "compiled" else 0,
-            nodes=int(metrics.get("graph_op_count") or 0),
-        )
-
-    def _recompile(self, reason: str, compile: Compile) -> Recompile:
-        failed = recompile_reason.parse(reason, compile.path)
-        limit = "recompile limit exceeded" in str(self._metrics.get("fail_reason") or "").lower()
-        return Recompile(
-            path=compile.path,
-            line=compile.line,
-            function=compile.function,
-            failed_compile_id=failed.failed_compile_id,
-            guard=failed.guard,
-            guard_path=_real_path(failed.path) if failed.path is not None else None,
-            guard_line=failed.line,
-            limit_reached=limit,
-        )
 
 
 def _begin_where_written(facts: list[CompileFacts]) -> None:
@@ -280,19 +71,6 @@ def _functions(path: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
     except (OSError, SyntaxError, ValueError):
         return []
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-
-
-def _real_frames(stack: list[StackFrame]) -> list[StackFrame]:
-    return [
-        StackFrame(_real_path(frame.path), frame.line, frame.function)
-        for frame in stack
-        if frame.path != "<frozen runpy>" and _OURS not in frame.path.replace("\\", "/")
-    ]
-
-
-def _real_path(path: str) -> str:
-    """Of a file that is on this machine; a path of another machine stays as it is."""
-    return os.path.realpath(path) if path and os.path.exists(path) else path
 
 
 def _run(path: Path, launch: str, process: int, torch_version: str, began: float) -> Run:

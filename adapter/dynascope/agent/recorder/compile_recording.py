@@ -91,22 +91,8 @@ class CompileRecording:
         if known is not None:
             known.count += 1
             return
-        parts = break_message.parse(message)
-        tidy = break_message.tidy_stack(frames)
-        at = break_message.place(tidy) or StackFrame(self._path, self._line, self._function)
-        self._breaks[key] = GraphBreak(
-            path=at.path,
-            line=at.line,
-            function=at.function,
-            registry_id=parts.registry_id,
-            type=parts.type,
-            reason=message,
-            context=parts.context,
-            explanation=parts.explanation,
-            hints=parts.hints,
-            stack=tidy,
-            effect=effect,
-        )
+        function = StackFrame(self._path, self._line, self._function)
+        self._breaks[key] = break_message.graph_break(message, effect, frames, function)
 
     def recompiles(self, reasons: list[str], frame: Any) -> None:
         self._recompiles = [self._recompile(reason, frame) for reason in reasons]
