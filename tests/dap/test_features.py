@@ -10,9 +10,9 @@ import pytest
 
 from tests.backward import test_session as backward
 from tests.dap import (
+    test_attach,
     test_data_breakpoints,
     test_documents,
-    test_endings,
     test_exception_filters,
     test_instructions,
     test_lifecycle,
@@ -159,7 +159,7 @@ USED = {
     "supportsConfigurationDoneRequest": test_session.test_a_breakpoint_stops_where_dynamo_traces,
     "supportsRestartRequest": test_lifecycle.test_restart_keeps_the_breakpoints,
     "supportsTerminateRequest": test_lifecycle.test_terminate,
-    "supportTerminateDebuggee": test_endings.test_a_launched_program_ends_with_all_its_children,
+    "supportTerminateDebuggee": test_attach.test_terminate_ends_the_program,
     "supportsConditionalBreakpoints": test_supports_conditional_breakpoints,
     "supportsHitConditionalBreakpoints": test_supports_hit_conditional_breakpoints,
     "supportsLogPoints": test_supports_log_points,
