@@ -149,6 +149,13 @@ def test_compile_time_alone(folder: Path):
     assert "***" not in out
 
 
+def test_a_session_records_unless_told_not_to(folder: Path):
+    for option, recorded in (("--no-record", False), ("--record", True)):
+        code, out = debug("--no-runtime", option, "--command", "continue", "program.py")
+        assert code == 12, out
+        assert (folder / ".dynascope" / "facts.db").exists() is recorded
+
+
 def test_a_filter_that_needs_debugpy_is_refused_without_it(folder: Path):
     _, out = debug("--no-runtime", "--catch", "raised", "--command", "where", "program.py")
     assert "*** raised: Without debugpy" in out

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 
 import click
 
@@ -48,6 +49,7 @@ class LikePython(click.Command):
 @click.option("--runtime/--no-runtime", default=True, show_default=True, help="Debug the running program too.")
 @click.option("--just-my-code/--no-just-my-code", default=True, show_default=True, help="Step over library code.")
 @click.option("--stop-on-entry", is_flag=True, help="Stop at the program's first line.")
+@click.option("--record/--no-record", default=True, show_default=True, help="Keep what Dynamo decides in .dynascope/.")
 @click.option(
     "--commands",
     "command_file",
@@ -65,6 +67,7 @@ def debug(
     runtime: bool,
     just_my_code: bool,
     stop_on_entry: bool,
+    record: bool,
     command_file: Iterable[str] | None,
     command_lines: tuple[str, ...],
     target: tuple[str, ...],
@@ -79,7 +82,15 @@ def debug(
     reads_stdin = command_file is not None and getattr(command_file, "name", "") in ("-", "<stdin>")
     listed = command_file is not None or bool(command_lines)
     interactive = not listed and sys.stdin.isatty()
-    program = _program(module, code, target, runtime, just_my_code, stop_on_entry)
+    program = replace(
+        _program(module, code, target),
+        runtime=runtime,
+        just_my_code=just_my_code,
+        stop_on_entry=stop_on_entry,
+        record=record,
+        # keeps its lines and ours in order
+        environment={} if sys.stdout.isatty() else {"PYTHONUNBUFFERED": "1"},
+    )
     lines: Iterable[str] = [*(command_file or ()), *command_lines] if listed else sys.stdin
 
     # prompt_toolkit and rich cost a tenth of a second that `dynascope debug --help` need not spend.
@@ -95,25 +106,17 @@ def _leave(number: int, frame: object) -> None:
     sys.exit(128 + number)
 
 
-def _program(
-    module: str | None,
-    code: str | None,
-    target: tuple[str, ...],
-    runtime: bool,
-    just_my_code: bool,
-    stop_on_entry: bool,
-) -> Program:
-    environment = {} if sys.stdout.isatty() else {"PYTHONUNBUFFERED": "1"}  # keeps its lines and ours in order
+def _program(module: str | None, code: str | None, target: tuple[str, ...]) -> Program:
     if module is not None and code is not None:
         raise click.UsageError("-m and -c exclude each other")
     if module is None and code is None and not target:
         raise click.UsageError("which program? `dynascope debug SCRIPT`, `-m MODULE` or `-c CODE`")
     if module is not None:
-        return Program("module", module, target, runtime, just_my_code, stop_on_entry, environment)
+        return Program("module", module, target)
     if code is not None:
-        return Program("code", code, target, runtime, just_my_code, stop_on_entry, environment)
+        return Program("code", code, target)
     try:
         open(target[0], "rb").close()
     except OSError as error:
         raise click.UsageError(f"cannot read {target[0]}: {error.strerror}") from error
-    return Program("program", target[0], target[1:], runtime, just_my_code, stop_on_entry, environment)
+    return Program("program", target[0], target[1:])

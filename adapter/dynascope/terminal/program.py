@@ -18,6 +18,7 @@ class Program:
     runtime: bool = True
     just_my_code: bool = True
     stop_on_entry: bool = False
+    record: bool = True
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -48,6 +49,7 @@ class Program:
             "runtime": self.runtime,
             "justMyCode": self.just_my_code,
             "stopOnEntry": self.stop_on_entry,
+            "record": self.record,
             # One prompt serves one process; children of the program run on undebugged.
             "subProcess": False,
             "showReturnValue": True,
