@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
-
+from dynascope import __version__
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
@@ -21,16 +20,9 @@ def create_server() -> LanguageServer:
     """A server with every feature registered."""
     server = LanguageServer(
         "dynascope",
-        _version(),
+        __version__,
         text_document_sync_kind=types.TextDocumentSyncKind.Incremental,
         notebook_document_sync=NOTEBOOKS,
     )
     registry.install(server, Session(server))
     return server
-
-
-def _version() -> str:
-    try:
-        return version("dynascope")
-    except PackageNotFoundError:
-        return "unknown"  # run from a checkout that is not installed
