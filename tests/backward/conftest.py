@@ -8,6 +8,10 @@ import pytest
 import torch
 from dynascope import compiled_autograd
 
+from tests.backward.gpu_table import Table
+
+_gpu_table = Table()
+
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
@@ -17,3 +21,14 @@ def fresh() -> Iterator[None]:
     yield
     torch._dynamo.reset()
     compiled_autograd.reset()
+
+
+@pytest.fixture
+def gpu_table() -> Table:
+    """What the tests on a GPU gave."""
+    return _gpu_table
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in _gpu_table.lines():
+        terminalreporter.write_line(line)

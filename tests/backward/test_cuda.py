@@ -1,4 +1,4 @@
-"""CUDA inputs: on every machine with fakes in their place, on one with a GPU for real (`make test-cuda`)."""
+"""CUDA inputs, with fakes in their place, on every machine; for real they are in `test_gpu.py`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from torch._dynamo import compiled_autograd as dynamo
 from torch._inductor import config as inductor
 
 from tests.backward.holding import Script, debugging
-from tests.backward.programs import PROGRAMS
 from tests.backward.test_runtime import OFF, state
 
 FakeTensor = torch._subclasses.FakeTensor
@@ -133,73 +132,3 @@ def test_scalars_of_a_cpu_graph_say_so():
     graph.placeholder("inputs")
     (move,) = scalar_moves(graph, [torch.tensor(1.0), torch.ones(3)])
     assert "no input is on CUDA" in str(move.stays_because)
-
-
-# ---- on a GPU
-
-
-def on_gpu(name: str) -> list[torch.Tensor | None]:
-    torch.manual_seed(0)
-    with torch.device("cuda"):
-        loss, leaves = PROGRAMS[name]()
-    loss.backward()
-    torch.cuda.synchronize()
-    return [leaf.grad for leaf in leaves]
-
-
-@pytest.mark.cuda
-@pytest.mark.parametrize("name", sorted(set(PROGRAMS) - {"distributed_data_parallel"}))
-@pytest.mark.parametrize("cudagraphs", [False, True])
-def test_gpu_gradients_equal_eager_at_every_stop(name: str, cudagraphs: bool):
-    expected = on_gpu(name)
-    script = Script("stepIn")
-    setting = inductor.patch({"triton.cudagraphs": cudagraphs})
-    with setting, debugging(script, names=["GraphRoot"]), compiled_autograd.enable(lambda graph: graph) as runs:
-        found = on_gpu(name)
-    assert "cuda:0" in runs[-1].inputs
-    assert runs[-1].device_ms is not None and runs[-1].device_ms >= 0
-    nodes = [stop.names[0] for stop in script.stops if "NodeCall" in stop.names[0] and "hook" not in stop.names[0]]
-    assert len(nodes) == len(set(nodes)) == len(runs[-1].node_calls)
-    for gradient, wanted in zip(found, expected, strict=True):
-        assert (gradient is None) == (wanted is None)
-        if gradient is not None and wanted is not None:
-            torch.testing.assert_close(gradient.to_dense(), wanted.to_dense())
-
-
-@pytest.mark.cuda
-def test_gpu_moves_the_scalar_and_reports_it():
-    expected = divide("cuda")
-    with inductor.patch({"triton.cudagraphs": True}), compiled_autograd.enable(torch.compile) as runs:
-        for _ in range(3):
-            torch.testing.assert_close(divide("cuda"), expected)
-    assert runs[0].moved_to_cuda and runs[0].moved_bytes == 4 * len(runs[0].moved_to_cuda)
-    assert runs[0].inputs["cpu"].count == len(runs[0].moved_to_cuda) + 1
-    assert [run.captured for run in runs] == [True, False, False]
-
-
-@pytest.mark.cuda
-def test_gpu_side_stream():
-    expected = divide("cuda")
-    stream = torch.cuda.Stream()
-    stream.wait_stream(torch.cuda.current_stream())
-    with torch.cuda.stream(stream), compiled_autograd.enable(lambda graph: graph) as runs:
-        found = divide("cuda")
-    stream.synchronize()
-    torch.testing.assert_close(found, expected)
-    assert runs[0].device_ms is not None
-
-
-@pytest.mark.cuda
-def test_gpu_is_usable_after_a_capture_that_failed_at_a_stop():
-    def fails(inspection: Any) -> None:
-        raise RuntimeError("the client went away")
-
-    script = Script("stepIn")
-    script.at_stop = fails
-    expected = divide("cuda")
-    fails_the_test = pytest.raises(AssertionError, match="the client went away")
-    enabled = compiled_autograd.enable(lambda graph: graph)
-    with fails_the_test, debugging(script, names=["GraphRoot"]), enabled:
-        torch.testing.assert_close(divide("cuda"), expected)
-    torch.cuda.synchronize()
-    torch.testing.assert_close(divide("cuda"), expected)

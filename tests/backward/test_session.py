@@ -15,6 +15,7 @@ from tests.dap.marks import line
 
 __all__ = ["client", "spawn"]
 TRAIN = Path(__file__).parent / "debuggees" / "train.py"
+EAGER = TRAIN.with_name("eager.py")
 
 
 def configuration(**more: Any) -> dict[str, Any]:
@@ -95,6 +96,12 @@ def test_nodes_and_saved_tensors_lead_to_the_forward_line(client: DapClient):
     sin = str(TRAIN), line(TRAIN, "sin")
     assert sin in places(stop.variables(scopes["Graph"].variables_reference))
     assert places(stop.variables(scopes["Saved Tensors"].variables_reference)) == {(str(TRAIN), line(TRAIN, "forward"))}
+    lines = stop.variables(scopes["Forward"].variables_reference)
+    assert lines[f"train.py:{line(TRAIN, 'forward')}"].value == "MmBackward0, AccumulateGrad"
+    assert lines[f"train.py:{line(TRAIN, 'sin')}"].value == "SumBackward0, SinBackward0"
+    nodes = stop.variables(lines[f"train.py:{line(TRAIN, 'forward')}"].variables_reference)
+    assert (nodes["MmBackward0"].value, nodes["torch::autograd::AccumulateGrad"].value) == ("NodeCall 3", "to come")
+    assert places(lines) == {(str(TRAIN), line(TRAIN, mark)) for mark in ("forward", "sin")}
     document = scopes["Graph"].source
     assert document is not None and document.name == "backward [!0] graph so far"
     content = client.request("source", {"sourceReference": document.source_reference})["content"]
@@ -153,3 +160,18 @@ def test_stepping_in_from_the_captured_graph_traces_it_with_its_forward_lines(cl
     assert ("MmBackward0 [!0/0/0 NodeCall 3]", line(TRAIN, "forward")) in found, found
     stop.resume()
     assert ends_well(client)
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+@pytest.mark.parametrize("backend", ["eager", "nonsense"])
+def test_a_setting_turns_it_on_for_the_whole_program(client: DapClient, backend: str, runtime: bool):
+    placed = configuration(program=str(EAGER), runtime=runtime, compiledAutograd=backend)
+    client.launch(placed, functions=["AddmmBackward0"])
+    if backend == "eager":
+        stop = client.wait_for_stop()
+        assert stop.where() == ("AddmmBackward0 [!0 NodeCall 2]", line(EAGER, "forward"))
+        stop.resume()
+    assert client.wait_for_end() == 0
+    assert client.output("stdout").split() == ["gradient", "3.0"]
+    if backend == "nonsense":
+        assert "torch knows no backend 'nonsense' for `compiledAutograd`" in client.output("important")

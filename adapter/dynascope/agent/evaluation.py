@@ -12,7 +12,7 @@ from dynascope.agent.inspection.console import Console
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.names import Names
 
-__all__ = ["EvaluationError", "condition_holds", "format_log_message"]
+__all__ = ["EvaluationError", "condition_holds", "fill", "format_log_message"]
 
 _PIECES = re.compile(r"\{\{|\}\}|\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}")
 
@@ -38,12 +38,18 @@ def format_log_message(template: str, translator: Any) -> str:
     names = Names(translator)
     console, look = Console(names), names.look()
 
-    def fill(match: re.Match[str]) -> str:
+    return fill(template, lambda expression: console.row(expression, "watch", look).value)
+
+
+def fill(template: str, text_of: Callable[[str], str]) -> str:
+    """A DAP logMessage with the text of each `{expression}`, or why `text_of` raised EvaluationError."""
+
+    def piece(match: re.Match[str]) -> str:
         if match.group() in ("{{", "}}"):
             return match.group()[0]
         try:
-            return console.row(match.group(1), "watch", look).value
+            return text_of(match.group(1))
         except EvaluationError as error:
             return f"<{error}>"
 
-    return _PIECES.sub(fill, template)
+    return _PIECES.sub(piece, template)

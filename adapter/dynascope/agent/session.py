@@ -280,6 +280,7 @@ class Agent:
         self.stops.ids_begin_at(message.first_id)
         if message.record:
             self._end_recording = process.begin_beside_a_debugger(self._recording_says)
+        self._backward.configure(message)
         self._is_there("configuration")
 
     def _set_breakpoints(self, message: SetBreakpoints) -> BreakpointsBody:

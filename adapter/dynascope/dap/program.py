@@ -155,6 +155,7 @@ class Program(ABC):
             debug_dynamo=self.arguments.debug_dynamo,
             stop_on_entry=alone and self.arguments.stop_on_entry,
             record=self.arguments.record,
+            compiled_autograd=self.arguments.autograd_backend,
         )
         try:
             await asyncio.wait_for(agent.ask(request), HELLO_TIMEOUT)

@@ -241,7 +241,7 @@ class ProgramWithDebugpy(Program):
         """Those of our own arguments that a child process's session takes over."""
         ours: dict[str, object] = {
             name: self.configuration[name]
-            for name in ("record", "debugDynamo", "exceptionFilters")
+            for name in ("record", "debugDynamo", "compiledAutograd", "exceptionFilters")
             if name in self.configuration
         }
         return ours if self._token is None else ours | {"token": self._token}

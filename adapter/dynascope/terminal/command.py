@@ -19,6 +19,8 @@ class LikePython(click.Command):
         takes_value = {"-b", "--break", "--catch", "--commands", "--command"}
         position = 0
         while position < len(args) and args[position].startswith("-") and args[position] != "--":
+            if args[position] == "--compiled-autograd":
+                args = [*args[:position], "--compiled-autograd=inductor", *args[position + 1 :]]
             word = args[position]
             position += 2 if word in takes_value | {"-m", "-c"} else 1
             if word[:2] in ("-m", "-c"):
@@ -51,6 +53,11 @@ class LikePython(click.Command):
 @click.option("--stop-on-entry", is_flag=True, help="Stop at the program's first line.")
 @click.option("--record/--no-record", default=True, show_default=True, help="Keep what Dynamo decides in .dynascope/.")
 @click.option(
+    "--compiled-autograd",
+    metavar="[=BACKEND]",
+    help="Capture the program's backwards and compile them, with inductor unless told otherwise.",
+)
+@click.option(
     "--commands",
     "command_file",
     metavar="FILE",
@@ -68,6 +75,7 @@ def debug(
     just_my_code: bool,
     stop_on_entry: bool,
     record: bool,
+    compiled_autograd: str | None,
     command_file: Iterable[str] | None,
     command_lines: tuple[str, ...],
     target: tuple[str, ...],
@@ -88,6 +96,7 @@ def debug(
         just_my_code=just_my_code,
         stop_on_entry=stop_on_entry,
         record=record,
+        compiled_autograd=compiled_autograd,
         # keeps its lines and ours in order
         environment={} if sys.stdout.isatty() else {"PYTHONUNBUFFERED": "1"},
     )

@@ -20,6 +20,8 @@ class Program:
     stop_on_entry: bool = False
     record: bool = True
     environment: dict[str, str] = field(default_factory=dict)
+    compiled_autograd: str | None = None
+    """The backend that compiles the program's backwards; None leaves them to it."""
 
     @property
     def name(self) -> str:
@@ -50,6 +52,7 @@ class Program:
             "justMyCode": self.just_my_code,
             "stopOnEntry": self.stop_on_entry,
             "record": self.record,
+            "compiledAutograd": self.compiled_autograd or False,
             # One prompt serves one process; children of the program run on undebugged.
             "subProcess": False,
             "showReturnValue": True,

@@ -26,6 +26,8 @@ class Configure(Request, tag="configure"):
     stop_on_entry: bool = False
     record: bool = False
     """Write what Dynamo decides to the facts of the workspace, as `dynascope run` does."""
+    compiled_autograd: str | None = None
+    """The backend that compiles the program's backwards; None: compiled autograd is left to the program."""
     first_id: int = FIRST_AGENT_ID
 
 

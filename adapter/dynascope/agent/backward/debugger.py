@@ -17,6 +17,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol
 from dynascope.agent.backward import sources
 from dynascope.agent.backward.breakpoints import BackwardTable
 from dynascope.agent.backward.captures import Captures
+from dynascope.agent.backward.hits import BackwardHits
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
@@ -95,15 +96,26 @@ class BackwardDebugger:
         self._step_into_compile = step_into_compile
         self._suspension = suspension
         self._send = send
+        self._hits = BackwardHits(send)
         self._captures = Captures()
         self._threads: dict[int, _Thread] = {}
-        self.table = BackwardTable()
-        """Replaced as a whole, from any thread."""
+        self._table = BackwardTable()
         self.enabled = True
         self._recorder = Recorder()
-        self._recorder.add(self._report_run)
         compiled_autograd.observe(self)
         compiled_autograd.observe(self._recorder)
+
+    @property
+    def table(self) -> BackwardTable:
+        """Replaced as a whole, from any thread."""
+        return self._table
+
+    @table.setter
+    def table(self, table: BackwardTable) -> None:
+        self._table = table
+        self._recorder.discard(self._report_run)
+        if not table.is_empty:  # else nobody reads what measuring every run would cost
+            self._recorder.add(self._report_run)
 
     def remove(self) -> None:
         self.enabled = False
@@ -116,8 +128,7 @@ class BackwardDebugger:
 
     def _report_run(self, run: BackwardRun) -> None:
         """What each backward did, in the debug console of somebody who debugs backwards."""
-        if not self.table.is_empty:
-            self._send(Output(category="console", output=f"{run}\n"))
+        self._send(Output(category="console", output=f"{run}\n"))
 
     # ---- compiled_autograd.Observer
 
@@ -141,7 +152,10 @@ class BackwardDebugger:
             return
         if thread.mode is Mode.RUN and self.table.is_empty and not self._suspension.pause_requested():
             return
-        found = self.table.at_node(index, name, autograd_graph.function_name(function))
+        class_name = autograd_graph.function_name(function)
+        if class_name is not None:
+            thread.live.functions[index] = class_name
+        found = self.table.at_node(index, name, class_name)
         if self.table.lines:
             for frame in thread.live.made_at(index)[:1]:
                 found += self.table.at_line(frame)
@@ -232,7 +246,7 @@ class BackwardDebugger:
                 self._step_into_compile()
 
     def _stop_if_wanted(self, thread: _Thread, moment: Moment, found: Sequence[Breakpoint]) -> None:
-        hits = [each for each in found if self._is_hit(each)]
+        hits = self._hits.at(found, thread.live, moment) if thread.live is not None else []
         if hits:
             by_name = all(isinstance(each.asked, FunctionBreakpoint) for each in hits)
             self._stop(thread, moment, "function breakpoint" if by_name else "breakpoint", [each.id for each in hits])
@@ -240,17 +254,6 @@ class BackwardDebugger:
             self._stop(thread, moment, "pause", [])
         elif _ends_step(thread.mode, moment):
             self._stop(thread, moment, "step", [])
-
-    def _is_hit(self, breakpoint: Breakpoint) -> bool:
-        if breakpoint.condition:
-            text = f"The condition {breakpoint.condition!r} has no answer in a backward, so the breakpoint stops.\n"
-            self._send(Output(category="important", output=text))
-        if not breakpoint.counts():
-            return False
-        if breakpoint.log_message is None:
-            return True
-        self._send(Output(category="console", output=f"{breakpoint.log_message}\n"))
-        return False
 
     def _stop(self, thread: _Thread, moment: Moment, reason: StopReason, ids: list[int]) -> None:
         live = thread.live

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from dynascope.agent.backward.breakpoints import MODE, BackwardTable
+from dynascope.agent.backward.setting import CompiledAutograd
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.code_lines import lines_with_code
 from dynascope.agent.imports import when_imported
@@ -20,7 +21,7 @@ from dynascope.agent.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import Source, SourceBreakpoint
 from dynascope.wire.messages import Message
-from dynascope.wire.to_agent import SetBreakpoints
+from dynascope.wire.to_agent import Configure, SetBreakpoints
 
 if TYPE_CHECKING:
     from dynascope.agent.backward.debugger import BackwardDebugger, Holder
@@ -48,10 +49,15 @@ class BackwardHalf:
         step_into_compile: Callable[[], None] = lambda: None,
     ) -> None:
         self._make: Callable[[], BackwardDebugger] = lambda: _debugger(hold, suspension, send, step_into_compile)
+        self._setting = CompiledAutograd(send)
         self._table = BackwardTable()
         self._forward_lines: ForwardLines | None = None
         self._torch_not_yet_imported: Callable[[], None] = lambda: None
         self.debugger: BackwardDebugger | None = None
+
+    def configure(self, settings: Configure) -> None:
+        if settings.compiled_autograd is not None:
+            self._setting.begin(settings.compiled_autograd)
 
     def begin(self) -> None:
         """torch._dynamo is imported."""
@@ -59,6 +65,7 @@ class BackwardHalf:
         self.debugger.table = self._table
 
     def end(self) -> None:
+        self._setting.end()
         self._use(BackwardTable())
         debugger, self.debugger = self.debugger, None
         if debugger is not None:
@@ -90,19 +97,23 @@ class BackwardHalf:
         if self.debugger is not None:
             self.debugger.table = table
         if self._forward_lines is not None:
-            self._forward_lines.want(table.wants_lines)
-        elif table.wants_lines:
+            self._forward_lines.want(self._wants_lines())
+        elif self._wants_lines():
             # the forward may run long before Dynamo is imported
             self._torch_not_yet_imported()
             self._torch_not_yet_imported = when_imported("torch", self._note_forward_lines)
         else:
             self._torch_not_yet_imported()
 
+    def _wants_lines(self) -> bool:
+        """Whether to know where the forward makes its nodes: who stops at a node wants to see what it came from."""
+        return self._table.wants_lines or any(names_backward(pattern) for pattern, _ in self._table.names)
+
     def _note_forward_lines(self) -> None:
         from dynascope.agent.backward.forward_lines import ForwardLines
 
         self._forward_lines = ForwardLines()
-        self._forward_lines.want(self._table.wants_lines)
+        self._forward_lines.want(self._wants_lines())
 
 
 def names_backward(pattern: str) -> bool:

@@ -6,6 +6,7 @@ import os.path
 import types
 from collections.abc import Iterator, Sequence
 
+from dynascope.agent.backward import evaluation
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
 from dynascope.agent.backward.scopes import graph, headings
@@ -147,7 +148,7 @@ class BackwardInspection:
                 frame = self._running[request.frame_id]
                 row = evaluate_running(frame, request.expression, request.context, request.hex)
             elif request.frame_id in self._moments:
-                row = self._named(request.frame_id, request.expression.strip(), Look(None, request.hex))
+                row = self._value(self._moments[request.frame_id], request)
             else:
                 raise EvaluationError("This frame is gone: the program went on since.")
             variable = to_variable(row, self._reference(row.below), self._locations)
@@ -161,14 +162,13 @@ class BackwardInspection:
             value_location_reference=variable.value_location_reference,
         )
 
-    def _named(self, frame_id: int, name: str, look: Look) -> Row:
-        for heading in headings(self._live, self._moments[frame_id]):
+    def _value(self, moment: Moment, request: Evaluate) -> Row:
+        """A row of the scopes by its name, with all that is below it; else what the expression gives."""
+        look, name = Look(None, request.hex), request.expression.strip()
+        for heading in headings(self._live, moment):
             if heading.name.lower() == name.lower():
                 return Row(name, heading.name, below=heading.below)
             for row in heading.below.page(look, None, None, None):
                 if row.name == name:
                     return row
-        raise EvaluationError(
-            f"{name!r} is no row of this capture: nothing of the program runs here. Name one, such as inputs[0] or "
-            "sizes[0], or evaluate in a frame of the program below."
-        )
+        return evaluation.row(name, self._live, moment, look)

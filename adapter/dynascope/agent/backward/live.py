@@ -7,6 +7,7 @@ import bisect
 import os
 import types
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,6 +22,14 @@ from dynascope.agent.internals.compiled_autograd import Compiler, Given
 from dynascope.agent.user_code import OUR_FOLDER, real_path
 
 _TORCH = os.path.dirname(real_path(torch.__file__)) + os.sep
+
+
+@dataclass(frozen=True, slots=True)
+class MadeNode:
+    """An autograd node that a line of the forward made; `index` is its place in the engine's order."""
+
+    index: int
+    name: str
 
 
 class LiveCapture:
@@ -40,13 +49,14 @@ class LiveCapture:
         """How nodes were written when the passes began: those that a pass removes are gone afterwards."""
         self.hooks_given: Sequence[Any] = ()
         """The hooks' functions, once the captured graph is about to run."""
-        self.functions: dict[int, Any] = {}
-        """By NodeCall: the `torch.autograd.Function` context, of nodes that are written in Python."""
+        self.functions: dict[int, str] = {}
+        """By NodeCall: the class of the `torch.autograd.Function`, of nodes that are written in Python."""
         self._calls_by_name: dict[str, int] = {}
         self._nodes_ordered = 0
         self._passes_have_begun = False
         self._order: list[AutogradNode | None] | None = None
         self._tensors: list[Any] | None = None
+        self._by_line: dict[tuple[str, int], list[MadeNode]] | None = None
 
     @property
     def graph(self) -> Any:
@@ -66,26 +76,32 @@ class LiveCapture:
 
     def node(self, index: int) -> AutogradNode | None:
         """The autograd node of a NodeCall; None for the root, and where the walk is not the engine's."""
+        order = self._walked()
+        names = {call.index: call.name for call in self.capture.node_calls}
+        if index >= len(order) or autograd_graph.name_of(order[index]) != names.get(index):
+            return None
+        return order[index]
+
+    def _walked(self) -> list[AutogradNode | None]:
         if self._order is None:
             self._order = autograd_graph.walk(self.call) if self.call is not None else []
-        names = {call.index: call.name for call in self.capture.node_calls}
-        if index >= len(self._order) or autograd_graph.name_of(self._order[index]) != names.get(index):
-            return None
-        return self._order[index]
+        return self._order
 
     def made_at(self, index: int) -> list[ForwardFrame]:
         """The program's frames that made a NodeCall's node, innermost first, without torch's and ours; [] if not
         known."""
         node = self.node(index)
-        if node is None:
-            return []
-        return [
-            frame
-            for frame in autograd_graph.made_at(node)
-            if not frame.path.startswith("<")
-            and not real_path(frame.path).startswith(_TORCH)
-            and not real_path(frame.path).startswith(OUR_FOLDER)
-        ]
+        return _frames_of_program(node) if node is not None else []
+
+    def nodes_by_forward_line(self) -> dict[tuple[str, int], list[MadeNode]]:
+        """File and line → all nodes of this backward that it made; those to come included."""
+        if self._by_line is None:
+            self._by_line = {}
+            for index, node in enumerate(self._walked()):
+                for frame in _frames_of_program(node)[:1] if node is not None else ():
+                    made = MadeNode(index, autograd_graph.name_of(node))
+                    self._by_line.setdefault((frame.path, frame.line), []).append(made)
+        return self._by_line
 
     def gradients(self, index: int) -> list[Any]:
         """What is known of the gradients that flow into a node: `shape`, `dtype`, `device`, from the forward."""
@@ -157,3 +173,13 @@ class LiveCapture:
         if self._tensors is None:
             self._tensors = autograd_graph.tensors_in_frames(self.caller, self.call.outputs if self.call else ())
         return self._tensors
+
+
+def _frames_of_program(node: AutogradNode) -> list[ForwardFrame]:
+    return [
+        frame
+        for frame in autograd_graph.made_at(node)
+        if not frame.path.startswith("<")
+        and not real_path(frame.path).startswith(_TORCH)
+        and not real_path(frame.path).startswith(OUR_FOLDER)
+    ]

@@ -95,11 +95,15 @@ class Recorder:
 
     @contained
     def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
+        if not self._receivers:
+            return
         self._running[threading.get_ident()] = _Run(given, self.captures.of(compiler))
 
     @contained
     def graph_begins(self, compiler: Compiler) -> None:
-        run = self._running[threading.get_ident()]
+        run = self._running.get(threading.get_ident())
+        if run is None:
+            return
         run.graph_began = time.perf_counter()
         if run.timed:
             begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -108,17 +112,19 @@ class Recorder:
 
     @contained
     def graph_ends(self, compiler: Compiler) -> None:
-        run = self._running[threading.get_ident()]
+        run = self._running.get(threading.get_ident())
+        if run is None:
+            return
         run.graph_ended = time.perf_counter()
         if run.events is not None:
             run.events[1].record()
 
     @contained
     def run_ends(self, compiler: Compiler, error: BaseException | None) -> None:
-        run = self._running.pop(threading.get_ident())
+        run = self._running.pop(threading.get_ident(), None)
         capture = self.captures.of(compiler)
         capture.runs += 1
-        if not self._receivers:
+        if run is None:
             return
         report = BackwardRun(
             number=next(self._numbers),

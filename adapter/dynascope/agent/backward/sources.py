@@ -58,16 +58,6 @@ class Sources:
                 return capture.forward_frames.get(index)
         return None
 
-    def lines_from(self, path: str, line: int) -> list[tuple[str, int, Origin]]:
-        """The other way: file and line of every captured node that a line of the forward led to."""
-        found = []
-        for file, (_, lines) in list(self._files.items()):
-            for number in lines:
-                origin = self.origin(file, number)
-                if origin and origin.forward and (origin.forward.path, origin.forward.line) == (path, line):
-                    found.append((file, number, origin))
-        return found
-
 
 captured = Sources()
 """Those of this process."""

@@ -13,7 +13,7 @@ from msgspec import Raw, field
 from dynascope.dap.protocol.arguments import Address, ExceptionFilterOptions, PathMapping
 from dynascope.wire.dap import DapStruct
 
-OURS = ("runtime", "record", "debugDynamo", "token", "exceptionFilters")
+OURS = ("runtime", "record", "debugDynamo", "compiledAutograd", "token", "exceptionFilters")
 
 
 class StartArguments(DapStruct):
@@ -25,6 +25,8 @@ class StartArguments(DapStruct):
     """The agent writes what Dynamo decides into `.dynascope/`, as `dynascope run` does."""
     debug_dynamo: bool = False
     """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo work (slow)."""
+    compiled_autograd: bool | str = False
+    """True, or a backend's name: backwards of the program are captured and compiled (True: with `inductor`)."""
     token: str | None = None
     exception_filters: list[ExceptionFilterOptions] = field(default_factory=list)
     """The agent's own filters that are on beside those of the client: its user interface may have no place for them."""
@@ -34,6 +36,13 @@ class StartArguments(DapStruct):
     no_debug: bool | None = None
     on_terminate: str | bool | None = None
     """"KeyboardInterrupt": `terminate` interrupts the program and leaves the rest to it."""
+
+    @property
+    def autograd_backend(self) -> str | None:
+        """What compiles captured backwards; None when compiled autograd is left to the program."""
+        if self.compiled_autograd is True:
+            return "inductor"
+        return self.compiled_autograd or None
 
 
 class LaunchArguments(StartArguments):

@@ -6,13 +6,22 @@ from collections.abc import Iterator
 
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
-from dynascope.agent.backward.scopes import compiling, graph, hooks, inputs, numbers, passes, saved_tensors
+from dynascope.agent.backward.scopes import (
+    compiling,
+    forward_lines,
+    graph,
+    hooks,
+    inputs,
+    numbers,
+    passes,
+    saved_tensors,
+)
 from dynascope.agent.inspection.scopes.heading import Heading
 
 
 def headings(live: LiveCapture, moment: Moment) -> Iterator[Heading]:
-    """At a node: Inputs, Sizes, Scalars, Hooks, Saved Tensors, Graph, Compile. Behind the last one, Passes come
-    first."""
+    """At a node: Inputs, Sizes, Scalars, Hooks, Saved Tensors, Forward if its lines are known, Graph, Compile. Behind
+    the last one, Passes come first."""
     if moment.kind in ("pass", "run"):
         yield passes.heading(live)
     yield inputs.heading(live, moment)
@@ -21,5 +30,7 @@ def headings(live: LiveCapture, moment: Moment) -> Iterator[Heading]:
     yield hooks.heading(live)
     if moment.node_call is not None:
         yield saved_tensors.heading(live, moment.node_call)
+    if (forward := forward_lines.heading(live)) is not None:
+        yield forward
     yield graph.heading(live, moment)
     yield compiling.heading(live, moment)

@@ -1,0 +1,32 @@
+"""Forward: each line of the program that made nodes of this backward, and which: called so far, or still to come."""
+
+from __future__ import annotations
+
+import os.path
+
+from dynascope.agent.backward.live import LiveCapture, MadeNode
+from dynascope.agent.backward.scopes.rows import fact
+from dynascope.agent.inspection.locations import Place
+from dynascope.agent.inspection.rows import Below, Row, fixed
+from dynascope.agent.inspection.scopes.heading import Heading
+
+NAME = "Forward"
+
+
+def heading(live: LiveCapture) -> Heading | None:
+    """None where no line is known: nothing asked the forward to note them."""
+    lines = live.nodes_by_forward_line()
+    if not lines:
+        return None
+    called = {call.index for call in live.capture.node_calls}
+    return Heading(NAME, Below(named=fixed([_row(place, made, called) for place, made in sorted(lines.items())])))
+
+
+def _row(place: Place, made: list[MadeNode], called: set[int]) -> Row:
+    rows = [fact(node.name, _when(node, called), place) for node in made]
+    names = ", ".join(node.name.rpartition("::")[2] for node in made)
+    return Row(f"{os.path.basename(place[0])}:{place[1]}", names, below=Below(named=fixed(rows)), made_at=place)
+
+
+def _when(node: MadeNode, called: set[int]) -> str:
+    return f"NodeCall {node.index}" if node.index in called else "to come"
