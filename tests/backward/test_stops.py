@@ -67,8 +67,12 @@ def test_every_node_stops_once_and_nothing_changes(name: str):
     plain_graphs, plain_gradients, plain_counters = captured(build)
     states = random.getstate(), torch.get_rng_state().clone(), numpy.random.get_state()[1].copy()
     script = Script("stepIn")
-    # what debugpy does to show a tensor of the program below
-    script.at_stop = lambda inspection: repr((torch.ones(3, requires_grad=True) * 2).sum()) and None
+
+    def look(inspection: Any) -> None:
+        repr((torch.ones(3, requires_grad=True) * 2).sum())  # what debugpy does to show a tensor of the program below
+        evaluate(inspection, "any(each.shape[0] > 2 for each in inputs if each.ndim), gradients, sizes, len(reasons)")
+
+    script.at_stop = look
     with debugging(script, names=["GraphRoot"]), compiled_autograd.record() as runs:
         graphs, debugged, counted = captured(build)
     assert graphs == plain_graphs
