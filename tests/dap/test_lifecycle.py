@@ -195,6 +195,7 @@ def test_child_processes_become_sessions_of_their_own(spawn: Callable[..., DapCl
 
     def start_debugging(arguments: Body) -> Body:
         assert arguments["request"] == "attach" and arguments["configuration"]["type"] == "dynascope"
+        assert arguments["configuration"]["python"] == [sys.executable]
         child = spawn()
         children.append(child)
         threading.Thread(target=follow, args=(child, arguments["configuration"]), daemon=True).start()

@@ -238,12 +238,14 @@ class ProgramWithDebugpy(Program):
                 self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
     def _inherited(self) -> dict[str, object]:
-        """Those of our own arguments that a child process's session takes over."""
+        """Those of our own arguments that a child process's session takes over, and the interpreter."""
         ours: dict[str, object] = {
             name: self.configuration[name]
             for name in ("record", "debugDynamo", "compiledAutograd", "exceptionFilters")
             if name in self.configuration
         }
+        if isinstance(self.arguments, LaunchArguments):
+            ours["python"] = launch.interpreter(self.arguments)  # debugpy tells it with what we had it append
         return ours if self._token is None else ours | {"token": self._token}
 
     async def _pass_to_client(self, message: Envelope) -> None:
