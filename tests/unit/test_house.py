@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "facts": set(),
     "agent": {"dynascope.wire", "dynascope.facts"},
     "dap": {"dynascope.wire", "dynascope.facts"},
-    "dynascope_lsp": {"dynascope.wire", "dynascope.facts"},
+    "dynascope_lsp": {"dynascope.wire", "dynascope.facts", "dynascope.__version__"},
     "report": {"dynascope.facts"},
     "recording": {"dynascope.facts"},
     "terminal": {"dynascope.wire", "dynascope.dap.protocol", "dynascope.dap.transport"},
