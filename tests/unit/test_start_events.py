@@ -1,4 +1,4 @@
-"""On a thread that compiles, function starts that the debugger does not want are switched off (Python 3.12)."""
+"""While a thread compiles, function starts that the debugger does not want are switched off (Python 3.12)."""
 
 from __future__ import annotations
 
@@ -37,11 +37,14 @@ def debugger():
     finally:
         monitoring.set_events(tool, 0)
         monitoring.register_callback(tool, start, None)
+        monitoring.register_callback(tool, monitoring.events.LINE, None)
+        for function in (wanted, unwanted):
+            monitoring.set_local_events(tool, function.__code__, 0)
         monitoring.free_tool_id(tool)
 
 
-def test_what_the_debugger_does_not_want_stays_off_until_it_asks_again(debugger: list[str]):
-    events = StartEvents(lambda code: code is wanted.__code__)
+def test_what_has_no_breakpoint_stays_off_until_the_debugger_asks_again(debugger: list[str]):
+    events = StartEvents(lambda code: code is wanted.__code__, lambda: False)
     events.begin()
     wanted(), unwanted()
     assert debugger == []
@@ -53,18 +56,31 @@ def test_what_the_debugger_does_not_want_stays_off_until_it_asks_again(debugger:
     assert debugger == ["wanted", "wanted", "unwanted"]
 
 
-def test_other_threads_report_to_the_debugger(debugger: list[str]):
-    events = StartEvents(lambda code: False)
+def test_the_lines_of_what_has_a_breakpoint_are_reported_on_every_thread(debugger: list[str]):
+    lines: list[str] = []
+    monitoring.register_callback(
+        monitoring.DEBUGGER_ID, monitoring.events.LINE, lambda code, line: lines.append(code.co_name)
+    )
+    events = StartEvents(lambda code: code is wanted.__code__, lambda: False)
     events.begin()
-    thread = threading.Thread(target=wanted)
-    thread.start()
-    thread.join()
-    assert debugger == ["wanted"]
+    for function in (wanted, unwanted):
+        thread = threading.Thread(target=function)
+        thread.start()
+        thread.join()
     events.end()
+    assert lines == ["wanted"]
+
+
+def test_a_debugger_that_needs_the_starts_keeps_them(debugger: list[str]):
+    events = StartEvents(lambda code: False, lambda: True)
+    events.begin()
+    wanted()
+    events.end()
+    assert debugger == ["wanted"]
 
 
 def test_a_callback_that_the_debugger_changes_meanwhile_is_left_in_place(debugger: list[str]):
-    events = StartEvents(lambda code: False)
+    events = StartEvents(lambda code: False, lambda: False)
     events.begin()
     newer: list[str] = []
     start = monitoring.events.PY_START

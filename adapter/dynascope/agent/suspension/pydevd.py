@@ -74,7 +74,7 @@ class PydevdSuspension(Suspension):
         self._self_test()
         self._originals: list[tuple[Any, str, Any]] = []
         self._generated_code = GeneratedCode()
-        self._start_events = StartEvents(self._may_stop_in)
+        self._start_events = StartEvents(self._has_breakpoint_in, self._starts_matter)
         self._untraced: set[int] = set()
         """Idents of the threads on which pydevd's tracing stays off, because it would break the program."""
         self._hide_our_files()
@@ -262,11 +262,16 @@ class PydevdSuspension(Suspension):
         if token and not self._pydevd.pydb_disposed and threading.get_ident() not in self._untraced:
             self._pydevd.enable_tracing()
 
-    def _may_stop_in(self, code: types.CodeType) -> bool:
-        pydevd, files = self._pydevd, self._files
-        if pydevd.has_plugin_line_breaks or pydevd.function_breakpoint_name_to_breakpoint or self._anybody_steps():
-            return True
-        return bool(pydevd.breakpoints.get(files.get_abs_path_real_path_and_base_from_file(code.co_filename)[1]))
+    def _has_breakpoint_in(self, code: types.CodeType) -> bool:
+        path = self._files.get_abs_path_real_path_and_base_from_file(code.co_filename)[1]
+        lines = self._pydevd.breakpoints.get(path)
+        return bool(lines) and any(line in lines for _, _, line in code.co_lines())
+
+    def _starts_matter(self) -> bool:
+        pydevd = self._pydevd
+        return bool(
+            pydevd.has_plugin_line_breaks or pydevd.function_breakpoint_name_to_breakpoint or self._anybody_steps()
+        )
 
     def _look_at_generated_code(self) -> None:
         """pydevd raises into the program when it traces code that has no hash: not on this thread, then."""
