@@ -60,6 +60,14 @@ class Terminal:
         local_modes = termios.tcgetattr(self._master)[3]
         return not local_modes & termios.ISIG
 
+    def leave_keys_to_the_terminal(self) -> None:
+        """Returns when no prompt reads single keys: it may print what comes before it has put the terminal back."""
+        end = time.monotonic() + PATIENCE
+        while self.reading_keys() and time.monotonic() < end:
+            if select.select([self._master], [], [], 0.05)[0]:
+                self._text += os.read(self._master, 65536).decode(errors="replace")
+        assert not self.reading_keys()
+
     def wait(self) -> int:
         """The exit code, once the program has ended by itself."""
         end = time.monotonic() + PATIENCE
