@@ -10,6 +10,7 @@ import itertools
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 
@@ -32,6 +33,9 @@ from dynascope.wire.dap import (
 NO_FUNCTION_YET = "No function of that name is known yet; it stops when Dynamo or Python enters one."
 
 Asked = ClientBreakpoint | ClientFunctionBreakpoint | ClientInstructionBreakpoint | ClientDataBreakpoint
+AgentBreakpoint = TypeVar(
+    "AgentBreakpoint", SourceBreakpoint, FunctionBreakpoint, InstructionBreakpoint, DataBreakpoint
+)
 
 
 class DebugpyBreakpoint(msgspec.Struct):
@@ -202,54 +206,10 @@ class BreakpointTable:
         return entries
 
 
-def for_agent(entry: Entry) -> SourceBreakpoint:
-    """A line breakpoint as the agent wants it."""
-    asked = entry.asked
-    assert isinstance(asked, ClientBreakpoint)
-    return SourceBreakpoint(
-        id=entry.id,
-        line=asked.line,
-        column=asked.column,
-        condition=asked.condition,
-        hit_condition=asked.hit_condition,
-        log_message=asked.log_message,
-        mode=asked.mode,
-    )
-
-
-def function_for_agent(entry: Entry) -> FunctionBreakpoint:
-    """A function breakpoint as the agent wants it."""
-    asked = entry.asked
-    assert isinstance(asked, ClientFunctionBreakpoint)
-    return FunctionBreakpoint(
-        id=entry.id, name=asked.name, condition=asked.condition, hit_condition=asked.hit_condition
-    )
-
-
-def instruction_for_agent(entry: Entry) -> InstructionBreakpoint:
-    """An instruction breakpoint as the agent wants it."""
-    asked = entry.asked
-    assert isinstance(asked, ClientInstructionBreakpoint)
-    return InstructionBreakpoint(
-        id=entry.id,
-        instruction_reference=asked.instruction_reference,
-        offset=asked.offset,
-        condition=asked.condition,
-        hit_condition=asked.hit_condition,
-    )
-
-
-def data_for_agent(entry: Entry) -> DataBreakpoint:
-    """A data breakpoint as the agent wants it."""
-    asked = entry.asked
-    assert isinstance(asked, ClientDataBreakpoint)
-    return DataBreakpoint(
-        id=entry.id,
-        data_id=asked.data_id,
-        access_type=asked.access_type,
-        condition=asked.condition,
-        hit_condition=asked.hit_condition,
-    )
+def for_agent(entry: Entry, kind: type[AgentBreakpoint]) -> AgentBreakpoint:
+    """The client's breakpoint as the agent wants it: the same fields, and our id."""
+    fields = {name: getattr(entry.asked, name) for name in kind.__struct_fields__ if name != "id"}
+    return kind(id=entry.id, **fields)
 
 
 def for_debugpy(entry: Entry) -> Asked:

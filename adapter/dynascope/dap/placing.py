@@ -11,18 +11,22 @@ from msgspec import Raw
 from dynascope.dap.breakpoints import (
     DebugpyBreakpoint,
     Entry,
-    data_for_agent,
     for_agent,
     for_debugpy,
-    function_for_agent,
-    instruction_for_agent,
 )
 from dynascope.dap.errors import RequestError
 from dynascope.dap.exception_filters import place_exceptions
 from dynascope.dap.log import logger
 from dynascope.dap.program import Program, decode_body
 from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments
-from dynascope.wire.dap import BreakpointsBody, Source
+from dynascope.wire.dap import (
+    BreakpointsBody,
+    DataBreakpoint,
+    FunctionBreakpoint,
+    InstructionBreakpoint,
+    Source,
+    SourceBreakpoint,
+)
 from dynascope.wire.to_agent import (
     SetBreakpoints,
     SetDataBreakpoints,
@@ -38,7 +42,9 @@ async def place_file(program: Program, source: Source, entries: list[Entry]) -> 
     """Make these the breakpoints of one file, in both halves. Raises RequestError when debugpy refuses them."""
     if (agent := program.agent) is not None:
         path = program.paths.to_program(source.path or "")
-        request = SetBreakpoints(id=agent.next_id(), path=path, breakpoints=[for_agent(entry) for entry in entries])
+        request = SetBreakpoints(
+            id=agent.next_id(), path=path, breakpoints=[for_agent(entry, SourceBreakpoint) for entry in entries]
+        )
         await _ask_agent(program, request, entries)
         # on this machine we can tell a file without code from none at all
         if program.launched and not path.startswith("<") and not os.path.exists(path):
@@ -54,7 +60,7 @@ async def place_file(program: Program, source: Source, entries: list[Entry]) -> 
 async def place_functions(program: Program, entries: list[Entry]) -> None:
     """Make these the function breakpoints, in both halves. Raises RequestError when debugpy refuses them."""
     if (agent := program.agent) is not None:
-        wanted = [function_for_agent(entry) for entry in entries]
+        wanted = [for_agent(entry, FunctionBreakpoint) for entry in entries]
         await _ask_agent(program, SetFunctionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
     if program.debugpy is not None:
         its = _left_to_debugpy(entries)
@@ -65,7 +71,7 @@ async def place_functions(program: Program, entries: list[Entry]) -> None:
 async def place_instructions(program: Program, entries: list[Entry]) -> None:
     """Make these the instruction breakpoints, which debugpy has none of."""
     if (agent := program.agent) is not None:
-        wanted = [instruction_for_agent(entry) for entry in entries]
+        wanted = [for_agent(entry, InstructionBreakpoint) for entry in entries]
         await _ask_agent(program, SetInstructionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
         for entry in entries:
             if entry.agent is not None:
@@ -75,7 +81,7 @@ async def place_instructions(program: Program, entries: list[Entry]) -> None:
 async def place_data(program: Program, entries: list[Entry]) -> None:
     """Make these the data breakpoints: the agent's alone, for debugpy has none."""
     if (agent := program.agent) is not None:
-        wanted = [data_for_agent(entry) for entry in entries]
+        wanted = [for_agent(entry, DataBreakpoint) for entry in entries]
         await _ask_agent(program, SetDataBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
 
 
