@@ -41,8 +41,11 @@ test: $(READY) ## every test that needs neither root nor a browser
 	@echo "Left out: VS Code in a browser, Neovim and Emacs (make test-e2e: installs them and Chromium, needs root for apt),"
 	@echo "          tests on a GPU (make test-cuda), the other torch versions (make matrix)."
 
+# The rest runs no torch, or is the same on every one.
+TESTS_OF_TORCH := tests/agent tests/backward tests/dap
+
 test-second: ## what depends on Python and torch on the second leg: Python 3.12, torch 2.15
-	$(MAKE) test TESTS="tests/agent tests/backward tests/dap" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
+	$(MAKE) test TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
 
 test-e2e: $(READY) ## real editors: VS Code's workbench in a browser, Neovim and Emacs
 	tests/e2e/run.sh $(abspath $(PY))
@@ -53,10 +56,10 @@ test-e2e: $(READY) ## real editors: VS Code's workbench in a browser, Neovim and
 test-cuda: $(READY) ## the tests that need a GPU
 	$(PYTEST) -m cuda tests
 
-matrix: ## agent and adapter tests on every supported torch
+matrix: ## all tests on torch 2.13, those of agent and adapter on every other supported torch
 	$(MAKE) test TORCH=torch==2.13.0
 	for version in 2.11.0 2.12.0 2.14.0 2.15.0; do \
-	  $(MAKE) test PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
+	  $(MAKE) test TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
 
 capabilities: $(READY) ## write the table of capabilities into README.md and docs/capabilities.md
 	$(PY) -m tests.dap.capability_table

@@ -14,6 +14,7 @@ from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.catching import Catching
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee, StepCommand
+from dynascope.terminal.interrupts import Interrupts, held_back
 from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer, lines_of
 from dynascope.terminal.program import Program
@@ -89,33 +90,39 @@ class Session:
             for name, why in refused.items():
                 self.printer.error(f"{name}: {why}")
             self._tell_moved()
+        except KeyboardInterrupt:
+            self.close()
+            raise
         except RequestFailed as error:
             self.close()
             self.exit_code = 1
             raise StartFailed(f"{self.program.name} did not start: {error}") from error
-        self.follow()
+        with held_back() as interrupts:
+            self.follow(interrupts)
 
     def resume(self, command: StepCommand, how: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Let the stopped program go on, to its next stop or its end; `how` are arguments of a step. Raises
         CommandError."""
         debuggee = self.need_program()
-        if self.stop is not None:
-            try:
-                debuggee.resume(command, self.stop.thread_id, how)
-            except RequestFailed as error:
-                if debuggee.ended:
-                    self.follow()
-                raise CommandError(str(error)) from error
-            self._forget_stop()
-        self.follow()
+        with held_back() as interrupts:
+            if self.stop is not None:
+                try:
+                    debuggee.resume(command, self.stop.thread_id, how)
+                except RequestFailed as error:
+                    if debuggee.ended:
+                        self.follow(interrupts)
+                    raise CommandError(str(error)) from error
+                self._forget_stop()
+            self.follow(interrupts)
 
-    def follow(self) -> None:
+    def follow(self, interrupts: Interrupts) -> None:
         """Wait for the next stop or the end and show it. Ctrl-C asks for a stop; a second one stops waiting."""
         debuggee = self.need_program()
         asked = False
         while True:
             try:
-                stop = debuggee.wait()
+                with interrupts.let_through():
+                    stop = debuggee.wait()
                 if stop is None or not _is_exit(stop):
                     break
                 debuggee.resume("continue", stop.thread_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
+from dynascope.terminal.interrupts import held_back
 from dynascope.terminal.session import CommandError, Session
 from dynascope.wire.dap import StepInTargetsBody
 
@@ -61,7 +62,8 @@ def pause(session: Session, argument: str) -> None:
         debuggee.pause()
     except RequestFailed as error:
         raise CommandError(str(error)) from error
-    session.follow()
+    with held_back() as interrupts:
+        session.follow(interrupts)
 
 
 @command("restart")
