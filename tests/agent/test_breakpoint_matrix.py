@@ -1,16 +1,21 @@
 """Every kind of breakpoint at every place where Dynamo can meet one; run on every supported torch.
 
-A kind is a function with `@kind`: it sets its breakpoint, and returns what is checked once the program has run.
+A kind is a function with `@kind`: it sets its breakpoint, and returns what is checked once the program has run. The
+compiler's exception filters are in `test_exception_filter_matrix.py`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from dynascope.wire.dap import (
     BreakpointsBody,
+    DataAccess,
     DataBreakpoint,
     DisassembleBody,
     FunctionBreakpoint,
@@ -19,17 +24,33 @@ from dynascope.wire.dap import (
 )
 from dynascope.wire.to_agent import Disassemble, SetInstructionBreakpoints
 
+from tests.agent.matrix.beside_debugpy import BesideDebugpy, Ran
 from tests.agent.matrix.places import NAMES, Place, places
 from tests.agent.scripted import ScriptedSession
 
 Check = Callable[[], None]
-Kind = Callable[[ScriptedSession, Place], Check]
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """`statement` and `options` are those of `places`; `cannot_stop` says of places why nothing stops there."""
+
+    set: Callable[[ScriptedSession, Place], Check]
+    statement: str = ""
+    options: dict[str, Any] = dataclasses.field(default_factory=dict)
+    run: Callable[[Place], object] = lambda place: place.run()
+    cannot_stop: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
 KINDS: dict[str, Kind] = {}
 
 
-def kind(make: Kind) -> Kind:
-    KINDS[make.__name__] = make
-    return make
+def kind(**more: Any) -> Callable[[Callable[..., Check]], Callable[..., Check]]:
+    def note(set_: Callable[..., Check]) -> Callable[..., Check]:
+        KINDS[set_.__name__] = Kind(set_, **more)
+        return set_
+
+    return note
 
 
 def set_at_line(session: ScriptedSession, place: Place, **more: str) -> None:
@@ -49,19 +70,19 @@ def stops_at(session: ScriptedSession, place: Place, *values: int) -> Check:
     return check
 
 
-@kind
+@kind()
 def line(session: ScriptedSession, place: Place) -> Check:
     set_at_line(session, place)
     return stops_at(session, place, 0, 1, 2)
 
 
-@kind
+@kind()
 def condition(session: ScriptedSession, place: Place) -> Check:
     set_at_line(session, place, condition="i == 1")
     return stops_at(session, place, 1)
 
 
-@kind
+@kind()
 def condition_on_shapes(session: ScriptedSession, place: Place) -> Check:
     set_at_line(
         session, place, condition=f"i > 0 and {place.tensor}.shape[0] == 3 and {place.tensor}.dtype is torch.float32"
@@ -69,13 +90,13 @@ def condition_on_shapes(session: ScriptedSession, place: Place) -> Check:
     return stops_at(session, place, 1, 2)
 
 
-@kind
+@kind()
 def hit_count(session: ScriptedSession, place: Place) -> Check:
     set_at_line(session, place, hit_condition="% 2")
     return stops_at(session, place, 1)
 
 
-@kind
+@kind()
 def logpoint(session: ScriptedSession, place: Place) -> Check:
     set_at_line(session, place, log_message=f"i is {{i}}, {{{place.tensor}.ndim}}")
 
@@ -86,7 +107,7 @@ def logpoint(session: ScriptedSession, place: Place) -> Check:
     return check
 
 
-@kind
+@kind()
 def function(session: ScriptedSession, place: Place) -> Check:
     session.break_in(FunctionBreakpoint(id=2, name=place.function))
 
@@ -98,7 +119,7 @@ def function(session: ScriptedSession, place: Place) -> Check:
     return check
 
 
-@kind
+@kind()
 def node(session: ScriptedSession, place: Place) -> Check:
     """`+` is an operator that other lines of a program use, too."""
     states = session.break_in(FunctionBreakpoint(id=3, name="operator.add"))
@@ -113,7 +134,7 @@ def node(session: ScriptedSession, place: Place) -> Check:
     return check
 
 
-@kind
+@kind()
 def node_condition(session: ScriptedSession, place: Place) -> Check:
     session.break_in(FunctionBreakpoint(id=3, name="operator.add", condition="node.args[1] == 2"))
 
@@ -123,7 +144,7 @@ def node_condition(session: ScriptedSession, place: Place) -> Check:
     return check
 
 
-@kind
+@kind()
 def data_changed(session: ScriptedSession, place: Place) -> Check:
     session.watch(DataBreakpoint(id=4, data_id=f"local::{place.path}::{place.function}::i", access_type="write"))
 
@@ -138,7 +159,7 @@ def data_changed(session: ScriptedSession, place: Place) -> Check:
     return check
 
 
-@kind
+@kind()
 def data_used(session: ScriptedSession, place: Place) -> Check:
     wanted = f"local::{place.path}::{place.function}::{place.tensor}"
     session.watch(DataBreakpoint(id=4, data_id=wanted, access_type="read", condition="i > 0"))
@@ -152,7 +173,70 @@ def data_used(session: ScriptedSession, place: Place) -> Check:
     return check
 
 
-@kind
+def watch(session: ScriptedSession, place: Place, what: str, access: DataAccess) -> None:
+    wanted = f"local::{place.path}::{place.function}::{what}"
+    states = session.watch(DataBreakpoint(id=4, data_id=wanted, access_type=access))
+    assert states[0].verified, states
+
+
+def told_at(session: ScriptedSession, place: Place) -> list[str]:
+    """What data breakpoints said at the line, without the line that they name."""
+    here = [stop for stop in session.stops if stop.frames[0].line == place.line]
+    assert {(stop.where, stop.message.reason, *stop.message.hit_breakpoint_ids) for stop in here} == {
+        (f"{place.frame}:{place.line}", "data breakpoint", 4)
+    }
+    return [str(stop.message.text).rpartition(" (")[0] for stop in here]
+
+
+@kind(statement="int({0}.shape[0]) == 3 or {0}.sin()", options={"dynamic": True})
+def data_specialised(session: ScriptedSession, place: Place) -> Check:
+    watch(session, place, place.tensor, "write")
+
+    def check() -> None:
+        (told,) = told_at(session, place)
+        assert told.startswith(f"{place.tensor}: f32[s") and told.endswith("→ f32[3]")
+
+    return check
+
+
+@kind(statement="SEEN.append(i)")
+def data_mutated(session: ScriptedSession, place: Place) -> Check:
+    watch(session, place, "SEEN", "write")
+
+    def check() -> None:
+        assert told_at(session, place) == ["SEEN is mutated"] * 3
+        assert [stop.locals["i"] for stop in session.stops] == ["0", "1", "2"]
+
+    return check
+
+
+@kind(statement="LIMIT == 3 or {0}.sin()")
+def data_guarded(session: ScriptedSession, place: Place) -> Check:
+    watch(session, place, "LIMIT", "read")
+
+    def check() -> None:
+        told = told_at(session, place)
+        assert told and all("MATCH on G['" in each and each.endswith("installed") for each in told)
+        assert {stop.locals["i"] for stop in session.stops} == {"0"}
+
+    return check
+
+
+@kind(statement="{0} = {0}.double()")
+def data_accessed(session: ScriptedSession, place: Place) -> Check:
+    """Both: what takes the tensor, and the one time that its dtype changes."""
+    watch(session, place, place.tensor, "readWrite")
+
+    def check() -> None:
+        told = told_at(session, place)
+        assert len([each for each in told if "→ f64[" in each]) == 1
+        assert len([each for each in told if f"{place.tensor} is an input of %double" in each]) == 3
+        assert len([each for each in told if f"{place.tensor} is an input of %add" in each]) == 3
+
+    return check
+
+
+@kind()
 def instruction(session: ScriptedSession, place: Place) -> Check:
     """Set at the first stop on the line, on its addition."""
     set_at_line(session, place)
@@ -179,12 +263,75 @@ def instruction(session: ScriptedSession, place: Place) -> Check:
     return check
 
 
+@kind()
+def mode_trace(session: ScriptedSession, place: Place) -> Check:
+    set_at_line(session, place, mode="trace")
+    return stops_at(session, place, 0, 1, 2)
+
+
+@kind()
+def mode_run(session: ScriptedSession, place: Place) -> Check:
+    """The line runs, outside any code of Dynamo's, with real tensors: debugpy has it to stop at."""
+    state = session.break_at(place.path, SourceBreakpoint(id=6, line=place.line, mode="run"))[0]
+    assert state.verified and f"{place.function} is left uncompiled" in str(state.message), state
+
+    def check() -> None:
+        assert isinstance(session, BesideDebugpy)
+        here = [ran for ran in session.ran if ran.line == place.line]
+        assert here == [Ran(place.line, place.function, i, torch.Tensor) for i in range(3)]
+        assert not session.stops
+
+    return check
+
+
+@kind()
+def mode_generated(session: ScriptedSession, place: Place) -> Check:
+    """What was generated for the function, or for what inlined it, is entered where debugpy was asked to stop."""
+    state = session.break_at(place.path, SourceBreakpoint(id=7, line=place.line, mode="generated"))[0]
+    assert state.verified and "Not compiled yet" in str(state.message), state
+
+    def check() -> None:
+        assert isinstance(session, BesideDebugpy)
+        assert session.entered and {number for number, _ in session.entered} == {7}
+        assert "generated for" in str(session.changes[-1].message), session.changes
+        assert not session.stops
+
+    return check
+
+
+@kind(
+    run=Place.backward_of_forward,
+    cannot_stop={
+        "resume_function": "autograd nodes that compiled code makes know no line of the forward",
+        "compiled_autograd": "what runs in a backward makes no autograd nodes: none is captured twice",
+    },
+)
+def mode_backward(session: ScriptedSession, place: Place) -> Check:
+    state = session.break_at(place.path, SourceBreakpoint(id=8, line=place.line, mode="backward"))[0]
+    assert state.verified and "in the backward" in str(state.message), state
+
+    def check() -> None:
+        nodes = [stop for stop in session.stops if stop.frames[0].name.startswith("AddBackward0 [!0 NodeCall")]
+        assert nodes and {stop.frames[0].line for stop in session.stops} == {place.line}
+        assert {(stop.message.reason, *stop.message.hit_breakpoint_ids) for stop in session.stops} == {
+            ("breakpoint", 8)
+        }
+
+    return check
+
+
 @pytest.mark.parametrize("place_name", NAMES)
 @pytest.mark.parametrize("kind_name", sorted(KINDS))
 def test_breakpoint(kind_name: str, place_name: str, tmp_path: Path) -> None:
-    place = places(tmp_path)[place_name]
+    kind = KINDS[kind_name]
+    place = places(tmp_path, kind.statement, **kind.options)[place_name]
     session = ScriptedSession()
-    check = KINDS[kind_name](session, place)
+    if kind_name in ("mode_run", "mode_generated"):
+        session = BesideDebugpy(place.path, place.tensor)
+    check = kind.set(session, place)
     with session.attached():
-        place.run()
-    check()
+        kind.run(place)
+    if place_name in kind.cannot_stop:
+        assert not session.stops, kind.cannot_stop[place_name]
+    else:
+        check()

@@ -71,3 +71,34 @@ def test_backend_failure(name: str, tmp_path: Path) -> None:
             place.run()
 
     assert len(stops("backendFailure", place, run)) == 1
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recompile_limit(name: str, tmp_path: Path) -> None:
+    place = places(tmp_path, dynamic=False)[name]
+
+    def run() -> None:
+        with torch._dynamo.config.patch(recompile_limit=1, accumulated_recompile_limit=1):
+            place.run(3)
+            place.run(3, 4)
+
+    found = stops("recompileLimit", place, run)
+    if name == "compiled_autograd":  # whose captures are compiled by functions of their own: each has one compile
+        assert not found
+        return
+    assert [stop.frames[0].name.partition(" ")[2] for stop in found] == ["[not compiled]"]
+    assert "mismatch" in found[0].message.exception.description  # type: ignore[union-attr]
+    assert found[0].locals["x"] == "f32[3, 4]"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_skipped_frame(name: str, tmp_path: Path) -> None:
+    place = places(tmp_path, BREAK)[name]
+    first = stops("skippedFrame", place, place.run)[0]
+    if name == "generator":  # a break in one gives up what consumes it
+        assert "consumes" in first.frames[0].name
+    else:
+        assert (first.frames[0].name.partition(" ")[0], first.frames[0].line) == (place.function, place.line)
+        assert first.locals["i"] == "0"
+    assert "runs uncompiled" in first.message.exception.description  # type: ignore[union-attr]
+    assert "gb0025" in first.message.exception.description  # type: ignore[union-attr]

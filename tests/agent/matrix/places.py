@@ -35,6 +35,17 @@ class Place:
     entry_frame: str
     run: Callable[..., object]
     tensor: str = "x"
+    forward: Callable[[torch.Tensor], torch.Tensor] | None = None
+    """The same program uncompiled; None where the place exists only in a compiled one, or in a backward."""
+
+    def backward_of_forward(self) -> None:
+        """Capture the backward of `forward`, or run the place's program where there is none."""
+        if self.forward is None:
+            self.run()
+            return
+        loss = self.forward(torch.ones(3, requires_grad=True)).sum()
+        with torch._dynamo.compiled_autograd._enable(torch.compile(backend="eager")):
+            loss.backward()
 
 
 def places(folder: Path, statement: str = "", **options: Any) -> dict[str, Place]:
@@ -64,17 +75,19 @@ def places(folder: Path, statement: str = "", **options: Any) -> dict[str, Place
         function = torch.compile(root, **options)
         return lambda *shape: function(torch.ones(*(shape or (3,))))
 
-    in_library = _place("library", library, "layer", compiled(program.calls_library))
+    def place(name: str, function: str, root: Callable[..., Any], module: ModuleType = program) -> Place:
+        return dataclasses.replace(_place(name, module, function, compiled(root)), forward=root)
+
     in_resume = _place("resume_function", program, "breaks", compiled(program.breaks), "1/0")
     in_backward = _place("compiled_autograd", program, "hook", backward, "!0/0/0")
     return {
-        "user_file": _place("user_file", program, "in_user_file", compiled(program.in_user_file)),
-        "library": in_library,
-        "inlined": _place("inlined", program, "callee", compiled(program.calls)),
+        "user_file": place("user_file", "in_user_file", program.in_user_file),
+        "library": place("library", "layer", program.calls_library, library),
+        "inlined": place("inlined", "callee", program.calls),
         "resume_function": dataclasses.replace(
             in_resume, entry_frame="breaks [0/0]", entry_line=in_resume.entry_line - 2
         ),
-        "generator": _place("generator", program, "numbers", compiled(program.consumes)),
+        "generator": place("generator", "numbers", program.consumes),
         "compiled_autograd": dataclasses.replace(in_backward, tensor="gradient"),
     }
 

@@ -32,7 +32,10 @@ _OF_BACKWARD = re.compile(
     r"|(cpp_)?tensor_pre_hook|pre_hook|post_hook|post_acc_grad_hook|unpack_hook|dce|runtime_wrapper"
     r"|(reorder|delay)_\w+_nodes\w*|remove_unused_sizes|move_graph_nodes_to_cuda"
 )
-_AT_NODES = "Stops in the backward, where compiled autograd captures the nodes that this line makes from now on."
+_AT_NODES = (
+    "Stops in the backward, where compiled autograd captures the nodes that this line makes from now on, "
+    "outside of code under torch.compile."
+)
 BY_NAME = "Stops in the backward, where compiled autograd captures it."
 """What is said of a function breakpoint that names a part of the backward."""
 _NO_CODE = "There is no code on this line or below it."

@@ -15,6 +15,7 @@ from dynascope.agent.inspection.rows import Datum, Look, Row
 from dynascope.agent.inspection.symbolic_text import contents
 from dynascope.agent.internals.contents import Cell, Contents, Number, Tensor, Unrealised
 from dynascope.agent.internals.fake_tensors import is_symbolic
+from dynascope.agent.internals.frame_state import source_of_global
 from dynascope.agent.internals.guard_events import as_written
 from dynascope.agent.internals.symbol_events import symbols_in
 from dynascope.agent.internals.tracing import Translator
@@ -110,7 +111,8 @@ def _root(expression: ast.expr, names: Names, look: Look) -> str | None:
         return None
     source = _source(*of_row(row, look))
     if row.subject is None and isinstance(expression, ast.Name):  # Dynamo has not met it yet
-        source = f"{'L' if expression.id in names.locals else 'G'}[{expression.id!r}]"
+        is_local = expression.id in names.locals
+        source = f"L[{expression.id!r}]" if is_local else source_of_global(names.translator, expression.id)
     return source
 
 

@@ -73,6 +73,17 @@ def pending_global(translator: Any, name: str, effects: SideEffects) -> Any | No
     return None if holder is None else effects.pending_attributes(holder).get(name)
 
 
+def source_of_global(translator: Any, name: str) -> str:
+    """What Dynamo calls this global once it meets it (`GlobalSource`, 2.0).
+
+    That of a call inlined from another module hangs on the module (`InstructionTranslatorBase.import_source`, 2.0).
+    """
+    module = globals_of(translator).get("__name__")
+    if globals_of(translator) is translator.output.global_scope or not isinstance(module, str):
+        return f"G[{name!r}]"
+    return f"G['__import_{module.replace('.', '_dot_')}'].{name}"
+
+
 def _names_used(code: types.CodeType, opnames: frozenset[str]) -> list[str]:
     """Names the instructions in `opnames` are about, in the order of the code.
 
