@@ -33,11 +33,19 @@ def hide_from_guards(paths: Iterable[str]) -> None:
 def why_file_is_skipped(path: str) -> str | None:
     """Why Dynamo traces no code of this file, neither as a frame nor inlined; None when it does, or is not imported.
 
-    Reads `trace_rules.check_file` (2.0), which looks at the path alone.
+    Reads `trace_rules.check_file` (2.0), which looks at the path alone, as the file was imported.
     """
     rules: Any = sys.modules.get("torch._dynamo.trace_rules")
     check = getattr(rules, "check_file", None)
     if check is None:
         return None
+    path = _as_imported(path, rules.__file__)
     inlined = check(path, is_inlined_call=True)
     return inlined.reason if check(path).skipped and inlined.skipped else None
+
+
+def _as_imported(path: str, beside: str) -> str:
+    """The path below the folder of packages that `beside` was imported from, where symbolic links lead to `path`."""
+    packages = beside[: beside.rindex(f"{os.sep}torch{os.sep}")]
+    real = os.path.realpath(packages) + os.sep
+    return os.path.join(packages, path[len(real) :]) if path.startswith(real) else path
