@@ -1,0 +1,98 @@
+"""Child processes, forked and spawned: each a session of its own, or left alone and said to be."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.dap.client import TIMEOUT, Body, DapClient, Stop
+from tests.dap.marks import line, program
+
+FORKING = program("forking.py")
+WORKERS = program("workers.py")
+LOADING = program("loading.py")
+
+
+def launch(path: Path, **more: Any) -> dict[str, Any]:
+    return {"program": str(path), "console": "internalConsole", "redirectOutput": True} | more
+
+
+class Family:
+    """A client that starts a session for each child, as an editor does; all of them stop at the same lines."""
+
+    def __init__(self, spawn: Callable[..., DapClient], path: Path, *lines: int) -> None:
+        self.stops: list[tuple[bool, str]] = []
+        """Of the children: whether at compile time, and the innermost frame."""
+        self._spawn, self._lines = spawn, {path: lines}
+        self._children: list[threading.Thread] = []
+        self.parent = self._new()
+
+    def _new(self) -> DapClient:
+        client = self._spawn()
+        client.handlers["startDebugging"] = self._start
+        client.initialize(supportsStartDebuggingRequest=True)
+        return client
+
+    def _start(self, arguments: Body) -> Body:
+        thread = threading.Thread(target=self._follow, args=(self._new(), arguments["configuration"]), daemon=True)
+        self._children.append(thread)
+        thread.start()
+        return {}
+
+    def _follow(self, child: DapClient, configuration: Body) -> None:
+        child.attach(configuration, self._lines)
+        while (event := child.wait_for_event("stopped", "terminated"))["event"] == "stopped":
+            stop = Stop(child, event["body"])
+            self.stops.append((stop.at_compile_time, stop.where()[0]))
+            stop.resume()
+
+    def launch(self, configuration: Body) -> list[str]:
+        """Run to the end through all of the parent's own stops: where those were."""
+        self.parent.launch(configuration, self._lines)
+        seen = []
+        while (event := self.parent.wait_for_event("stopped", "terminated"))["event"] == "stopped":
+            stop = Stop(self.parent, event["body"])
+            seen.append(stop.where()[0])
+            stop.resume()
+        for thread in self._children:
+            thread.join(TIMEOUT)
+            assert not thread.is_alive(), self.parent.transcript()
+        return seen
+
+
+def test_a_forked_child_that_compiles_is_a_session_of_its_own(spawn: Callable[..., DapClient]) -> None:
+    family = Family(spawn, FORKING, line(FORKING, "traced"))
+    seen = family.launch(launch(FORKING))
+    assert seen == ["function [0/0]"] * 2 and family.stops == [(True, "function [0/0]")]
+    output = family.parent.output("stdout")
+    assert "parent 9.0 7" in output
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_a_forked_child_without_a_session_of_its_own_runs_on(client: DapClient, runtime: bool) -> None:
+    client.launch(launch(FORKING, runtime=runtime), {FORKING: [line(FORKING, "traced")]})
+    for _ in range(2):
+        stop = client.wait_for_stop()
+        assert stop.where()[0] == "function [0/0]"
+        stop.resume()
+    assert client.wait_for_end() == 0
+    assert "parent 9.0 7" in client.output("stdout")
+
+
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_children_of_multiprocessing_stop_in_their_own_compiles(spawn: Callable[..., DapClient], how: str) -> None:
+    family = Family(spawn, WORKERS, line(WORKERS, "traced"))
+    assert family.launch(launch(WORKERS, args=[how])) == ["function [0/0]"]
+    assert family.stops == [(True, "function [0/1]" if how == "fork" else "function [0/0]")]
+    assert "sums 4.0" in family.parent.output("stdout")
+
+
+def test_a_loader_with_workers_beside_a_compiled_model(spawn: Callable[..., DapClient]) -> None:
+    family = Family(spawn, LOADING, line(LOADING, "traced"))
+    assert family.launch(launch(LOADING)) == ["forward [0/0]"]
+    assert family.stops == []
+    assert "batches 2" in family.parent.output("stdout")
