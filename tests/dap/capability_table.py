@@ -51,6 +51,9 @@ ROWS: dict[str, Row] = {
     "supportsExceptionInfoRequest": Row("Dynamo's explanation, hints, id and page", SAME, "at the stop"),
     "supportsExceptionOptions": Row(NOT_HERE, SAME, NOT_HERE),
     "supportsSteppingGranularity": Row("a line, or an instruction", "a line", "`stepi`, `nexti`"),
+    "supportsSingleThreadExecutionRequests": Row(
+        "one thread steps or goes on alone, others stay stopped", "the same", "`alone next`"
+    ),
     "supportsStepInTargetsRequest": Row("the calls of the line that Dynamo would inline", SAME, "`step CALL`"),
     "supportsDisassembleRequest": Row("the bytecode Dynamo traces, jumps, stack effects", NOT_HERE, "`disassemble`"),
     "supportsGotoTargetsRequest": Row("refused, with the reason: nothing runs there", SAME, NOT_HERE),
@@ -76,10 +79,6 @@ NOT_SERVED: dict[str, tuple[str, str]] = {
         "means something: rewinding the trace, in a later version",
     ),
     "supportsRestartFrame": ("CodeLLDB", "means something: a trace begins anew from its top, in a later version"),
-    "supportsSingleThreadExecutionRequests": (
-        "GDB",
-        "debugpy resumes all threads or none; without debugpy each stopped thread is resumed alone, always",
-    ),
     "supportSuspendDebuggee": (
         "nobody of these",
         "a program left behind in a compile would hold Dynamo's lock, and every other compile would wait for ever",

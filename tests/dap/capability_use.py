@@ -48,6 +48,7 @@ USES: dict[str, Use] = {
     "supportsExceptionInfoRequest": asks("exceptionInfo"),
     "supportsExceptionOptions": asks("setExceptionBreakpoints"),
     "supportsSteppingGranularity": lambda message: "granularity" in (message.get("arguments") or {}),
+    "supportsSingleThreadExecutionRequests": says("next", "singleThread", True),
     "supportsStepInTargetsRequest": asks("stepInTargets"),
     "supportsDisassembleRequest": asks("disassemble"),
     "supportsGotoTargetsRequest": asks("gotoTargets"),

@@ -17,6 +17,7 @@ from tests.dap import (
     test_instructions,
     test_lifecycle,
     test_session,
+    test_threads,
     test_waiting_and_cancelling,
 )
 from tests.dap.client import DapClient
@@ -173,6 +174,7 @@ USED = {
     "supportsSetExpression": test_supports_set_variable_and_expression,
     "supportsStepInTargetsRequest": test_instructions.test_supports_step_in_targets_request,
     "supportsSteppingGranularity": test_instructions.test_supports_stepping_granularity,
+    "supportsSingleThreadExecutionRequests": test_threads.test_supports_single_thread_execution_requests,
     "supportsDisassembleRequest": test_instructions.test_supports_disassemble_request,
     "supportsInstructionBreakpoints": test_instructions.test_supports_instruction_breakpoints,
     "supportsBreakpointLocationsRequest": test_instructions.test_supports_breakpoint_locations_request,

@@ -7,6 +7,7 @@ import { chooseInterpreter } from './interpreter';
 import { LanguageServer } from './languageServer';
 import { pickProcess } from './pickProcess';
 import type { Problem } from './preflight';
+import { threadCommands } from './threadCommands';
 
 let languageServer: LanguageServer | undefined;
 
@@ -35,6 +36,7 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
+    ...threadCommands(),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),

@@ -54,6 +54,11 @@ export class FunctionBreakpoint {
     readonly enabled = true,
   ) {}
 }
+export interface FakeSession {
+  readonly id: string;
+  readonly type: string;
+  readonly customRequest: (command: string, body: unknown) => Promise<unknown>;
+}
 export type FakeBreakpoint = SourceBreakpoint | FunctionBreakpoint;
 
 /** What a test sets and reads. */
@@ -62,6 +67,7 @@ export const state = {
   extensions: new Map<string, { activate: () => Promise<unknown> }>(),
   executed: [] as string[],
   registered: [] as string[],
+  commands: new Map<string, (...given: unknown[]) => unknown>(),
   shown: [] as string[],
   started: [] as Record<string, unknown>[],
   pick: undefined as string | undefined,
@@ -73,9 +79,13 @@ export function resetState(): void {
   state.extensions.clear();
   state.executed.length = 0;
   state.registered.length = 0;
+  state.commands.clear();
   state.shown.length = 0;
   state.started.length = 0;
   debug.breakpoints = [];
+  debug.activeStackItem = undefined;
+  debug.began.dispose();
+  debug.ended.dispose();
   state.pick = undefined;
   state.answer = undefined;
   workspace.workspaceFolders = undefined;
@@ -122,8 +132,9 @@ export const window = {
 };
 
 export const commands = {
-  registerCommand: (name: string) => {
+  registerCommand: (name: string, run: (...given: unknown[]) => unknown) => {
     state.registered.push(name);
+    state.commands.set(name, run);
     return nothing;
   },
   executeCommand: (name: string): Promise<void> => {
@@ -142,6 +153,11 @@ export const debug = {
     state.started.push(configuration);
     return Promise.resolve(true);
   },
+  activeStackItem: undefined as { session: FakeSession; threadId: number } | undefined,
+  began: new EventEmitter<FakeSession>(),
+  ended: new EventEmitter<FakeSession>(),
+  onDidStartDebugSession: (listener: (session: FakeSession) => void) => debug.began.event(listener),
+  onDidTerminateDebugSession: (listener: (session: FakeSession) => void) => debug.ended.event(listener),
   registerDebugConfigurationProvider: () => nothing,
   registerDebugAdapterDescriptorFactory: () => nothing,
 };

@@ -21,19 +21,20 @@ from dynascope.agent.documents import UnknownDocument
 from dynascope.agent.event_breakpoints import EventBreakpoints
 from dynascope.agent.exception_filters.half import ExceptionFilters
 from dynascope.agent.generated_breakpoints import GeneratedBreakpoints
+from dynascope.agent.going_on import NotStopped, going_on
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
 from dynascope.agent.node_breakpoints import names_only_nodes
 from dynascope.agent.reading import Reading
 from dynascope.agent.recorder import process
 from dynascope.agent.run_breakpoints import RunBreakpoints
+from dynascope.agent.running_program import program_threads
 from dynascope.agent.stop import Stops, answer
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.user_code import OUR_FOLDER
 from dynascope.agent.verification import Verification
 from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import BreakpointsBody, LoadedSourcesBody, ModulesBody, ThreadsBody
-from dynascope.wire.dap import Thread as DapThread
+from dynascope.wire.dap import BreakpointsBody, LoadedSourcesBody, ModulesBody
 from dynascope.wire.from_agent import BreakpointChanged, DynamoReady, Hello, Output
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import (
@@ -49,6 +50,7 @@ from dynascope.wire.to_agent import (
     FindBreakpointLocations,
     FindDataBreakpoint,
     FindStepInTargets,
+    FormatStack,
     LoadedSources,
     Locations,
     Modules,
@@ -61,6 +63,7 @@ from dynascope.wire.to_agent import (
     SetExceptionFilters,
     SetFunctionBreakpoints,
     SetInstructionBreakpoints,
+    SingleThread,
     SourceText,
     Threads,
     ToAgent,
@@ -72,11 +75,6 @@ if TYPE_CHECKING:
     from dynascope.agent.hook import Hook
 
 _DYNAMO = "torch._dynamo"
-_NOT_STOPPED = "This thread is not stopped at compile time."
-
-
-class NotStopped(Exception):
-    """A request about a stop that is over; its text is for the user."""
 
 
 class Agent:
@@ -178,6 +176,7 @@ class Agent:
         """In a forked child: forget the session, whose adapter and threads are the parent's."""
         self._unhook()
         self.stops.release()
+        self.suspension.close()
 
     def uninstall(self) -> None:
         """Take every hook out again and let stopped threads go; the program runs on as if we had never been there."""
@@ -214,7 +213,7 @@ class Agent:
                 self.stops.acknowledge(message.thread_ident)
             case Detach():
                 self.uninstall()
-            case Scopes() | Variables() | FindStepInTargets() | Evaluate() | Locations():
+            case FormatStack() | Scopes() | Variables() | FindStepInTargets() | Evaluate() | Locations():
                 self.stops.look(message)
             case Cancel():
                 self.stops.cancellation.cancel(message.request_id)
@@ -241,10 +240,8 @@ class Agent:
                 return breakpoint_locations(message.path, message.line, message.end_line)
             case Disassemble():
                 return self.stops.listings.disassemble(message)
-            case PrepareStep():
-                if not self.stops.prepare_step(message):
-                    raise NotStopped(_NOT_STOPPED)
-                return None
+            case PrepareStep() | SingleThread() | Resume():
+                return going_on(message, self.stops, self.suspension)
             case SetDataBreakpoints():
                 return self._events.take_data(message)
             case FindDataBreakpoint():
@@ -253,14 +250,10 @@ class Agent:
                 return self._exception_filters.take(message)
             case ConfigurationDone():
                 return self.configured.set()
-            case Resume():
-                if not self.suspension.resume(message.thread_ident, message.command):
-                    raise NotStopped(_NOT_STOPPED)
-                return None
             case Pause():
                 return self._pause()
             case Threads():
-                return _threads()
+                return program_threads()
             case Compiles():
                 return CompilesBody(compiles=[] if self.hook is None else compiles_now(self.hook, self.stops))
             case Modules():
@@ -364,8 +357,3 @@ class Agent:
 
 def _torch_version() -> str:
     return str(getattr(sys.modules.get("torch"), "__version__", "unknown"))
-
-
-def _threads() -> ThreadsBody:
-    shown = [thread for thread in threading.enumerate() if not thread.name.startswith("dynascope")]
-    return ThreadsBody(threads=[DapThread(id=thread.native_id or 0, name=thread.name) for thread in shown])

@@ -16,8 +16,8 @@ from dynascope.agent.cancellation import Cancellation, Cancelled
 from dynascope.agent.disassembly import Listings
 from dynascope.agent.documents import PYTHON, document_source
 from dynascope.agent.internals.tracing import Translator
+from dynascope.agent.running_program import program_frames
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.user_code import is_our_code, is_torch_dynamo, real_path
 from dynascope.wire.channel import encode_body
 from dynascope.wire.dap import FIRST_AGENT_ID, Source, SourceBody
 from dynascope.wire.exceptions import ExceptionInfo
@@ -27,6 +27,7 @@ from dynascope.wire.to_agent import (
     Evaluate,
     FindDataBreakpoint,
     FindStepInTargets,
+    FormatStack,
     Locations,
     PrepareStep,
     Scopes,
@@ -37,7 +38,7 @@ from dynascope.wire.to_agent import (
 _DESCRIPTION = "Paused at compile time"
 _GONE = "This thread is not stopped at compile time any more."
 
-Look = Scopes | Variables | FindStepInTargets | Evaluate | Locations | FindDataBreakpoint
+Look = FormatStack | Scopes | Variables | FindStepInTargets | Evaluate | Locations | FindDataBreakpoint
 """What is answered on the stopped thread."""
 
 
@@ -138,8 +139,9 @@ class Stops:
         thread, suspension = threading.current_thread(), self._suspension
         ident = threading.get_ident()
         own_loop = suspension.kind == "own loop"
-        runtime_frames = _frames_from(below, suspension.is_user_code) if own_loop else ()
+        runtime_frames = program_frames(below, suspension.is_user_code) if own_loop else ()
         inspection = make_inspection(self._ids, runtime_frames)
+        inspection.below = below if own_loop else None
         self._inspections[ident] = inspection
         self._steps.pop(ident, None)
         known = self._acknowledged[ident] = threading.Event()
@@ -265,9 +267,13 @@ def answer(request: Request, make_body: Callable[[], Any], *sentences: type[Exce
 
 
 def _look(inspection: Any, request: Look | SourceText) -> Any:
+    from dynascope.agent.inspection.formatted_stack import formatted_stack
+
     if inspection is None:
         raise LookupError("This stop is over.")
     match request:
+        case FormatStack():
+            return formatted_stack(inspection, request)
         case Scopes():
             return inspection.scopes(request.frame_id)
         case Variables():
@@ -282,14 +288,3 @@ def _look(inspection: Any, request: Look | SourceText) -> Any:
             return SourceBody(content=inspection.document_text(), mime_type=PYTHON)
         case FindDataBreakpoint():
             return inspection.data_breakpoint(request)
-
-
-def _frames_from(frame: types.FrameType | None, shows: Callable[[str], bool]) -> list[types.FrameType]:
-    """The running program's frames, innermost first, without Dynamo's, our own and those of files that do not show."""
-    found = []
-    while frame is not None:
-        path = frame.f_code.co_filename
-        if not is_our_code(path) and not is_torch_dynamo(path) and shows(real_path(path)):
-            found.append(frame)
-        frame = frame.f_back
-    return found

@@ -14,7 +14,6 @@ from msgspec import Raw
 
 from dynascope.dap.breakpoints import BreakpointTable
 from dynascope.dap.paths import PathMap
-from dynascope.dap.protocol.arguments import StackFrameFormat
 from dynascope.wire.dap import DapStruct, StackFrame
 from dynascope.wire.from_agent import Stopping
 
@@ -42,7 +41,7 @@ class Stops:
         self._stops: dict[int, Stop] = {}
 
     def add(self, notice: Stopping, paths: PathMap) -> Stop:
-        frames = [msgspec.structs.replace(f, source=paths.source_to_client(f.source)) for f in notice.frames]
+        frames = list(map(paths.frame_to_client, notice.frames))
         stop = self._stops[notice.thread_id] = Stop(notice, frames)
         return stop
 
@@ -74,27 +73,18 @@ class StackTraceBody(DapStruct):
 _stack_decoder = msgspec.json.Decoder(StackTraceBody)
 
 
-def named(frame: StackFrame, format: StackFrameFormat | None) -> StackFrame:
-    """The frame with its module (that of its file) and its line in the name, where the client asks for them."""
-    if format is None or not (format.module or format.line):
-        return frame
-    source = frame.source and frame.source.name
-    module = f"{source.removesuffix('.py')}." if format.module and source else ""
-    return msgspec.structs.replace(frame, name=f"{module}{frame.name}{f' : {frame.line}' if format.line else ''}")
-
-
-def merged_stack(stop: Stop, body: Raw, start: int, format: StackFrameFormat | None = None) -> StackTraceBody:
-    """debugpy's `stackTrace` body from frame `start`, with the symbolic frames as the agent describes them."""
+def merged_stack(stop: Stop, frames: list[StackFrame], body: Raw, start: int) -> StackTraceBody:
+    """debugpy's `stackTrace` body from frame `start`, with the symbolic ones of `frames`, which the agent describes."""
     stack = _stack_decoder.decode(body)
     for position in range(start, min(stop.notice.symbolic_frames, start + len(stack.stack_frames))):
-        stack.stack_frames[position - start] = Raw(msgspec.json.encode(named(stop.frames[position], format)))
+        stack.stack_frames[position - start] = Raw(msgspec.json.encode(frames[position]))
     return stack
 
 
-def agents_stack(stop: Stop, start: int, levels: int, format: StackFrameFormat | None = None) -> dict[str, Any]:
+def agents_stack(frames: list[StackFrame], start: int, levels: int) -> dict[str, Any]:
     """`stackTrace` of a thread that waits in the agent's own loop: the agent knows the frames below, too."""
-    end = start + levels if levels else len(stop.frames)
-    return {"stackFrames": [named(frame, format) for frame in stop.frames[start:end]], "totalFrames": len(stop.frames)}
+    end = start + levels if levels else len(frames)
+    return {"stackFrames": frames[start:end], "totalFrames": len(frames)}
 
 
 def merged_stopped(body: dict[str, Any], stop: Stop | None, table: BreakpointTable) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import msgspec
 
 from dynascope.dap.protocol.arguments import PathMapping
-from dynascope.wire.dap import Source
+from dynascope.wire.dap import Source, StackFrame
 
 
 class PathMap:
@@ -34,6 +34,10 @@ class PathMap:
         if not self._roots or source is None or source.path is None or source.source_reference:
             return source
         return msgspec.structs.replace(source, path=self.to_client(source.path))
+
+    def frame_to_client(self, frame: StackFrame) -> StackFrame:
+        """A copy with its path translated."""
+        return msgspec.structs.replace(frame, source=self.source_to_client(frame.source))
 
 
 def _root(path: str) -> str:

@@ -177,10 +177,11 @@ class Debuggee:
         with self.changed:
             before = dict(self.stops)
         answer = self._client.request(command, {"threadId": thread_id, **how}, Continued)
+        all_go_on = answer.all_threads_continued and not how.get("singleThread")
         with self.changed:
             # A stop that came in meanwhile is another object, and stays.
             for thread, stop in before.items():
-                if self.stops.get(thread) is stop and (answer.all_threads_continued or thread == thread_id):
+                if self.stops.get(thread) is stop and (all_go_on or thread == thread_id):
                     del self.stops[thread]
 
     def pause(self) -> None:

@@ -276,4 +276,22 @@ class ThreadsBody(DapStruct):
     threads: list[Thread]
 
 
+class Parameter(DapStruct):
+    """A parameter of a frame's function, for a `StackFrameFormat`; one without a value now has a name alone."""
+
+    name: str
+    type: str | None = None
+    """`f32[s0, 16]`, `MLP`, `int`."""
+    value: str | None = None
+    """None when `type` says all there is to know."""
+
+
+class FormattedStackBody(DapStruct):
+    """Frames, and the parameters of each."""
+
+    stack_frames: list[StackFrame]
+    parameters: list[list[Parameter] | None]
+    """None for a frame that is no function's."""
+
+
 JsonObject = dict[str, Any]

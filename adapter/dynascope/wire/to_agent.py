@@ -94,10 +94,21 @@ class Acknowledge(Message, tag="acknowledge"):
 
 
 class Resume(Request, tag="resume"):
-    """Resume a thread that waits in our own loop (inside pydevd, debugpy resumes it)."""
+    """Resume a thread that waits in our own loop; inside pydevd, where debugpy resumes all, one that goes on alone."""
 
     thread_ident: int
     command: ResumeCommand
+
+
+class SingleThreadBody(Struct, rename="camel"):
+    thread_ident: int
+
+
+class SingleThread(Request, tag="singleThread"):
+    """→ SingleThreadBody: the next command for this thread, inside pydevd, resumes no other (DAP's `singleThread`)."""
+
+    thread_id: int
+    """DAP's."""
 
 
 class PrepareStep(Request, tag="prepareStep"):
@@ -117,6 +128,16 @@ class Pause(Request, tag="pause"):
 
 class Threads(Request, tag="threads"):
     """The program's threads, for sessions without debugpy. → ThreadsBody"""
+
+
+class FormatStack(Request, tag="formatStack"):
+    """→ FormattedStackBody; served on the stopped thread. `hex` is DAP's valueFormat."""
+
+    thread_ident: int
+    parameters: bool = True
+    include_all: bool = False
+    """The frames, too, that a stack without debugpy leaves out: of libraries, and of Dynamo."""
+    hex: bool = False
 
 
 class Scopes(Request, tag="scopes"):
@@ -232,9 +253,11 @@ ToAgent: TypeAlias = (
     | ConfigurationDone
     | Acknowledge
     | Resume
+    | SingleThread
     | PrepareStep
     | Pause
     | Threads
+    | FormatStack
     | Scopes
     | Variables
     | FindStepInTargets

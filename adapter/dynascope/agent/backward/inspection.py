@@ -14,6 +14,7 @@ from dynascope.agent.data_breakpoints.names import refusal
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame
 from dynascope.agent.inspection.locations import Locations
+from dynascope.agent.inspection.parameters import running_parameters
 from dynascope.agent.inspection.rows import Below, Look, Row, to_variable
 from dynascope.agent.inspection.running import evaluate_running, running_headings
 from dynascope.agent.inspection.scopes.heading import Heading
@@ -22,6 +23,7 @@ from dynascope.wire.dap import (
     DataBreakpointInfo,
     EvaluateResult,
     LocationsBody,
+    Parameter,
     Scope,
     ScopesBody,
     Source,
@@ -59,10 +61,25 @@ class BackwardInspection:
             self._add_node_calls()
         self.symbolic_frames = len(self.frames)
         """So many of `frames` are the capture's; the rest run."""
+        self.below: types.FrameType | None = None
+        """Where the running program's frames begin, where debugpy shows none."""
         for frame in runtime_frames:
-            frame_id = next(ids)
-            self._running[frame_id] = frame
-            self.frames.append(runtime_frame(frame_id, frame))
+            self.frames.append(self.add_running(frame))
+
+    def add_running(self, frame: types.FrameType) -> StackFrame:
+        """Give a frame of the program an id."""
+        frame_id = next(self._ids)
+        self._running[frame_id] = frame
+        return runtime_frame(frame_id, frame)
+
+    def runs(self, frame_id: int) -> types.FrameType | None:
+        """The frame of that id, if it is one of the program."""
+        return self._running.get(frame_id)
+
+    def parameters(self, frame_id: int, hexadecimal: bool) -> list[Parameter] | None:
+        """Of the function of that frame; None for a node."""
+        running = self.runs(frame_id)
+        return None if running is None else running_parameters(running, hexadecimal)
 
     def _add(self, moment: Moment, name: str, where: str, place: tuple[str, int] | None) -> None:
         frame_id = next(self._ids)

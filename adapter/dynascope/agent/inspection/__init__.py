@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame, symbolic_frame
 from dynascope.agent.inspection.locations import Locations
 from dynascope.agent.inspection.names import Names
+from dynascope.agent.inspection.parameters import running_parameters, symbolic_parameters
 from dynascope.agent.inspection.rows import Below, Look, computed, to_variable
 from dynascope.agent.inspection.running import RunningFrame, evaluate_running, is_running, running_headings
 from dynascope.agent.inspection.scopes import graph, headings
@@ -21,6 +23,7 @@ from dynascope.wire.dap import (
     DataBreakpointInfo,
     EvaluateResult,
     LocationsBody,
+    Parameter,
     Scope,
     ScopesBody,
     Source,
@@ -52,12 +55,30 @@ class Inspection:
         """Whether an evaluation has set names of the console, which other expressions may use."""
         self.document: Source | None = None
         """The graph so far, once it has a reference."""
+        self.below: types.FrameType | None = None
+        """Where the running program's frames begin, where debugpy shows none."""
         self.frames: list[StackFrame] = []
         self.symbolic_frames = len(translators)
         for translator in translators:
             self.frames.append(symbolic_frame(self._new_frame(translator), translator))
         for frame in runtime_frames:
-            self.frames.append(runtime_frame(self._new_frame(frame), frame))
+            self.frames.append(self.add_running(frame))
+
+    def add_running(self, frame: RunningFrame) -> StackFrame:
+        """Give a frame of the program an id."""
+        return runtime_frame(self._new_frame(frame), frame)
+
+    def runs(self, frame_id: int) -> RunningFrame | None:
+        """The frame of that id, if it is one of the program."""
+        frame = self._frames[frame_id]
+        return frame if is_running(frame) else None
+
+    def parameters(self, frame_id: int, hexadecimal: bool) -> list[Parameter]:
+        """Of the function of that frame."""
+        running = self.runs(frame_id)
+        if running is not None:
+            return running_parameters(running, hexadecimal)
+        return symbolic_parameters(self.names(frame_id), hexadecimal)
 
     def _new_frame(self, frame: Any) -> int:
         frame_id = next(self._ids)

@@ -75,8 +75,12 @@ class Suspension:
         return False
 
     def resume(self, thread_ident: int, command: ResumeCommand) -> bool:
-        """Let that thread go; False when it does not wait here."""
+        """Let that thread go, and no other; False when it does not wait here."""
         return False
+
+    def single_thread(self, thread_id: int) -> int | None:
+        """Have the next command for that thread (DAP's id) resume it alone; its ident, None when it does not wait."""
+        return None
 
     def release_all(self) -> None:
         """Let every thread go: the session is over."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-import socket
 import sys
 import threading
 import types
@@ -20,6 +19,7 @@ from dynascope.agent.internals.eval_frame import unseen
 from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
 from dynascope.agent.suspension.entry_breakpoints import EntryBreakpoints
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
+from dynascope.agent.suspension.resuming import Resuming
 from dynascope.agent.suspension.start_events import StartEvents
 from dynascope.agent.suspension.symbolic_frame import chain
 from dynascope.agent.suspension.uninterrupted import uninterrupted
@@ -49,19 +49,25 @@ class PydevdSuspension(Suspension):
 
     def __init__(self) -> None:
         """Raises when this pydevd cannot host symbolic frames; nothing is wrapped then."""
-        from _pydevd_bundle import pydevd_api, pydevd_comm_constants, pydevd_constants
+        from _pydevd_bundle import (
+            pydevd_api,
+            pydevd_comm,
+            pydevd_comm_constants,
+            pydevd_constants,
+            pydevd_thread_lifecycle,
+        )
         from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
         from _pydevd_bundle.pydevd_additional_thread_info import any_thread_stepping, set_additional_thread_info
 
         self.debug_dynamo = False
         self._pydevd: Any = pydevd_constants.get_global_debugger()
-        self._api: Any = pydevd_api
         self._constants: Any = pydevd_constants
         self._commands: Any = pydevd_comm_constants
         self._files: Any = sys.modules["pydevd_file_utils"]
         self._anybody_steps: Callable[[], bool] = any_thread_stepping
         self._info_of: Callable[[threading.Thread], Any] = set_additional_thread_info
         self._to_dap_id: Callable[[Any], int] = BaseSchema._translate_id_to_dap
+        self._from_dap_id: Callable[[int], str] = BaseSchema._translate_id_from_dap
         names = self._commands
         self._meaning: dict[int, ResumeCommand] = {
             names.CMD_STEP_INTO: "stepIn",
@@ -79,7 +85,8 @@ class PydevdSuspension(Suspension):
         """Idents of the threads on which pydevd's tracing stays off, because it would break the program."""
         self._hide_our_files()
         self._show_no_unhashable_code()
-        self._answer_at_once()
+        find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
+        self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
         self._look_before_and_after()
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
         self._keep_entries(pydevd_api.PyDevdAPI)
@@ -141,35 +148,6 @@ class PydevdSuspension(Suspension):
             return file_type(frame, *args, **kwargs)
 
         self._replace(self._pydevd, "get_file_type", get_file_type)
-
-    def _answer_at_once(self) -> None:
-        """Without this debugpy answers after 44 ms (Nagle) and a step after 203 ms (a poll in pydevd's wait)."""
-        pydevd = self._pydevd
-        pydevd.writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        post, resume = pydevd.post_internal_command, self._api.resume_threads
-
-        def post_internal_command(command: Any, thread_id: str) -> Any:
-            if thread_id != "*":
-                do_it = command.do_it
-
-                def do_it_and_look(debugger: Any) -> Any:
-                    try:
-                        return do_it(debugger)
-                    finally:
-                        pydevd.get_internal_queue_and_event(thread_id)[1].set()
-
-                command.do_it = do_it_and_look
-            return post(command, thread_id)
-
-        def resume_threads(*args: Any, **kwargs: Any) -> Any:
-            try:
-                return resume(*args, **kwargs)
-            finally:
-                for event in list(pydevd._thread_events.values()):
-                    event.set()
-
-        self._replace(pydevd, "post_internal_command", post_internal_command)
-        self._replace(self._api, "resume_threads", resume_threads)
 
     def _look_before_and_after(self) -> None:
         """Learn that pydevd suspends threads, and keep Dynamo from seeing pydevd's own Python meanwhile (3.11)."""
@@ -242,6 +220,19 @@ class PydevdSuspension(Suspension):
         thread_id = self._constants.get_thread_id(thread)
         self._pydevd.post_method_as_internal_command(thread_id, lambda pydevd: job())
         return True
+
+    def single_thread(self, thread_id: int) -> int | None:
+        try:
+            return self._resuming.alone(self._from_dap_id(thread_id))
+        except KeyError:
+            return None
+
+    def resume(self, thread_ident: int, command: ResumeCommand) -> bool:
+        """`continue` alone: steps are pydevd's to begin."""
+        thread = threading._active.get(thread_ident)  # type: ignore[attr-defined]
+        if thread is not None:
+            self._resuming.go_on(self._constants.get_thread_id(thread))
+        return thread is not None
 
     def pause_requested(self) -> bool:
         return bool(self._info().pydev_state == self._constants.STATE_SUSPEND)

@@ -142,12 +142,19 @@ class SetExceptionBreakpointsArguments(DapStruct):
 
 
 class ThreadArguments(DapStruct):
-    """Of `continue`, `pause` and `exceptionInfo`."""
+    """Of `pause` and `exceptionInfo`."""
 
     thread_id: int
 
 
-class StepArguments(ThreadArguments):
+class ResumeArguments(ThreadArguments):
+    """Of `continue`, and of steps."""
+
+    single_thread: bool = False
+    """Threads that are stopped too stay stopped."""
+
+
+class StepArguments(ResumeArguments):
     """Of `next`, `stepIn` and `stepOut`; only `stepIn` has a `target_id`, one of `stepInTargets`."""
 
     granularity: Literal["statement", "line", "instruction"] = "statement"
@@ -155,10 +162,19 @@ class StepArguments(ThreadArguments):
 
 
 class StackFrameFormat(DapStruct):
-    """How frames are named. Parameters of a symbolic frame are in its Locals: their fakes would fill the stack."""
+    """How frames are named, and (`include_all`) whether those are among them that are left out otherwise.
 
+    `parameters` alone means names and types.
+    """
+
+    hex: bool = False
+    parameters: bool = False
+    parameter_types: bool = False
+    parameter_names: bool = False
+    parameter_values: bool = False
     line: bool = False
     module: bool = False
+    include_all: bool = False
 
 
 class StackTraceArguments(DapStruct):

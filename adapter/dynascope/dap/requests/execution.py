@@ -9,18 +9,44 @@ import msgspec
 from dynascope.dap.call import ANSWERED, Body, Call
 from dynascope.dap.compiles import compiles, named, waits_because
 from dynascope.dap.program import Program, decode_body
-from dynascope.dap.protocol.arguments import NoArguments, ThreadArguments
+from dynascope.dap.protocol.arguments import NoArguments, ResumeArguments, ThreadArguments
 from dynascope.dap.protocol.envelope import Envelope, raw
-from dynascope.dap.requests.registry import request
+from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import ResumeCommand
-from dynascope.wire.to_agent import Pause, Resume, Threads
+from dynascope.wire.to_agent import Pause, Resume, SingleThread, SingleThreadBody, Threads
 
 
-@request("continue", ThreadArguments, ordered=True)
-async def continue_(session: Session, call: Call[ThreadArguments]) -> Body:
-    return resume(session, call)
+@request("continue", ResumeArguments, ordered=True)
+@capability("supportsSingleThreadExecutionRequests")
+async def continue_(session: Session, call: Call[ResumeArguments]) -> Body:
+    agent, ident = session.running().agent, await single_thread(session, call)
+    if agent is None or ident is None:
+        return resume(session, call)
+    session.client.succeed(call, {"allThreadsContinued": False})
+    tell_alone(session, call.arguments.thread_id)
+    agent.send(Resume(id=agent.next_id(), thread_ident=ident, command="continue"), lambda result: None)
+    return ANSWERED
+
+
+def tell_alone(session: Session, thread_id: int) -> None:
+    """For an editor whose own commands mean all threads: it was an extension that sent this one."""
+    session.client.event("continued", {"threadId": thread_id, "allThreadsContinued": False})
+
+
+async def single_thread(session: Session, call: Call[Any]) -> int | None:
+    """Have the command resume its thread alone; the thread's ident where pydevd, which resumes all, has it.
+
+    Raises RequestError when that thread is not stopped.
+    """
+    program, asked = session.running(), call.arguments
+    stop = program.stops.of_thread(asked.thread_id)
+    alone_anyway = program.debugpy is None or (stop is not None and stop.notice.own_loop)
+    if not asked.single_thread or program.agent is None or alone_anyway:
+        return None
+    body = await program.agent.ask(SingleThread(id=program.agent.next_id(), thread_id=asked.thread_id))
+    return msgspec.json.decode(body, type=SingleThreadBody).thread_ident
 
 
 def resume(session: Session, call: Call[Any]) -> Body:

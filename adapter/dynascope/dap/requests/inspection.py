@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import Raw
 
 from dynascope.dap.agent_link import AgentLink
 from dynascope.dap.call import ANSWERED, Body, Call
 from dynascope.dap.errors import RequestError
+from dynascope.dap.frame_names import named, needs_agent, wants_parameters
 from dynascope.dap.merge import Stop, agents_stack, merged_stack
-from dynascope.dap.protocol.arguments import FrameArguments, StackTraceArguments, VariablesArguments
+from dynascope.dap.program import Program
+from dynascope.dap.protocol.arguments import (
+    FrameArguments,
+    StackFrameFormat,
+    StackTraceArguments,
+    VariablesArguments,
+)
 from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID
-from dynascope.wire.to_agent import Scopes, Variables
+from dynascope.wire.dap import FIRST_AGENT_ID, FormattedStackBody, StackFrame
+from dynascope.wire.to_agent import FormatStack, Scopes, Variables
 
 
 def stop_of(session: Session, id: int) -> tuple[AgentLink, Stop] | None:
@@ -32,9 +40,10 @@ def stop_of(session: Session, id: int) -> tuple[AgentLink, Stop] | None:
 async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body:
     program = session.running()
     start, levels = call.arguments.start_frame or 0, call.arguments.levels or 0
-    stop = program.stops.of_thread(call.arguments.thread_id)
-    if stop is not None and stop.notice.own_loop:
-        return agents_stack(stop, start, levels, call.arguments.format)
+    asked = program.stops.of_thread(call.arguments.thread_id)
+    frames = [] if asked is None else await _frames(program, asked, call.arguments.format)
+    if asked is not None and asked.notice.own_loop:
+        return agents_stack(frames, start, levels)
     if program.debugpy is None:
         return {"stackFrames": [], "totalFrames": 0}
 
@@ -42,11 +51,33 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
         # looked up now: after a pause of all threads this one may have reached its stop since it was asked for
         stop = program.stops.of_thread(call.arguments.thread_id)
         if stop is not None and response.success and isinstance(response.body, Raw):
-            response.body = raw(merged_stack(stop, response.body, start, call.arguments.format))
+            shown = frames if stop is asked else stop.frames
+            response.body = raw(merged_stack(stop, shown, response.body, start))
         session.client.respond(call, response)
 
     program.debugpy.forward("stackTrace", call.raw, merge)
     return ANSWERED
+
+
+async def _frames(program: Program, stop: Stop, format: StackFrameFormat | None) -> list[StackFrame]:
+    """The agent's frames of a stop, as the client wants them named. Raises RequestError when it is over."""
+    if format is None:
+        return stop.frames
+    agent = program.agent
+    if agent is None or not needs_agent(format):
+        return [named(frame, format, None) for frame in stop.frames]
+    request = FormatStack(
+        id=agent.next_id(),
+        thread_ident=stop.notice.thread_ident,
+        parameters=wants_parameters(format),
+        include_all=format.include_all,
+        hex=format.hex,
+    )
+    body = msgspec.json.decode(await agent.ask(request), type=FormattedStackBody)
+    return [
+        named(program.paths.frame_to_client(frame), format, parameters)
+        for frame, parameters in zip(body.stack_frames, body.parameters, strict=True)
+    ]
 
 
 @request("scopes", FrameArguments, cancellable=True)

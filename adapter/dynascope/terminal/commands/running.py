@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dynascope.terminal.client import RequestFailed
-from dynascope.terminal.commands import command
+from dynascope.terminal.commands import command, find
+from dynascope.terminal.debuggee import StepCommand
 from dynascope.terminal.interrupts import held_back
 from dynascope.terminal.session import CommandError, Session
 from dynascope.wire.dap import StepInTargetsBody
@@ -50,6 +51,25 @@ def step(session: Session, argument: str) -> None:
 def out(session: Session, argument: str) -> None:
     """Go on until this frame returns to its caller."""
     _step(session, argument, "stepOut")
+
+
+_ALONE: dict[str, StepCommand] = {"continue": "continue", "next": "next", "step": "stepIn", "out": "stepOut"}
+
+
+@command(
+    "alone",
+    usage="continue | next | step | out",
+    repeats=True,
+    needs_stop=True,
+    missing="what shall this thread do? `alone next`, `alone continue`",
+)
+def alone(session: Session, argument: str) -> None:
+    """Let this thread alone go on: other threads that are stopped stay so, until `continue`."""
+    session.need_frame()
+    name = find(argument).names[0]
+    if name not in _ALONE:
+        raise CommandError(f"`alone` takes one of {', '.join(f'`{each}`' for each in _ALONE)}, not `{argument}`")
+    session.resume(_ALONE[name], {"singleThread": True})
 
 
 @command("pause")

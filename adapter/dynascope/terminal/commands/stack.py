@@ -6,13 +6,31 @@ from dynascope.terminal import locations
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
 from dynascope.terminal.session import CONTEXT, CommandError, Session
+from dynascope.wire.dap import StackTraceBody
+
+_FORMATS = {"-p": "parameters", "-a": "includeAll"}
+"""Options of `where`, as DAP's `StackFrameFormat` calls them."""
 
 
-@command("where", "w", "bt", "backtrace", needs_stop=True)
+@command("where", "w", "bt", "backtrace", usage="[-p] [-a]", needs_stop=True)
 def where(session: Session, argument: str) -> None:
-    """Show the call stack: what Dynamo traces, then the running program below it."""
-    session.need_frame()
-    session.printer.stack(session.frames, session.selected)
+    """Show the call stack: what Dynamo traces, then the running program below it.
+
+    `-p`: with parameters, `forward(self: MLP, x: f32[s0, 16])`. `-a`: with the frames that are left out otherwise, of
+    libraries and of Dynamo, where there is no debugpy; `frame`, `up` and `down` count them, too, until the next stop.
+    """
+    here = session.need_frame()
+    words = argument.split()
+    if not _FORMATS.keys() >= set(words):
+        raise CommandError(f"`where` takes `-p` and `-a`, not `{argument}`")
+    frames = session.frames
+    if words and session.stop is not None:
+        asked = {"threadId": session.stop.thread_id, "format": {_FORMATS[word]: True for word in words}}
+        frames = session.ask("stackTrace", asked, StackTraceBody).stack_frames
+        if "-a" in words:
+            selected = next(at for at, frame in enumerate(frames) if frame.id == here.id)
+            session.frames, session.selected = frames, selected
+    session.printer.stack(frames, session.selected)
 
 
 @command("up", "u", usage="[COUNT]", repeats=True, needs_stop=True)

@@ -1,0 +1,101 @@
+"""Programs with several threads that compile: a pool of them, backwards on threads, one thread resumed alone."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from tests.dap.client import TIMEOUT, DapClient, Stop
+from tests.dap.marks import line, program
+
+PAIR = program("pair.py")
+POOL = program("pool.py")
+BACKWARDS = program("backward_threads.py")
+BOTH = pytest.mark.parametrize("runtime", [True, False])
+
+
+def launch(path: Any, **more: Any) -> dict[str, Any]:
+    return {"program": str(path), "console": "internalConsole", "redirectOutput": True, "subProcess": False} | more
+
+
+@BOTH
+def test_each_thread_of_a_pool_stops_in_its_compile(client: DapClient, runtime: bool) -> None:
+    client.launch(launch(POOL, runtime=runtime), {POOL: [line(POOL, "traced")]})
+    seen = {}
+    for _ in range(4):
+        stop = client.wait_for_stop()
+        assert stop.at_compile_time and stop.where() == (stop.frames()[0].name, line(POOL, "traced"))
+        seen[stop.thread_id] = stop.evaluate("number").result
+        stop.resume()
+    assert sorted(seen.values()) == ["0", "1", "2", "3"]
+    assert client.wait_for_end() == 0
+    assert "sums 2.0 4.0 6.0 8.0" in client.output("stdout")
+
+
+@BOTH
+def test_backwards_on_threads_stop_at_their_nodes(client: DapClient, runtime: bool) -> None:
+    client.launch(launch(BACKWARDS, runtime=runtime, compiledAutograd="eager"), functions=["SinBackward0"])
+    stop = client.wait_for_stop()
+    assert stop.description == "Paused in a backward"
+    assert next(thread.name for thread in client.threads() if thread.id == stop.thread_id) == "One"
+    assert stop.where() == ("SinBackward0 [!0 NodeCall 2]", line(BACKWARDS, "forward"))
+    assert "step" in [frame.name for frame in stop.frames()]
+    stop = stop.step("next")
+    assert stop.where()[0] == "MmBackward0 [!0 NodeCall 3]"
+    stop.resume()
+    assert client.wait_for_end() == 0  # the second is served by the graph of the first
+    assert "the end" in client.output("stdout")
+
+
+def stopped_counter(client: DapClient) -> int:
+    """The count of the other thread, once that thread has stopped too."""
+    counter = next(thread.id for thread in client.threads() if thread.name == "Counter")
+    deadline = time.monotonic() + TIMEOUT
+    while time.monotonic() < deadline:
+        frames = client.request("stackTrace", {"threadId": counter})["stackFrames"]
+        frame = next((frame["id"] for frame in frames if frame["name"] == "count"), None)
+        answer = client.send("evaluate", {"expression": "counted[0]", "frameId": frame, "context": "watch"}).response()
+        if answer["success"]:
+            return int(answer["body"]["result"])
+    raise TimeoutError(client.transcript())
+
+
+def test_supports_single_thread_execution_requests(client: DapClient) -> None:
+    """Steps and `continue` with `singleThread`, at compile time and at run time: the counter does not count on."""
+    client.launch(launch(PAIR), {PAIR: [line(PAIR, mark) for mark in ("first", "ran")]})
+    stop = client.wait_for_stop()
+    counted = stopped_counter(client)
+
+    def alone(command: str) -> Stop:
+        client.request(command, {"threadId": stop.thread_id, "singleThread": True})
+        here = client.wait_for_stop()
+        assert here.thread_id == stop.thread_id and stopped_counter(client) == counted
+        return here
+
+    assert alone("next").where() == ("compiled [0/0]", line(PAIR, "second"))
+    body = client.request("continue", {"threadId": stop.thread_id, "singleThread": True})
+    assert body == {"allThreadsContinued": False}
+    stop = client.wait_for_stop()
+    assert stop.where() == ("compile_and_run", line(PAIR, "ran")) and stopped_counter(client) == counted
+    assert alone("next").where() == ("compile_and_run", line(PAIR, "after"))
+    assert not [event for event in client.events if (event.get("body") or {}).get("allThreadsContinued")]
+    assert client.request("continue", {"threadId": stop.thread_id})["allThreadsContinued"]
+    assert client.wait_for_end() == 0
+
+
+@BOTH
+def test_a_thread_that_has_gone_on_alone_leaves_the_others_to_continue(client: DapClient, runtime: bool) -> None:
+    client.launch(launch(PAIR, runtime=runtime), {PAIR: [line(PAIR, "second")]})
+    stop = client.wait_for_stop()
+    if runtime:
+        counted = stopped_counter(client)
+    counter = next(thread.id for thread in client.threads() if thread.name == "Counter")
+    body = client.request("continue", {"threadId": stop.thread_id, "singleThread": True})
+    assert body["allThreadsContinued"] is False
+    if runtime:
+        assert stopped_counter(client) == counted
+        assert "not stopped" in client.failure("next", {"threadId": 12345, "singleThread": True})
+        client.request("continue", {"threadId": counter})
+    assert client.wait_for_end() == 0
