@@ -40,6 +40,11 @@ class Client(Link):
         """Whether it serves the `invalidated` event."""
         return self.arguments is not None and self.arguments.supports_invalidated_event
 
+    @property
+    def pages(self) -> bool:
+        """Whether it asks for variables by `start` and `count` where it is told how many there are."""
+        return self.arguments is not None and self.arguments.supports_variable_paging
+
     def exception_id(self, filter: str) -> int:
         """The id of the breakpoint that an exception filter with its condition is."""
         if filter not in self._exception_ids:

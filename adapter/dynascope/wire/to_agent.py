@@ -148,7 +148,11 @@ class Scopes(Request, tag="scopes"):
 
 
 class Variables(Request, tag="variables"):
-    """→ VariablesBody; served on the stopped thread. `start`/`count` page; `hex` is DAP's valueFormat."""
+    """→ VariablesBody; served on the stopped thread. `start`/`count` page; `hex` is DAP's valueFormat.
+
+    `in_parts`: a client that cannot page asks for all; many rows then come below rows of ranges. `prefix`: only named
+    rows that begin so, for completions, and most of them without their value.
+    """
 
     thread_ident: int
     variables_reference: int
@@ -156,6 +160,8 @@ class Variables(Request, tag="variables"):
     start: int | None = None
     count: int | None = None
     hex: bool = False
+    in_parts: bool = False
+    prefix: str | None = None
 
 
 class FindStepInTargets(Request, tag="stepInTargets"):

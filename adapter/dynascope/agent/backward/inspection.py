@@ -15,6 +15,7 @@ from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame
 from dynascope.agent.inspection.locations import Locations
 from dynascope.agent.inspection.parameters import running_parameters
+from dynascope.agent.inspection.requested import requested_rows
 from dynascope.agent.inspection.rows import Below, Look, Row, to_variable
 from dynascope.agent.inspection.running import evaluate_running, running_headings
 from dynascope.agent.inspection.scopes.heading import Heading
@@ -154,7 +155,7 @@ class BackwardInspection:
         """A page of children; raises KeyError when the reference is not of this stop."""
         below = self._below[request.variables_reference]
         with set_aside():
-            rows = below.page(Look(None, request.hex), request.filter, request.start, request.count)
+            rows = requested_rows(below, Look(None, request.hex), request)
             made = (to_variable(row, self._reference(row.below), self._locations) for row in rows)
             return VariablesBody(variables=list(made))
 

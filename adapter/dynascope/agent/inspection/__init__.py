@@ -14,6 +14,7 @@ from dynascope.agent.inspection.frames import runtime_frame, symbolic_frame
 from dynascope.agent.inspection.locations import Locations
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.parameters import running_parameters, symbolic_parameters
+from dynascope.agent.inspection.requested import requested_rows
 from dynascope.agent.inspection.rows import Below, Look, computed, to_variable
 from dynascope.agent.inspection.running import RunningFrame, evaluate_running, is_running, running_headings
 from dynascope.agent.inspection.scopes import graph, headings
@@ -144,7 +145,7 @@ class Inspection:
         below, names = self._below[request.variables_reference]
         look = Look(None, request.hex) if names is None else names.look(request.hex)
         with torch._C.DisableTorchFunction():
-            rows = below.page(look, request.filter, request.start, request.count)
+            rows = requested_rows(below, look, request)
             made = (to_variable(row, self._reference(row.below, names), self._locations) for row in rows)
             return VariablesBody(variables=list(made))
 

@@ -125,7 +125,7 @@ def attributes(value: Any, path: str | None) -> Rows:
         for name, item in islice(held().items(), start, stop):
             yield row(look, name, item, attribute_path(value, path, name))
 
-    return Rows(lambda: len(held()), make)
+    return Rows(lambda: len(held()), make, names=held)
 
 
 def attribute_path(owner: Any, path: str | None, name: str) -> str | None:

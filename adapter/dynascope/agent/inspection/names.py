@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.inspection import concrete, symbolic
 from dynascope.agent.inspection.rows import Look, Row
-from dynascope.agent.internals.contents import MISSING
+from dynascope.agent.inspection.symbolic_text import contents
+from dynascope.agent.internals.contents import MISSING, Cell, Unset
 from dynascope.agent.internals.frame_state import (
     free_names,
     named_globals,
@@ -15,9 +18,12 @@ from dynascope.agent.internals.frame_state import (
     symbolic_locals,
     unused_arguments,
 )
+from dynascope.agent.internals.resume import original_code
 from dynascope.agent.internals.side_effects import SideEffects
-from dynascope.agent.internals.tracing import globals_of, output_of
+from dynascope.agent.internals.tracing import code_of, globals_of, output_of
 
+_HIDDEN = re.compile(r"\.\d+|implicit\d+")
+"""Arguments without a name in the source; Dynamo calls `.0` `implicit0`."""
 _UNTRACKED = "not tracked by Dynamo: the code never reads it"
 
 
@@ -54,6 +60,18 @@ class Names:
         """How a request looks at this frame; `whole`: for the clipboard."""
         return Look(self.effects, hexadecimal, symbolic.in_place_of, whole)
 
+    @functools.cached_property
+    def bound_locals(self) -> dict[str, Named]:
+        """As Python's `locals()` has it: not a name without a value, nor the iterator of a comprehension."""
+        look = self.look()
+        written = original_code(code_of(self.translator)).co_varnames
+        takes_unnamed = any(_HIDDEN.fullmatch(name) for name in written[:1])
+        return {
+            name: named
+            for name, named in self.locals.items()
+            if _has_value(look, named.variable) and not (takes_unnamed and _HIDDEN.fullmatch(name))
+        }
+
     def globals(self) -> dict[str, Named]:
         """Globals the frame's code names."""
         return {name: self.global_named(name) for name in named_globals(self.translator)}
@@ -66,3 +84,15 @@ class Names:
     def find(self, name: str) -> Named:
         """Local, then closure, then global; raises KeyError."""
         return self.locals.get(name) or self.closure.get(name) or self.global_named(name)
+
+
+def _has_value(look: Look, variable: object | None) -> bool:
+    """False for what is deleted, not bound yet, or not restored after a graph break because nothing reads it."""
+    if variable is None:
+        return True  # a real value
+    match contents(look, variable):
+        case Unset(is_error=False):
+            return False
+        case Cell(inner):
+            return inner is not None and _has_value(look, inner)
+    return True

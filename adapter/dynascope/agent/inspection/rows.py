@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
@@ -66,13 +66,23 @@ Maker = Callable[[Look, int, int], Iterator[Row]]
 class Rows:
     """A number of rows (counted when somebody wants to know) that `make` makes a page at a time."""
 
-    __slots__ = ("_count", "are_few", "make")
+    __slots__ = ("_count", "are_few", "make", "names")
 
-    def __init__(self, count: int | Callable[[], int], make: Maker, are_few: bool = False) -> None:
-        """`are_few`: their number is not known before they are made, and needs no paging."""
+    def __init__(
+        self,
+        count: int | Callable[[], int],
+        make: Maker,
+        are_few: bool = False,
+        names: Callable[[], Iterable[str]] | None = None,
+    ) -> None:
+        """`are_few`: their number is not known before they are made, and needs no paging.
+
+        `names`: those of the rows in order (of a last row perhaps not), where they are known without making any.
+        """
         self._count = count
         self.make = make
         self.are_few = are_few
+        self.names = names
 
     @property
     def count(self) -> int:
@@ -117,14 +127,27 @@ class Below:
                 parts = []  # they were told of as indexed
         first = max(start or 0, 0)
         last = first + (count if count and count > 0 else PAGE_LIMIT)
-        pages = []
-        offset = 0
+        rows = joined(parts)
+        return rows.make(look, first, min(last, rows.count))
+
+    def all_rows(self) -> Rows:
+        """The named rows, then the indexed ones."""
+        return joined([self.named, self.indexed])
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """The rows of all these, one after another."""
+
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        pages, offset = [], 0
         for rows in parts:
-            low, high = max(first - offset, 0), min(last - offset, rows.count)
+            low, high = max(start - offset, 0), min(stop - offset, rows.count)
             if low < high:
                 pages.append(rows.make(look, low, high))
             offset += rows.count
         return chain.from_iterable(pages)
+
+    return Rows(lambda: sum(rows.count for rows in parts), make)
 
 
 def fixed(rows: list[Row]) -> Rows:

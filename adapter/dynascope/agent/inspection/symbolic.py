@@ -237,7 +237,7 @@ def _attribute_rows(variable: object, held: Object, path: str | None) -> Rows:
         if stop > len(real):
             yield from about_rows(variable)
 
-    return Rows(lambda: len(names()) + 1, make)
+    return Rows(lambda: len(names()) + 1, make, names=names)
 
 
 def _set_in_module(look: Look, value: object) -> dict[str, object]:

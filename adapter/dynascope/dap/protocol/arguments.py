@@ -29,6 +29,7 @@ class InitializeArguments(DapStruct):
     supports_start_debugging_request: bool = False
     supports_progress_reporting: bool = False
     supports_invalidated_event: bool = False
+    supports_variable_paging: bool = False
 
 
 class RestartArguments(DapStruct):

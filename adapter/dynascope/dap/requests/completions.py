@@ -36,10 +36,9 @@ async def completions(session: Session, call: Call[CompletionsArguments]) -> Bod
     assert path is not None  # it also matches nothing
     base, start = path[1].rstrip("."), path[2] or ""
     if base:
-        variables = await _children(*owner, arguments.frame_id, base)
-        variables += await _methods(*owner, arguments.frame_id, base, {variable.name for variable in variables})
+        variables = await _attributes(*owner, arguments.frame_id, base, start)
     else:
-        variables = await _names(*owner, arguments.frame_id)
+        variables = await _names(*owner, arguments.frame_id, start)
     targets = [
         {"label": variable.name, "type": "property" if base else "variable", "detail": variable.value}
         for variable in variables
@@ -56,25 +55,33 @@ def _before_cursor(arguments: CompletionsArguments) -> str:
     return line.encode("utf-16-le")[: max(arguments.column - 1, 0) * 2].decode("utf-16-le", errors="ignore")
 
 
-async def _names(agent: AgentLink, stop: Stop, frame_id: int) -> list[Variable]:
+async def _names(agent: AgentLink, stop: Stop, frame_id: int, prefix: str) -> list[Variable]:
     ident = stop.notice.thread_ident
     body = await agent.ask(Scopes(id=agent.next_id(), thread_ident=ident, frame_id=frame_id))
     scopes = msgspec.json.decode(body, type=ScopesBody).scopes
     found = [Variable(name="ctx", value="ComptimeContext", variables_reference=0)]
     for scope in scopes:
         if scope.name in NAMED_BY_CODE:
-            found += await _variables(agent, stop, scope.variables_reference)
+            found += await _variables(agent, stop, scope.variables_reference, prefix)
     return list({variable.name: variable for variable in reversed(found)}.values())[::-1]
 
 
-async def _methods(agent: AgentLink, stop: Stop, frame_id: int, expression: str, known: set[str]) -> list[Variable]:
-    """What `dir` names beside the attributes that a view shows: methods, and those of `ctx`."""
-    rows = await _children(agent, stop, frame_id, f"dir({expression})")
-    names = [row.value.strip("'\"") for row in rows]
-    return [Variable(name=name, value="", variables_reference=0) for name in names if name not in known]
+async def _attributes(agent: AgentLink, stop: Stop, frame_id: int, expression: str, prefix: str) -> list[Variable]:
+    """Those that a view shows, and what `dir` names beside them: methods, and those of `ctx`."""
+    value = await _evaluated(agent, stop, frame_id, expression)
+    if value is None:
+        return []
+    found = await _variables(agent, stop, value.variables_reference, prefix)
+    # of an object with very many attributes the view has all: those of its class are left
+    more = f"dir(type({expression}))" if value.indexed_variables else f"dir({expression})"
+    names = await _evaluated(agent, stop, frame_id, more)
+    rows = [] if names is None else await _variables(agent, stop, names.variables_reference)
+    known = {variable.name for variable in found}
+    others = [name for row in rows if (name := row.value.strip("'\"")) not in known]
+    return found + [Variable(name=name, value="", variables_reference=0) for name in others]
 
 
-async def _children(agent: AgentLink, stop: Stop, frame_id: int, expression: str) -> list[Variable]:
+async def _evaluated(agent: AgentLink, stop: Stop, frame_id: int, expression: str) -> EvaluateResult | None:
     try:
         body = await agent.ask(
             Evaluate(
@@ -86,13 +93,14 @@ async def _children(agent: AgentLink, stop: Stop, frame_id: int, expression: str
             )
         )
     except RequestError:
-        return []  # half-typed expressions need no error message
-    return await _variables(agent, stop, msgspec.json.decode(body, type=EvaluateResult).variables_reference)
+        return None  # half-typed expressions need no error message
+    return msgspec.json.decode(body, type=EvaluateResult)
 
 
-async def _variables(agent: AgentLink, stop: Stop, reference: int) -> list[Variable]:
+async def _variables(agent: AgentLink, stop: Stop, reference: int, prefix: str | None = None) -> list[Variable]:
+    """All rows, or, faster, only the named ones that begin so."""
     if not reference:
         return []
     ident = stop.notice.thread_ident
-    body = await agent.ask(Variables(id=agent.next_id(), thread_ident=ident, variables_reference=reference))
-    return msgspec.json.decode(body, type=VariablesBody).variables
+    request = Variables(id=agent.next_id(), thread_ident=ident, variables_reference=reference, prefix=prefix)
+    return msgspec.json.decode(await agent.ask(request), type=VariablesBody).variables

@@ -108,5 +108,6 @@ async def variables(session: Session, call: Call[VariablesArguments]) -> Body:
             start=arguments.start,
             count=arguments.count,
             hex=arguments.format is not None and arguments.format.hex,
+            in_parts=not session.client.pages,
         )
     )

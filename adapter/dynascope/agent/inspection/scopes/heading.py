@@ -27,4 +27,4 @@ def rows_of_names(named: Mapping[str, Named]) -> Rows:
         for name, value in islice(named.items(), start, stop):
             yield value.row(look, name, name)
 
-    return Rows(len(named), make)
+    return Rows(len(named), make, names=lambda: named)
