@@ -267,6 +267,19 @@ def test_stops_at_graph_breaks_and_explains_them(folder: Path) -> None:
     assert output.count("● compile time") == 1  # to its end the program goes on through every stop
 
 
+def test_catch_lists_the_filters_before_the_program_runs(folder: Path) -> None:
+    (folder / "breaking.py").write_text(BREAKING)
+    lines = ("catch", "catch nonsense", "catch graphBreak GB0025", "catch", "continue")
+    code, output = debug("breaking.py", commands="\n".join(lines))
+    assert code == 0
+    before, _, stopped = output.partition("● compile time")
+    first, _, second = before.partition("catch nonsense")
+    assert "off graphBreak" in first and "on  uncaught" in first and "off recompile " in first
+    assert "there is no filter `nonsense`; there are: raised," in second
+    assert "on  graphBreak" in second and "[GB0025]" in second
+    assert "GB0025: Call to" in stopped
+
+
 def test_catch_switches_filters_and_lists_them(folder: Path) -> None:
     (folder / "breaking.py").write_text(BREAKING)
     lines = (

@@ -38,7 +38,27 @@ _REQUESTS = {
     "instructions": "setInstructionBreakpoints",
     "data": "setDataBreakpoints",
 }
+_WHO_WE_ARE = {
+    "clientID": "dynascope-terminal",
+    "clientName": "dynascope debug",
+    "adapterID": "dynascope",
+    "pathFormat": "path",
+    "linesStartAt1": True,
+    "columnsStartAt1": True,
+    "supportsVariableType": True,
+    "supportsVariablePaging": True,
+    "supportsRunInTerminalRequest": True,
+}
 StepCommand = Literal["continue", "next", "stepIn", "stepOut"]
+
+
+def capabilities_of_adapter() -> Capabilities:
+    """What the adapter can do, asked of one that is ended again: no program is run for it. Raises RequestFailed."""
+    client = Client(ADAPTER, lambda name, body: None, lambda command, arguments: {}, lambda: None)
+    try:
+        return client.request("initialize", _WHO_WE_ARE, Capabilities)
+    finally:
+        client.close()
 
 
 class Debuggee:
@@ -74,21 +94,7 @@ class Debuggee:
 
     def start(self, catching: Catching) -> dict[str, str]:
         """Launch with all breakpoints in place; which exception filters are refused, and why. Raises RequestFailed."""
-        self.capabilities = self.request(
-            "initialize",
-            {
-                "clientID": "dynascope-terminal",
-                "clientName": "dynascope debug",
-                "adapterID": "dynascope",
-                "pathFormat": "path",
-                "linesStartAt1": True,
-                "columnsStartAt1": True,
-                "supportsVariableType": True,
-                "supportsVariablePaging": True,
-                "supportsRunInTerminalRequest": True,
-            },
-            Capabilities,
-        )
+        self.capabilities = self.request("initialize", _WHO_WE_ARE, Capabilities)
         launched = self._client.send("launch", self._program.to_launch())
         # A launch that fails says so before, and often instead of, `initialized`.
         launched.add_done_callback(lambda future: self._initialized.set() if future.exception() else None)

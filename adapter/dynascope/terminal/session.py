@@ -9,11 +9,11 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
-from dynascope.terminal.bodies import ExceptionInfoBody, SourceBody, Stop
+from dynascope.terminal.bodies import ExceptionFilter, ExceptionInfoBody, SourceBody, Stop
 from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.catching import Catching
 from dynascope.terminal.client import RequestFailed
-from dynascope.terminal.debuggee import Debuggee, StepCommand
+from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter
 from dynascope.terminal.interrupts import Interrupts, held_back
 from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer, lines_of
@@ -283,6 +283,14 @@ class Session:
             raise CommandError(str(error)) from error
 
     # ---- stops and breakpoints
+
+    def exception_filters(self) -> list[ExceptionFilter]:
+        """What `catch` can switch, also before the program runs. Raises CommandError."""
+        try:
+            known = capabilities_of_adapter() if self.debuggee is None else self.debuggee.capabilities
+        except RequestFailed as error:
+            raise CommandError(str(error)) from error
+        return known.exception_breakpoint_filters
 
     def find_watched(self, one: UserBreakpoint) -> None:
         """Ask what `one` watches: at the selected frame of a stop, else by its name alone. Raises CommandError."""

@@ -23,7 +23,7 @@ def catch(session: Session, argument: str) -> None:
     name, condition = catching.parse(argument)
     if name == "none":
         session.catching.switch_all_off()
-    elif session.debuggee is not None and name not in (known := _known(session)):
+    elif name not in (known := [one.filter for one in session.exception_filters()]):
         raise CommandError(f"there is no filter `{name}`; there are: {', '.join(known) or 'none'}")
     elif condition == "off":
         session.catching.switch_off(name)
@@ -44,13 +44,8 @@ def send_filters(session: Session) -> None:
         session.printer.error(f"{name}: {why}")
 
 
-def _known(session: Session) -> list[str]:
-    debuggee = session.need_program()
-    return [one.filter for one in debuggee.capabilities.exception_breakpoint_filters]
-
-
 def _list(session: Session) -> None:
-    filters = session.need_program().capabilities.exception_breakpoint_filters
+    filters = session.exception_filters()
     on = session.catching.on(filters)
     width = max((len(one.filter) for one in filters), default=0)
     for one in filters:
