@@ -211,6 +211,18 @@ def test_first_chance_stops_where_it_is_raised() -> None:
     assert stops[0].message.exception.break_mode == "always"  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("function", [in_a_loop, under_own_context])
+def test_a_break_that_is_raised_again_in_other_words_has_one_first_chance(function: Any) -> None:
+    stops = first_compile(caught("graphBreak", compiled(function), "first chance"))
+    exceptions = [stop.message.exception for stop in stops]
+    assert [each.exception_id for each in exceptions if each is not None] == ["GB0025"]
+
+
+def test_the_other_words_stop_where_the_first_did_not() -> None:
+    stops = first_compile(caught("graphBreak", compiled(under_own_context), "first chance, GB0066"))
+    assert [names(stop) for stop in stops] == [["under_own_context"]]
+
+
 @pytest.mark.parametrize(
     ("condition", "times"),
     [

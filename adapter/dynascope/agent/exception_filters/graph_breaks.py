@@ -39,6 +39,8 @@ class GraphBreaks:
         self._stacks: ByError[list[Translator]] = ByError()
         """The frames being traced when an error was raised, innermost first."""
         self._told: ByError[bool] = ByError()
+        self._first_told: ByError[bool] = ByError()
+        """The errors that have stopped as they were raised, or that tell again of one that has."""
         self._raised_once, self._taken_once = OncePerCompile(), OncePerCompile()
         self._events = unsupported.UnsupportedEvents(self._raised, self._taken)
         self._leaves = unsupported.LeavingEvents(self._leaving)
@@ -51,9 +53,19 @@ class GraphBreaks:
         def serve(state: ThreadTracing, stack: list[Translator]) -> None:
             if self._stacks.get(error) is None:
                 self._stacks.put(error, stack)
-                self._tell(state, error, "first chance")
+                self._tell_first_chance(state, error, sys.exc_info()[1])
 
         self._hook.amid(serve)
+
+    def _tell_first_chance(self, state: ThreadTracing, error: BaseException, handled: BaseException | None) -> None:
+        """`handled` is what Dynamo handles meanwhile: raised again in other words, it stops no second time."""
+        again = (
+            handled is not None
+            and self._first_told.get(handled)
+            and unsupported.message_of(handled) in unsupported.message_of(error)
+        )
+        if again or self._tell(state, error, "first chance"):
+            self._first_told.put(error, True)
 
     def _taken(self, reason: str, error: BaseException) -> None:
         def serve(state: ThreadTracing, stack: list[Translator]) -> None:
@@ -66,9 +78,14 @@ class GraphBreaks:
     def _leaving(self, error: BaseException) -> None:
         """The outermost frame is about to be left for an error: one that Dynamo has not taken goes to the caller."""
         if self._stacks.get(error) is not None and not self._told.get(error):
-            self._hook.amid(lambda state, stack: self._tell(state, error, "raised"))
 
-    def _tell(self, state: ThreadTracing, error: BaseException, effect: str) -> None:
+            def serve(state: ThreadTracing, stack: list[Translator]) -> None:
+                self._tell(state, error, "raised")
+
+            self._hook.amid(serve)
+
+    def _tell(self, state: ThreadTracing, error: BaseException, effect: str) -> bool:
+        """Report it unless it is known; whether that has stopped."""
         is_first_chance = effect == "first chance"
         if not is_first_chance:
             self._told.put(error, True)
@@ -77,11 +94,12 @@ class GraphBreaks:
         # whoever called it: Dynamo may break there, and next time at the caller of that
         moment = id(tracing.code_of(stack[0])), tracing.instruction_index(stack[0]), unsupported.message_of(cause)
         if not once.is_new(state, moment):
-            return
+            return False
         stops = self._report(state, _fault(error, cause, stack, effect))
         if stops and not is_first_chance:
             # Dynamo starts over: up to the break nothing is new to a step, which goes on behind it
             state.high_water = state.events, sys.maxsize
+        return stops
 
     def _cause_of(self, error: BaseException, itself: bool) -> tuple[BaseException, list[Translator]]:
         """The first of the errors that led to this one (or `itself`), and the frames that it was raised in.
