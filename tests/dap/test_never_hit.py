@@ -42,10 +42,12 @@ def test_a_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_path: P
     other.write_text("def f(x):\n    return x\n")
     branch, never, hit = 10, 15, 8
     condition = {"line": 19, "condition": "x.shape[0] == 9"}
-    client.launch(
+    placed = client.launch(
         {"program": str(path), "console": "internalConsole", "subProcess": False, "runtime": runtime},
         {path: [branch, never, hit, condition], other: [2]},
     )
+    otherwise = ", and when it runs uncompiled." if runtime else "."
+    assert placed[path][1].message == f"Not compiled yet: it stops when Dynamo traces it{otherwise}"
     stop = client.wait_for_stop()
     assert stop.where() == ("compiled [0/0]", hit)
     stop.resume()
@@ -58,3 +60,75 @@ def test_a_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_path: P
     assert "other.py:2: the breakpoint was never hit. Its file was never imported" in said
     assert "Dynamo came here once, and its condition (x.shape[0] == 9) never held" in said
     assert f"program.py:{hit}:" not in said
+
+
+UNTOUCHED = """\
+import torch
+
+
+def quiet(x, items):
+    y = x.view(-1)
+    n = x.shape[0]
+    return y.double(), n
+
+
+def never_called(x):
+    return x
+
+
+torch.compile(quiet, backend="eager", dynamic=True)(torch.ones(4, 4), [])
+"""
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_path: Path, runtime: bool) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(UNTOUCHED)
+    in_quiet, in_never = f"local::{path}::quiet::", f"local::{path}::never_called::"
+    wanted: list[dict[str, str]] = [
+        {"dataId": in_quiet + "items", "accessType": "read"},
+        {"dataId": in_quiet + "items", "accessType": "write"},
+        {"dataId": in_quiet + "x.shape[0]", "accessType": "write"},
+        {"dataId": in_quiet + "x.shape[7]", "accessType": "write"},
+        {"dataId": in_quiet + "nobody", "accessType": "write"},
+        {"dataId": f"source::{path}::quiet::L['items']", "accessType": "read"},
+        {"dataId": f"symbol::{path}::quiet::s99", "accessType": "write"},
+        {"dataId": f"node::{path}::quiet::nobody", "accessType": "read"},
+        {"dataId": in_quiet + "x", "accessType": "read", "condition": "x.shape[0] == 9"},
+        {"dataId": in_never + "x", "accessType": "readWrite"},
+        {"dataId": in_quiet + "x", "accessType": "read", "hitCondition": "1"},
+    ]
+    placed: list[dict[str, int]] = []
+    client.launch(
+        {"program": str(path), "console": "internalConsole", "subProcess": False, "runtime": runtime},
+        before_running=lambda: placed.extend(
+            client.request("setDataBreakpoints", {"breakpoints": wanted})["breakpoints"]
+        ),
+    )
+    stop = client.wait_for_stop()
+    assert stop.hit_breakpoint_ids == [placed[-1]["id"]]
+    stop.resume()
+    expected = [
+        "Dynamo compiled quiet. No guard on items was installed, and no node that entered the graph takes it",
+        "Dynamo compiled quiet. items stayed ",
+        "stayed dynamic: nothing specialised, refined or constrained it",
+        "Dynamo compiled quiet. There never was x.shape[7].",
+        "Dynamo compiled quiet. There is no nobody in quiet.",
+        "Dynamo compiled quiet. No guard on L['items'] was installed",
+        "There was no symbol s99",
+        "No node that entered the graph takes nobody as an input.",
+        "its condition (x.shape[0] == 9) never held",
+        "never_called was not called, or not in compiled code",
+    ]
+    told = [
+        client.wait_for_event("breakpoint", where=lambda body, id=each["id"]: body["breakpoint"]["id"] == id)
+        for each in placed[:-1]
+    ]
+    for text, event in zip(expected, told, strict=True):
+        message = event["body"]["breakpoint"]["message"]
+        assert message.startswith("Never hit. ") and text in message
+    assert client.wait_for_end() == 0
+    said = client.output("console")
+    for text in expected:
+        assert "a data breakpoint was never hit. " in said and text in said
+    assert said.count("was never hit") == len(expected)

@@ -65,11 +65,14 @@ class Breakpoint:
         self.reached = 0
         """How often control came to it, its condition aside."""
         self.hits = 0
+        self.has_stopped = False
 
     def counts(self) -> bool:
         """Count a hit (its condition holds); whether the hit condition lets it stop."""
         self.hits += 1
-        return self._hit_condition is None or self._hit_condition(self.hits)
+        stops = self._hit_condition is None or self._hit_condition(self.hits)
+        self.has_stopped = self.has_stopped or stops
+        return stops
 
 
 def kind_of(hits: Sequence[Breakpoint]) -> StopReason:

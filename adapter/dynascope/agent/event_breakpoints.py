@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from dynascope.agent.backward.half import names_backward
 from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent.data_breakpoints.never_hit import why_never_hit
 from dynascope.agent.data_breakpoints.watch import Watches, resolve
 from dynascope.agent.node_breakpoints import NodeTable
+from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import BreakpointsBody, DataBreakpointInfo
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import FindDataBreakpoint, SetDataBreakpoints
@@ -26,6 +31,7 @@ class EventBreakpoints:
         self._send = send
         self._nodes = NodeTable()
         self._watches = Watches()
+        self._answers: dict[int, BreakpointState] = {}
         self._stops: tuple[NodeStops, DataStops] | None = None
 
     def begin(self, hook: Hook) -> None:
@@ -50,9 +56,23 @@ class EventBreakpoints:
         self._use()
 
     def take_data(self, request: SetDataBreakpoints) -> BreakpointsBody:
-        states, self._watches = resolve(request.breakpoints)
+        states, self._watches = resolve(request.breakpoints, self._watches)
+        self._answers = {state.id: state for state in states}
         self._use()
         return BreakpointsBody(breakpoints=states)
+
+    def compiled(self, traced: Sequence[types.CodeType]) -> None:
+        """On the compiling thread: an outermost compile is over."""
+        if self._stops is not None:
+            self._stops[1].compiled(traced)
+
+    def why_never_hit(self) -> list[BreakpointState]:
+        """The program is about to end: the states of data breakpoints that never stopped here, with the reason."""
+        return [
+            msgspec.structs.replace(self._answers[watch.id], message=message)
+            for watch in self._watches
+            if (message := why_never_hit(watch)) is not None
+        ]
 
     def find(self, request: FindDataBreakpoint) -> DataBreakpointInfo:
         """What a name that was said at no stop could be watched for."""

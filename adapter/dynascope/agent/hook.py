@@ -121,11 +121,12 @@ class Hook:
         compile_token, state.compile_token = state.compile_token, None
         self._suspension.compile_ends(compile_token)
         traced = tracing.traced_codes(state.outermost) if compiled and state.outermost is not None else []
-        skipped = state.skipped
-        state.forget_compile()
-        self.table.forget_codes()
-        if compiled or skipped:
-            self._on_compiled(traced, skipped)
+        try:
+            if compiled or state.skipped:
+                self._on_compiled(traced, state.skipped)
+        finally:
+            state.forget_compile()
+            self.table.forget_codes()
         if state.stepping.compile_ends():
             # a compile that continues the step may come before it ends there (see _compile_entered)
             self._suspension.finish_step_at_runtime(self._below.user_frame())

@@ -10,7 +10,7 @@ from dynascope.agent.user_code import real_path
 
 def why_never_traced(path: str, name: str) -> str:
     """Of a function that Dynamo has never traced, by its qualified name; a sentence."""
-    if not _is_imported(path):
+    if not is_imported(path):
         return "Never hit. Its file was never imported."
     return f"Never hit. {name} was not called, or not in compiled code, or had been compiled before."
 
@@ -23,7 +23,7 @@ def why_not_stopped(reached: int, condition: str | None, hit_condition: str | No
     return f"Never hit. Dynamo came here {times}, and its hit condition is {hit_condition}." if hit_condition else None
 
 
-def _is_imported(path: str) -> bool:
+def is_imported(path: str) -> bool:
     """Whether a module of the program is of this file; reads the dictionaries of modules alone."""
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None

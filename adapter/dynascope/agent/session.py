@@ -343,12 +343,13 @@ class Agent:
         self.reading.compiled(traced)
         self._verification.compiled(traced, skipped)
         if traced:
+            self._events.compiled(traced)
             self._roots.note(traced)
             self._run_breakpoints.compiled(traced)
             self._generated_breakpoints.compiled(traced)
 
     def _explain_at_exit(self) -> None:
-        for state in self._verification.why_never_hit():
+        for state in self._verification.why_never_hit() + self._events.why_never_hit():
             self._breakpoint_changed(state)
 
     def _breakpoint_changed(self, state: BreakpointState) -> None:

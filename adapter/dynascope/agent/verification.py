@@ -30,7 +30,7 @@ from dynascope.wire.to_agent import SetBreakpoints, SetFunctionBreakpoints
 
 _CACHED = "Compiled already: it stops again when Dynamo traces it again."
 _PASSED_BY = "Compiled, but Dynamo did not come to this line: it stops when a later compile does."
-_NOT_YET = "Not compiled yet: it stops when Dynamo traces it."
+_NOT_YET = "Not compiled yet: it stops when Dynamo traces it"
 _AT_IMPORT = "Dynamo never traces module-level code"
 _NO_FUNCTION = "Dynamo has traced no function of this name yet."
 _CANNOT_STOP = "; without the runtime half this line cannot stop."
@@ -184,11 +184,11 @@ class Verification:
 
     def _why_never_hit(self, path: str, state: BreakpointState) -> str | None:
         waiting = next((each for each, _ in self._made.get(path, ()) if each.id == state.id), None)
-        if waiting is None or state.line is None:
+        if waiting is None or state.line is None or waiting.has_stopped:
             return None
         if waiting.reached:
             return why_not_stopped(waiting.reached, waiting.condition, waiting.asked.hit_condition)
-        if not (state.message or "").endswith(_NOT_YET):
+        if _NOT_YET not in (state.message or ""):
             return None  # that says it
         code = function_code_at(path, state.line)
         key = None if code is None else key_of(code, path)
@@ -232,7 +232,7 @@ class Verification:
     def _prospects(self, path: str, line: int, functions: list[types.CodeType], known: bool) -> tuple[bool, str]:
         """Whether Dynamo or debugpy can stop in the outermost of these functions, and what to say about it."""
         if not functions:
-            return self._at_runtime_only(_AT_IMPORT) if known else (True, _NOT_YET)
+            return self._at_runtime_only(_AT_IMPORT) if known else (True, self._not_yet())
         keys = [key_of(code, path) for code in functions]
         outermost = keys[0]
         if outermost in self._skipped:
@@ -249,7 +249,10 @@ class Verification:
                 if self._runs_are_debugged and not self.compiler_is_debugged and _is_of_compiler(path):
                     return False, _COMPILER
                 return self._at_runtime_only(f"Dynamo does not trace this file: {why}")
-        return True, _NOT_YET
+        return True, self._not_yet()
+
+    def _not_yet(self) -> str:
+        return f"{_NOT_YET}, and when it runs uncompiled." if self._runs_are_debugged else f"{_NOT_YET}."
 
     def _at_runtime_only(self, reason: str) -> tuple[bool, str]:
         ending = ". It stops when it runs uncompiled." if self._runs_are_debugged else _CANNOT_STOP

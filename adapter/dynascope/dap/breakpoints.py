@@ -30,6 +30,8 @@ from dynascope.wire.dap import (
     SourceBreakpoint,
 )
 
+_NEVER_HIT = "Never hit. "
+"""How an agent's message about a breakpoint begins when it explains that."""
 NO_FUNCTION_YET = "No function of that name is known yet; it stops when Dynamo or Python enters one."
 
 Asked = ClientBreakpoint | ClientFunctionBreakpoint | ClientInstructionBreakpoint | ClientDataBreakpoint
@@ -175,16 +177,20 @@ class BreakpointTable:
                 entry.hit = True
 
     def never_hit(self) -> list[str]:
-        """A sentence for each line breakpoint at which the program, now ended, has never stopped."""
+        """A sentence for each line or data breakpoint at which the program, now ended, has never stopped."""
         sentences = []
         for entry in (each for entries in self.files.values() for each in entries):
             shown = entry.shown()
             if not entry.hit and shown.message and not getattr(entry.asked, "log_message", None):
                 path = entry.source.path if entry.source is not None else None
-                message = shown.message.removeprefix("Never hit. ")
+                message = shown.message.removeprefix(_NEVER_HIT)
                 sentences.append(
                     f"{os.path.basename(path or '?')}:{shown.line}: the breakpoint was never hit. {message}"
                 )
+        for entry in self.data:
+            shown = entry.shown()
+            if not entry.hit and shown.message and shown.message.startswith(_NEVER_HIT):
+                sentences.append(f"a data breakpoint was never hit. {shown.message.removeprefix(_NEVER_HIT)}")
         return sentences
 
     def forget_program(self) -> None:

@@ -6,6 +6,7 @@ Runs on the compiling thread, but for `use`. A wrapper of Dynamo's is in place o
 from __future__ import annotations
 
 import os
+import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, Protocol
 
@@ -21,8 +22,16 @@ from dynascope.agent.internals.graph import node_text
 from dynascope.agent.internals.graph_node_events import NodeEvents, inputs_of, source_of_input
 from dynascope.agent.internals.guard_events import GuardEvents, as_written
 from dynascope.agent.internals.mutation_events import MutationEvents
+from dynascope.agent.internals.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.symbol_events import SymbolEvent, SymbolEvents
-from dynascope.agent.internals.tracing import Translator, active_translators, code_of, instruction_index, line_of
+from dynascope.agent.internals.tracing import (
+    Translator,
+    active_translators,
+    code_of,
+    instruction_index,
+    line_of,
+    output_of,
+)
 from dynascope.agent.internals.variables import look_through_lazy, source_of
 from dynascope.agent.threads import ThreadTracing
 from dynascope.agent.user_code import is_user_code, real_path
@@ -164,6 +173,25 @@ class DataStops:
             return None
         return [number for number, _ in stopping], "; ".join(dict.fromkeys(text for _, text in stopping))
 
+    # ---- what it was in vain for
+
+    def compiled(self, traced: Sequence[types.CodeType]) -> None:
+        """A thread's outermost compile is over, and all its state still there: note what it showed of each value."""
+        state = self._hook.threads.existing()
+        outermost = state.outermost if state is not None else None
+        if outermost is None or not self._watches:
+            return
+        facts = symbols_so_far(output_of(outermost)) if self._watches.writes else []
+        for watch in self._watches:
+            candidates = traced if watch.on.kind == "local" else [code_of(outermost)]
+            codes = [code for code in candidates if watch.is_of(code)]
+            if codes:
+                watch.met.compiled = True
+                for code in codes:
+                    watch.met.names.update(code.co_varnames, code.co_cellvars, code.co_freevars, code.co_names)
+                if watch.on.kind in ("source", "symbol"):
+                    watch.met.symbols.update(fact.name for fact in facts if _is_symbol_of(fact, watch))
+
     # ---- changes
 
     def _find_changes(self, state: ThreadTracing, activation: Activation) -> tuple[list[int], str] | None:
@@ -186,6 +214,7 @@ def _change(state: ThreadTracing, watch: Watch, frame: Translator) -> str | None
     before: Seen | None = state.values.pop(key, None)
     if subject is None:
         return None
+    _meet(watch, subject)
     now = state.values[key] = Seen.of(subject, line_of(frame))
     if before is None or not before.changes_into(now):
         return None
@@ -193,6 +222,11 @@ def _change(state: ThreadTracing, watch: Watch, frame: Translator) -> str | None
     if before.text == now.text:
         return f"{watch.on.what} is set to another {now.text} ({place})"
     return f"{watch.on.what}: {before.text} → {now.text} ({place})"
+
+
+def _meet(watch: Watch, subject: Subject) -> None:
+    watch.met.value = subject.row.value
+    watch.met.symbols |= subject.symbols
 
 
 def _forget(state: ThreadTracing, watch: Watch) -> None:
@@ -206,6 +240,7 @@ def _subjects(watch: Watch, stack: Sequence[Translator]) -> Iterator[Subject]:
     if watch.on.kind == "local":
         for frame in stack:
             if watch.is_of(code_of(frame)) and (subject := find(frame, watch.on.what)) is not None:
+                _meet(watch, subject)
                 yield subject
 
 
@@ -225,6 +260,11 @@ def _is_about(event: SymbolEvent, watch: Watch, subjects: Sequence[Subject]) -> 
     if watch.on.kind in ("symbol", "source"):
         return watch.on.what == event.symbol or as_written(watch.on.what) in sources
     return any(event.symbol in each.symbols or not each.sources.isdisjoint(sources) for each in subjects)
+
+
+def _is_symbol_of(fact: SymbolFact, watch: Watch) -> bool:
+    wanted = as_written(watch.on.what)
+    return fact.name == watch.on.what or any(as_written(source).startswith(wanted) for source in fact.sources)
 
 
 def _symbol_text(event: SymbolEvent) -> str:

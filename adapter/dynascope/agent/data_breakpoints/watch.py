@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 import weakref
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.data_breakpoints import data_id
@@ -21,6 +22,19 @@ _STOPS = {
 }
 
 
+@dataclass(slots=True)
+class Met:
+    """What compiles have shown of the watched value so far, for a breakpoint that is never hit to explain itself."""
+
+    compiled: bool = False
+    """Whether its function was compiled, or a compile began in it."""
+    names: set[str] = field(default_factory=set)
+    """What the code of its function names."""
+    value: str | None = None
+    """The value as it was shown last; None while the path led nowhere."""
+    symbols: set[str] = field(default_factory=set)
+
+
 class Watch(Breakpoint):
     """`reads`: stops at guards and at nodes that take it. `writes`: at changes, mutations and decisions on symbols."""
 
@@ -31,6 +45,7 @@ class Watch(Breakpoint):
         access: DataAccess = asked.access_type or "write"
         self.reads = access != "write"
         self.writes = access != "read"
+        self.met = Met()
         self._is_of: dict[int, tuple[weakref.ref[types.CodeType], bool]] = {}
 
     def is_of(self, code: types.CodeType) -> bool:
@@ -73,13 +88,15 @@ class Watches:
         return any(watch.compares for watch in self._all)
 
 
-def resolve(asked: Sequence[DataBreakpoint]) -> tuple[list[BreakpointState], Watches]:
-    """The answer to each in order, and those that are at work."""
+def resolve(asked: Sequence[DataBreakpoint], before: Watches) -> tuple[list[BreakpointState], Watches]:
+    """The answer to each in order, and those that are at work: one that is as `before` keeps its count of hits."""
     states, made = [], []
+    kept = {watch.id: watch for watch in before}
     for each in asked:
         state = BreakpointState(id=each.id, verified=True, message=_STOPS[each.access_type or "write"])
+        known = kept.get(each.id)
         try:
-            made.append(Watch(each))
+            made.append(known if known is not None and known.asked == each else Watch(each))
         except ValueError as error:
             state.verified, state.message, state.reason = False, str(error), "failed"
         states.append(state)
