@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,18 +12,15 @@ from dynascope.wire.dap import SourceBreakpoint
 from torch._dynamo.utils import counters
 
 from tests.agent.marks import labels
+from tests.agent.matrix.beside_debugpy import BesideDebugpy
+from tests.agent.programs import higher_order
 from tests.agent.scripted import ScriptedSession
 from tests.agent.test_stops import PROGRAMS, load
 
+HIGHER_ORDER = Path(higher_order.__file__)
 PATH = PROGRAMS / "instructions.py"
 LINE = labels(PATH)["double"]
 OTHER = PROGRAMS / "steps.py"
-
-
-class BesideDebugpy(ScriptedSession):
-    """As in a program whose running half is debugged, which alone makes mode `run` useful."""
-
-    kind = "pydevd"
 
 
 def graphs(call: Callable[[], object]) -> int:
@@ -45,7 +43,7 @@ def test_it_comes_and_goes(fullgraph: bool) -> None:
         z = program.double(y)
         return z - 1
 
-    session, x = BesideDebugpy(), torch.ones(3)
+    session, x = BesideDebugpy(PATH), torch.ones(3)
     with session.attached():
         compiled = torch.compile(root, backend="eager", fullgraph=fullgraph)
         assert graphs(lambda: compiled(x)) == 1
@@ -61,7 +59,7 @@ def test_it_comes_and_goes(fullgraph: bool) -> None:
 
 def test_a_function_that_is_compiled_itself_runs_as_it_is() -> None:
     program = load("instructions")
-    session, x = BesideDebugpy(), torch.ones(3)
+    session, x = BesideDebugpy(PATH), torch.ones(3)
     with session.attached():
         compiled = torch.compile(program.double, backend="eager")
         run_at(session)
@@ -72,7 +70,7 @@ def test_a_function_that_is_compiled_itself_runs_as_it_is() -> None:
 
 def test_a_generator_and_what_follows_a_graph_break_run_as_they_are() -> None:
     program = load("steps")
-    session, x = BesideDebugpy(), torch.ones(2, 3)
+    session, x = BesideDebugpy(PATH), torch.ones(2, 3)
     with session.attached():
         compiled = torch.compile(program.fn, backend="eager")
         assert graphs(lambda: compiled(x)) > 0
@@ -92,7 +90,7 @@ def test_set_amid_the_compile_that_inlines_it() -> None:
         y = program.double(x + 1)
         return y - 1
 
-    session, x = BesideDebugpy(), torch.ones(2, 3)
+    session, x = BesideDebugpy(PATH), torch.ones(2, 3)
     session.at_stop = lambda session: run_at(session)
     session.break_at(PATH, LINE)
     with session.attached():
@@ -100,6 +98,29 @@ def test_set_amid_the_compile_that_inlines_it() -> None:
         assert torch.equal(compiled(x), root(x))
         assert len(session.stops) == 1
         assert graphs(lambda: compiled(x)) == 2
+        assert graphs(lambda: compiled(x)) == 0
+
+
+BODIES = ["in_cond", "in_nested_cond", "in_while_loop", "in_checkpoint", "in_vmap", "in_grad", "in_function"]
+
+
+@pytest.mark.parametrize(
+    ("name", "fullgraph"), [*itertools.product(BODIES, [False, True]), ("of_resume_function", False)]
+)
+def test_it_runs_in_the_body_of_a_higher_order_op(name: str, fullgraph: bool) -> None:
+    """Dynamo captures such a body as a whole or fails; the function around it runs uncompiled where it would."""
+    function, line, x = getattr(higher_order, name), labels(HIGHER_ORDER)["body"], torch.ones(3)
+    session = BesideDebugpy(HIGHER_ORDER)
+    with session.attached():
+        compiled = torch.compile(function, backend="eager", fullgraph=fullgraph)
+        run_at(session, HIGHER_ORDER, line)
+        for times in (1, 2):
+            assert torch.equal(compiled(x), function(x))
+            assert len([ran for ran in session.ran if ran.line == line]) == 2 * times
+        session.break_at(HIGHER_ORDER)
+        ran = len(session.ran)
+        assert graphs(lambda: compiled(x)) > 0
+        assert len([each for each in session.ran[ran:] if each.line == line]) == 0
         assert graphs(lambda: compiled(x)) == 0
 
 

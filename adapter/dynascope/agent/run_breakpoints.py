@@ -93,7 +93,8 @@ class RunBreakpoints:
         left.add(key_of(code, path))
         state.message = (
             f"{code.co_qualname} is left uncompiled, and stops here each time it runs. "
-            "What would inline it breaks its graph at the call, or with fullgraph=True runs uncompiled too."
+            "What would inline it breaks its graph at the call, or runs uncompiled too: with fullgraph=True, "
+            "and where it is called in the body of torch.cond, torch.func.grad or the like."
         )
         return state
 

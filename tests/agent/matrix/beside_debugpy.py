@@ -32,7 +32,7 @@ class BesideDebugpy(ScriptedSession):
 
     kind = "pydevd"
 
-    def __init__(self, path: Path, tensor: str) -> None:
+    def __init__(self, path: Path, tensor: str = "x") -> None:
         """`path` is the file whose lines are noted; `tensor` a name in it."""
         super().__init__()
         self.entries: list[EntryBreakpoint] = []
@@ -49,6 +49,10 @@ class BesideDebugpy(ScriptedSession):
     def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> set[int]:
         self.entries = list(wanted)
         return set()
+
+    def beside_nobody(self) -> contextlib.AbstractContextManager[ScriptedSession]:
+        """Attached, with nothing noted of what runs."""
+        return super().attached()
 
     @contextlib.contextmanager
     def attached(self) -> Iterator[ScriptedSession]:

@@ -6,13 +6,15 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+import torch
+
 from dynascope.agent.internals.convert_frame import CompileHooks
 
 _WHY = "A breakpoint with mode `run` is in this function: it is left uncompiled."
 
 
 class _Abandoned(BaseException):
-    """The frame being compiled would inline such a function, and may not break its graph."""
+    """The frame being compiled would inline such a function, and may not break its graph there."""
 
 
 class Uncompiled:
@@ -41,7 +43,7 @@ class Uncompiled:
         def check_inlineable(func: Any) -> Any:
             if is_left(_code_of(func)):
                 root = symbolic_convert.InstructionTranslator.current_tx()
-                if root.one_graph or getattr(root, "error_on_graph_break", False):
+                if root.one_graph or getattr(root, "error_on_graph_break", False) or _in_functorch():
                     raise _Abandoned
                 self.broken[id(root.f_code)] = root.f_code
                 exc.unimplemented(
@@ -73,10 +75,19 @@ class Uncompiled:
         return result
 
     def abandoned(self, code: types.CodeType, error: BaseException) -> Any | None:
-        if not isinstance(error, _Abandoned):
+        # a higher-order op that has to be captured as a whole (`torch.cond`) raises what broke the graph in it
+        if not isinstance(error, _Abandoned) and _WHY not in str(error):
             return None
         self._whole[id(code)] = code
         return _run(recursively=True)
+
+
+def _in_functorch() -> bool:
+    """Whether a `torch.func` transform is being traced (`torch._C._functorch.peek_interpreter_stack`, 2.0).
+
+    What follows a graph break in `torch.func.grad` cannot be compiled: Dynamo fails on the tensors of the transform.
+    """
+    return torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def _run(recursively: bool) -> Any:
