@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from tests.dap.client import DapClient
 from tests.dap.marks import line, program
 
 MODES = program("modes.py")
+EVIDENCE = program("evidence.py")
+HIGHER_ORDER = program("higher_order.py")
 
 
 def launch(**more: Any) -> dict[str, Any]:
@@ -54,6 +57,20 @@ def test_mode_run_comes_and_goes_with_what_is_compiled_already(client: DapClient
     assert client.wait_for_end() == 0
 
 
+def test_mode_run_stops_in_the_bodies_of_higher_order_ops(client: DapClient) -> None:
+    marks = ["branch", "block", "sample", "loss"]
+    asked = [{"line": line(HIGHER_ORDER, mark), "mode": "run"} for mark in marks]
+    placed = client.launch(launch(program=str(HIGHER_ORDER)), {HIGHER_ORDER: asked})[HIGHER_ORDER]
+    assert all("torch.cond" in (each.message or "") for each in placed)
+    for _ in range(2):
+        for mark in marks:
+            stop = client.wait_for_stop()
+            assert stop.where() == (mark, line(HIGHER_ORDER, mark)) and not stop.at_compile_time
+            stop.resume()
+    assert client.wait_for_end() == 0
+    assert client.output().count("[1.0, 1.0, 1.0]") == 2
+
+
 def test_mode_run_needs_debugpy(client: DapClient) -> None:
     placed = client.launch(launch(runtime=False), {MODES: [at("inner", "run")]})[MODES][0]
     assert not placed.verified and placed.reason == "failed" and "without debugpy" in (placed.message or "")
@@ -87,3 +104,25 @@ def test_mode_generated_of_an_inlined_function_stops_in_what_inlined_it(client: 
     client.set_breakpoints(MODES)
     stop.resume()
     assert client.wait_for_end() == 0
+
+
+def test_mode_generated_changes_nothing(client: DapClient, spawn: Callable[..., DapClient]) -> None:
+    """With stops in the generated code of all three calls, a look at each frame, an evaluation and a step."""
+    plain = spawn()
+    plain.launch(launch(program=str(EVIDENCE)))
+    assert plain.wait_for_end() == 0
+    asked = [{"line": line(EVIDENCE, mark), "mode": "generated"} for mark in ("inner", "resumed")]
+    client.launch(launch(program=str(EVIDENCE)), {EVIDENCE: asked})
+    for turn in range(7):
+        stop = client.wait_for_stop()
+        assert not stop.at_compile_time
+        for scope in stop.scopes().values():
+            stop.variables(scope.variables_reference)
+        assert stop.evaluate("1 + 1").result == "2"
+        if turn == 6:
+            client.set_breakpoints(EVIDENCE)
+            stop = stop.step("next")
+        stop.resume()
+    assert client.wait_for_end() == 0
+    assert "counters" in plain.output("stdout")
+    assert client.output("stdout") == plain.output("stdout")

@@ -1,0 +1,99 @@
+"""The law, with breakpoints of each mode: `generated` and `backward` change nothing.
+
+Mode `run` leaves functions uncompiled on request: what comes out is the same, what has nothing to do with them is
+compiled as ever, and so is everything once the breakpoint is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from dynascope.agent.code_lines import lines_with_code
+from dynascope.wire.dap import SourceBreakpoint
+
+from tests.agent.matrix.beside_debugpy import BesideDebugpy
+from tests.agent.nonperturbation import programs
+from tests.agent.nonperturbation.capture import Traces, run
+from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
+
+PATH = Path(programs.__file__)
+INLINING = ["model_attr_mutation", "nested_function", "cond_branch_nested_function", "decorator", "class_method"]
+EXAMPLES = [name for name in INLINING if name in EXPORT_EXAMPLES]
+
+
+def plain_run(program: Program) -> Traces:
+    """The first run of all only warms caches."""
+    run(program, contextlib.nullcontext())
+    return run(program, contextlib.nullcontext())
+
+
+def lines_of(program: Program) -> tuple[Path, range]:
+    function = program.function
+    code = (type(function).forward if isinstance(function, torch.nn.Module) else function).__code__
+    last = max(line for _, _, line in code.co_lines() if line is not None)
+    return Path(code.co_filename), range(code.co_firstlineno + 1, last + 1)
+
+
+@contextlib.contextmanager
+def at_every_line(session: BesideDebugpy, program: Program, mode: str) -> Iterator[None]:
+    """Breakpoints with this mode at every line of the program's function, its inner functions included."""
+    path, lines = lines_of(program)
+    known = lines_with_code(str(path))
+    assert known is not None
+    asked = [
+        SourceBreakpoint(id=number, line=line, mode=mode)
+        for number, line in enumerate(lines, 1)
+        if known.line_for(line) == line
+    ]
+    states = session.break_at(path, *asked)
+    assert states and all(state.verified for state in states), states
+    try:
+        yield
+    finally:
+        session.break_at(path)
+
+
+@pytest.mark.parametrize("mode", ["generated", "backward"])
+@pytest.mark.parametrize("name", [*sorted(OWN), *EXAMPLES])
+def test_nothing_changes(name: str, mode: str) -> None:
+    program = OWN[name]() if name in OWN else export_example(name)
+    plain = plain_run(program)
+    session = BesideDebugpy(PATH)
+    with session.beside_nobody(), at_every_line(session, program, mode):
+        watched = run(program, contextlib.nullcontext())
+        if mode == "generated":
+            assert session.entries
+    assert plain.differences(watched) == []
+    assert not session.entries
+
+
+@pytest.mark.parametrize("name", [*sorted(OWN), *EXAMPLES])
+def test_what_mode_run_leaves_uncompiled_gives_the_same_and_is_compiled_afterwards(name: str) -> None:
+    program = OWN[name]() if name in OWN else export_example(name)
+    plain = plain_run(program)
+    session = BesideDebugpy(PATH)
+    with session.beside_nobody():
+        with at_every_line(session, program, "run"):
+            left = run(program, contextlib.nullcontext())
+        after = run(program, contextlib.nullcontext())
+    assert (left.output, left.random_states) == (plain.output, plain.random_states)
+    assert left.graphs != plain.graphs
+    assert plain.differences(after) == []
+
+
+@pytest.mark.parametrize("name", [*sorted(OWN), *EXAMPLES])
+def test_mode_run_leaves_everything_else_compiled_as_ever(name: str) -> None:
+    program = OWN[name]() if name in OWN else export_example(name)
+    plain = plain_run(program)
+    session = BesideDebugpy(PATH)
+    other = Program(plain_run, (), {})
+    with session.beside_nobody(), at_every_line(session, other, "run"):
+        watched = run(program, contextlib.nullcontext())
+    assert plain.differences(watched) == []
