@@ -15,6 +15,7 @@ from tests.dap.client import DapClient, adapter_environment
 from tests.dap.marks import line, program
 
 SERVING = program("serving.py")
+TRAINING = program("serving_backward.py")
 
 
 class Running:
@@ -55,8 +56,8 @@ class Running:
 def run() -> Iterator[Callable[..., Running]]:
     started: list[Running] = []
 
-    def start(*arguments: str) -> Running:
-        started.append(Running(SERVING, *arguments))
+    def start(*arguments: str, path: Path = SERVING) -> Running:
+        started.append(Running(path, *arguments))
         return started[-1]
 
     yield start
@@ -169,3 +170,26 @@ def test_a_plain_debugpy_port(client: DapClient, tmp_path: Path) -> None:
     finally:
         os.killpg(running.process.pid, 9)
         running.process.wait()
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_compiled_autograd_is_on_for_as_long_as_the_client_is_attached(
+    client: DapClient, run: Callable[..., Running], runtime: bool
+) -> None:
+    running = run(path=TRAINING)
+    assert "eager" in running.read_until("round")
+    wanted = configuration(running, runtime=runtime, compiledAutograd="eager")
+    client.attach(wanted, {TRAINING: [{"line": line(TRAINING, "forward"), "mode": "backward"}]})
+    stop = client.wait_for_stop()
+    assert stop.description == "Paused in a backward"
+    assert stop.where()[1] == line(TRAINING, "forward") and "step" in [frame.name for frame in stop.frames()]
+    before = stop.where()[0]
+    stop = stop.step("next")
+    assert stop.where()[0] != before and "NodeCall" in stop.where()[0]
+    client.set_breakpoints(TRAINING)
+    stop.resume()
+    running.read_until("round captured")
+    client.request("disconnect")
+    running.read_until("round eager")
+    running.assert_runs_on()
+    assert running.end() == 0

@@ -15,6 +15,7 @@ from dynascope.wire.dap import (
     BreakpointsBody,
     DisassembleBody,
     EvaluateResult,
+    FormattedStackBody,
     InstructionBreakpoint,
     LocationsBody,
     ScopesBody,
@@ -30,6 +31,7 @@ from dynascope.wire.to_agent import (
     Disassemble,
     Evaluate,
     FindStepInTargets,
+    FormatStack,
     Locations,
     PrepareStep,
     Scopes,
@@ -89,8 +91,10 @@ class Everywhere(Suspension):
 
 
 def read_everything(session: Everywhere) -> None:
-    """Every scope of the innermost frame with its children's children, every caller's locals, and evaluations."""
+    """Parameters of all frames, every scope of the innermost and two levels below, callers' locals, evaluations."""
     here = threading.get_ident()
+    if session.ask(FormatStack(id=6, thread_ident=here), FormattedStackBody) is None:
+        raise AssertionError("the parameters of the frames could not be read")
     for frame in session.frames:
         scopes = session.ask(Scopes(id=1, thread_ident=here, frame_id=frame.id), ScopesBody).scopes
         innermost = frame is session.frames[0]

@@ -13,10 +13,20 @@ import msgspec
 import torch
 from dynascope.agent.session import Agent
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.wire.dap import EvaluateResult, Scope, ScopesBody, SourceBreakpoint, StackFrame, Variable, VariablesBody
+from dynascope.wire.dap import (
+    EvaluateResult,
+    FormattedStackBody,
+    Parameter,
+    Scope,
+    ScopesBody,
+    SourceBreakpoint,
+    StackFrame,
+    Variable,
+    VariablesBody,
+)
 from dynascope.wire.from_agent import Failure, Reply, Stopping
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
-from dynascope.wire.to_agent import Configure, Evaluate, Scopes, SetBreakpoints, Variables
+from dynascope.wire.to_agent import Configure, Evaluate, FormatStack, Scopes, SetBreakpoints, Variables
 
 
 class Refused(Exception):
@@ -71,6 +81,12 @@ class Stopped(Suspension):
         request = Scopes(id=1, thread_ident=threading.get_ident(), frame_id=self.frames[frame].id)
         scopes: list[Scope] = self._ask(request, ScopesBody).scopes
         return scopes
+
+    def parameters(self, frame: int = 0) -> list[Parameter] | None:
+        """What the frame's name in the call stack would have in parentheses."""
+        request = FormatStack(id=4, thread_ident=threading.get_ident())
+        found: list[list[Parameter] | None] = self._ask(request, FormattedStackBody).parameters
+        return found[frame]
 
     def rows(self, reference: int, **page: Any) -> list[Variable]:
         request = Variables(id=2, thread_ident=threading.get_ident(), variables_reference=reference, **page)
