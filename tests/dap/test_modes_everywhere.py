@@ -1,0 +1,81 @@
+"""Modes `run` and `generated` at every place where Dynamo can meet a line: debugpy stops there, by a client."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.dap.client import DapClient, Stop
+from tests.dap.marks import line, program
+
+PLACES = program("everywhere.py")
+MARKS = ["plain", "layer", "callee", "breaks", "numbers", "hook"]
+LIBRARY = """
+def layer(x):
+    for i in range(2):
+        y = x + i  # layer
+    return y
+"""
+
+
+def launch(client: DapClient, folder: Path, mode: str) -> dict[int, str]:
+    """A breakpoint at each place; the mark of each by its id."""
+    library = folder / "site-packages" / "everywhere_library.py"
+    library.parent.mkdir()
+    library.write_text(LIBRARY)
+    configuration: dict[str, Any] = {
+        "program": str(PLACES),
+        "args": [str(library.parent)],
+        "console": "internalConsole",
+        "subProcess": False,
+        "justMyCode": False,
+    }
+    in_program = [mark for mark in MARKS if mark != "layer"]
+    asked = {
+        PLACES: [{"line": line(PLACES, mark), "mode": mode} for mark in in_program],
+        library: [{"line": line(library, "layer"), "mode": mode}],
+    }
+    placed = client.launch(configuration, asked)
+    assert all(each.verified for each in [*placed[PLACES], *placed[library]])
+    marks = {each.id: mark for each, mark in zip(placed[PLACES], in_program, strict=True)}
+    return {number: mark for number, mark in marks.items() if number is not None} | {
+        placed[library][0].id or 0: "layer"
+    }
+
+
+def stops(client: DapClient) -> Iterator[Stop]:
+    """Each stop in turn, until the program ends."""
+    while (event := client.wait_for_event("stopped", "terminated"))["event"] == "stopped":
+        stop = Stop(client, event["body"])
+        yield stop
+        stop.resume()
+
+
+def test_mode_run(client: DapClient, tmp_path: Path) -> None:
+    marks = launch(client, tmp_path, "run")
+    seen = []
+    for stop in stops(client):
+        assert not stop.at_compile_time and stop.hit_breakpoint_ids is not None
+        (mark,) = (marks[number] for number in stop.hit_breakpoint_ids)
+        assert stop.where()[0] == mark and stop.evaluate("type(x).__name__").result == "'Tensor'"
+        seen.append((mark, stop.evaluate("i").result))
+    assert seen == [(mark, i) for mark in MARKS for i in "01"]
+
+
+def test_mode_generated(client: DapClient, tmp_path: Path) -> None:
+    marks = launch(client, tmp_path, "generated")
+    seen = []
+    for stop in stops(client):
+        assert not stop.at_compile_time and stop.hit_breakpoint_ids is not None
+        seen += [(stop.where()[0], marks[number]) for number in stop.hit_breakpoint_ids]
+    assert [(re.sub(r"_at_\d+", "", function), mark) for function, mark in seen] == [
+        ("plain", "plain"),
+        ("calls_library", "layer"),
+        ("calls", "callee"),
+        ("breaks", "breaks"),
+        ("torch_dynamo_resume_in_breaks", "breaks"),
+        ("consumes", "numbers"),
+        ("forward", "hook"),  # of the captured backward, into which the hook was compiled
+    ]
