@@ -47,3 +47,16 @@ def test_modes_and_addresses_are_checked() -> None:
     with pytest.raises(locations.BadLocation, match="no address"):
         locations.parse("*12", None)
     assert str(locations.parse("*0x12, x > 3", None)[0]) == "*0x12"
+
+
+@pytest.mark.parametrize("pattern", ["*Attention*.forward", "*.forward", "*Model*", "*"])
+def test_a_pattern_may_begin_with_a_star(pattern: str) -> None:
+    location, condition = locations.parse(f"{pattern}, x > 3", None)
+    assert (location.function, location.address, location.group, condition) == (pattern, "", "functions", "x > 3")
+
+
+def test_a_breakpoint_on_a_pattern_that_begins_with_a_star(folder: Path) -> None:
+    _, out = debug("program.py", commands="break *nn*\nrun\nbreakpoints\nquit\n")
+    assert "inner [0/0]  program.py:8  (breakpoint 1)" in out
+    assert "breakpoint 1 at *nn* (verified)" in out
+    assert re.search(r"->B *8 ", out)

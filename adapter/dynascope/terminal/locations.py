@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import fnmatch
 import os
 import re
 import sys
@@ -20,7 +21,9 @@ Group = Path | Literal["functions", "instructions", "data"]
 """What one DAP request sets: the breakpoints of a file, those by function name or address, the data breakpoints."""
 MODES = ("trace", "run", "generated", "backward")
 
-_FUNCTION = re.compile(r"[A-Za-z_*?][\w*?]*(\.([A-Za-z_*?][\w*?]*|<\w+>))*")
+# a pattern may begin with *; an address begins with *0x
+_FUNCTION = re.compile(r"(?!\*\d)[A-Za-z_*?][\w*?]*(\.([A-Za-z_*?][\w*?]*|<\w+>))*")
+_ADDRESS = re.compile(r"\*0x[0-9a-fA-F]+")
 _NODE = re.compile(r"(call_function|call_method|call_module|get_attr|placeholder|output)(\s+\S+)?")
 
 
@@ -83,8 +86,8 @@ def _split_mode(text: str) -> tuple[str, str]:
 
 def _parse(text: str, current: Path | None) -> tuple[Location, str]:
     place, condition = split_condition(text)
-    if place.startswith("*"):
-        if not re.fullmatch(r"0x[0-9a-fA-F]+", place[1:]):
+    if place.startswith("*") and not _FUNCTION.fullmatch(place):
+        if not _ADDRESS.fullmatch(place):
             raise BadLocation(f"`{place[1:]}` is no address; `disassemble` shows them: `break *0x5c21f0e00026`")
         return Location(address=place[1:]), condition
     if not place:
@@ -163,8 +166,8 @@ def _line_of_function(path: Path, name: str) -> int:
 
 def lines_of_function(path: Path, name: str) -> list[int]:
     """Where a breakpoint by function name stops in that file: the first line of each function it names."""
-    wanted = name.replace(".<locals>", "")
-    return [_first_line(node) for full, node in _definitions(path) if f".{full}".endswith(f".{wanted}")]
+    wanted = f"*.{name.replace('.<locals>', '')}"
+    return [_first_line(node) for full, node in _definitions(path) if fnmatch.fnmatchcase(f".{full}", wanted)]
 
 
 def _first_line(definition: Definition) -> int:

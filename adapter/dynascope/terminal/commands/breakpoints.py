@@ -15,12 +15,13 @@ def break_(session: Session, argument: str) -> None:
     """Stop where Dynamo traces that line, and where the line runs. Without an argument, list the breakpoints.
 
     FILE may be a library's, as its import path has it: `break transformers/models/llama/modeling_llama.py:242`.
-    FILE:FUNCTION is the first line of that function; CONDITION is a Python expression. OPERATOR stops where a node that
-    calls it enters the graph: `torch.add`, `operator.add`, `torch.ops.aten.mm`, `call_method view`, with * and ?; its
-    CONDITION may use `node`: `break torch.mm, node.args[0].meta["example_value"].shape[0] > 8`. `break *ADDRESS` stops
-    at an instruction, which `disassemble` lists. MODE says what of a line to stop at: `trace` (as without it), `run`
-    (each time it runs: its function is left uncompiled), `generated` (where the code that Dynamo generated for its
-    function is entered), `backward` (where compiled autograd captures what it makes).
+    FILE:FUNCTION is the first line of that function; FUNCTION may be a pattern: `*Attention*.forward`. CONDITION is a
+    Python expression. OPERATOR stops where a node that calls it enters the graph: `torch.add`, `operator.add`,
+    `torch.ops.aten.mm`, `call_method view`, with * and ?; its CONDITION may use `node`:
+    `break torch.mm, node.args[0].meta["example_value"].shape[0] > 8`. `break *ADDRESS` stops at an instruction, which
+    `disassemble` lists. MODE says what of a line to stop at: `trace` (as without it), `run` (each time it runs: its
+    function is left uncompiled), `generated` (where the code that Dynamo generated for its function is entered),
+    `backward` (where compiled autograd captures what it makes).
     """
     if argument:
         set_breakpoint(session, argument)
