@@ -17,7 +17,7 @@ import pytest
 from dynascope.agent.processes import descendants
 from dynascope.wire.channel import ADDRESS_VARIABLE, TOKEN_VARIABLE, new_token
 from dynascope.wire.dap import SourceBreakpoint
-from dynascope.wire.from_agent import Failure, Hello, Reply, Resumed, Stopping
+from dynascope.wire.from_agent import Failure, Hello, Output, Reply, Resumed, Stopping
 from dynascope.wire.to_agent import ConfigurationDone, Configure, Detach, Resume, SetBreakpoints, Threads
 
 from tests.agent.adapter_end import TIMEOUT, AdapterEnd, Doorway
@@ -204,8 +204,10 @@ def test_a_forked_child_leaves_the_parents_session_alone(doorway: Doorway, tmp_p
     with launched(doorway, str(program)) as (running, adapter):
         breakpoint_at(adapter, program, LINE)
         adapter.ask(ConfigurationDone)
+        assert "forked" in adapter.expect(Output).output
         stop = adapter.expect(Stopping)
-        adapter.ask(Resume, thread_ident=stop.thread_ident, command="continue")
+        # not `ask`: the thread may be gone on before the answer, which would then pass over that
+        adapter.send(Resume(id=99, thread_ident=stop.thread_ident, command="continue"))
         adapter.expect(Resumed)
         assert running.communicate(timeout=TIMEOUT)[0] == "child 7\n"
 

@@ -81,6 +81,8 @@ def test_a_forked_child_without_a_session_of_its_own_runs_on(client: DapClient, 
         stop.resume()
     assert client.wait_for_end() == 0
     assert "parent 9.0 7" in client.output("stdout")
+    why = "this client starts no sessions" if runtime else "only this process is debugged"
+    assert client.output("console").count("runs on undebugged, as all will: ") == 1 and why in client.output("console")
 
 
 @pytest.mark.parametrize("how", ["fork", "spawn"])

@@ -96,6 +96,21 @@ def test_stops_while_dynamo_traces_and_while_the_program_runs(folder: Path):
     assert "program.py ended with exit code 12" in out
 
 
+@pytest.mark.parametrize("options", [(), ("--no-runtime",)])
+def test_parameters_and_one_thread_alone(folder: Path, options: tuple[str, ...]):
+    commands = ["where -p", "alone next", "alone locals", "where -x", "where -a", "alone continue"]
+    written = [part for command in commands for part in ("--command", command)]
+    code, out = debug("-b", "program.py:8", *options, *written, "program.py")
+    assert code == 12, out
+    assert "> #0  inner(x: f32[3]) [0/0]" in out and "outer(x: f32[3]) [0/0]" in out
+    assert "● compile time  inner [0/0]  program.py:9  (step)" in out
+    assert "`alone` takes one of `continue`, `next`, `step`, `out`, not `locals`" in out
+    assert "`where` takes `-p` and `-a`, not `-x`" in out
+    everything = out.partition("where -a")[2].partition("alone continue")[0]
+    assert ("_dynamo/eval_frame.py" in everything) is bool(options)
+    assert "program.py ended with exit code 12" in out
+
+
 def test_what_was_compiled_is_read_at_the_prompt(folder: Path):
     commands = ["run", "source so far", "tbreak program.py:22", "continue"]
     commands += ["sources graph", "source outer [0/0] graph", "modules", ""]

@@ -13,8 +13,13 @@ from dynascope.agent.suspension import pydevd
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.own_loop import OwnLoop
 from dynascope.wire import channel
+from dynascope.wire.from_agent import Output
 from dynascope.wire.to_agent import Detach, ToAgent
 
+_FORKED = (
+    "dynascope: a child process was forked; it runs on undebugged, as all will: without debugpy (`runtime` is false) "
+    "only this process is debugged.\n"
+)
 _session: _Session | None = None
 _fork_handled = False
 
@@ -55,7 +60,7 @@ class _Session:
     def __init__(self, connection: socket.socket, on_lost: Callable[[], None], runtime: bool) -> None:
         self._connection = connection
         self._on_lost = on_lost
-        self._ended = False
+        self._ended = self._fork_told = False
         suspension, self._reason = _choose_suspension(runtime)
         self._channel = channel.Channel(connection, self._receive, self._closed, suspension.hide_thread)
         self.agent = Agent(self._channel.send, suspension)
@@ -83,6 +88,12 @@ class _Session:
             self._on_lost()  # first: a program that is to end must not run on from where it was stopped
             self.end()
 
+    def has_forked(self) -> None:
+        """debugpy tells of its own children; without it somebody has to, once."""
+        told, self._fork_told = self._fork_told, True
+        if not told and self.agent.suspension.kind == "own loop":
+            self.agent.tell(Output(category="console", output=_FORKED))
+
     def forget_in_child(self) -> None:
         self._ended = True
         self.agent.abandon()
@@ -104,7 +115,12 @@ def _handle_forks() -> None:
     global _fork_handled
     if not _fork_handled:
         _fork_handled = True
-        os.register_at_fork(after_in_child=_in_child)
+        os.register_at_fork(after_in_parent=_in_parent, after_in_child=_in_child)
+
+
+def _in_parent() -> None:
+    if _session is not None:
+        _session.has_forked()
 
 
 def _in_child() -> None:

@@ -22,6 +22,10 @@ HELPERS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C
 instructions.
 """
 
+RUNS_ON = (
+    "dynascope: child process {} runs on undebugged, as all will: this client starts no sessions for them "
+    "(startDebugging).\n"
+)
 TIMEOUT = 20.0
 
 
@@ -30,13 +34,19 @@ async def attend(client: Client, configuration: dict[str, Any], inherited: dict[
 
     `inherited` are arguments of the parent's that the child's configuration gets too.
     """
-    if client.starts_sessions and not _is_helper(configuration["subProcessId"]):
+    if _is_helper(configuration["subProcessId"]):
+        await _let_run(configuration)
+        return
+    if client.starts_sessions:
         child = configuration | {"type": "dynascope", "request": "attach", **inherited}
         child["name"] = _name(configuration)
         response = await client.request("startDebugging", {"request": "attach", "configuration": child})
         if response.success:
             return
         logger.warning("the client did not start a session for a child process: %s", response.message)
+    elif not client.knows_of_children:
+        client.knows_of_children = True
+        client.event("output", {"category": "console", "output": RUNS_ON.format(configuration["subProcessId"])})
     await _let_run(configuration)
 
 

@@ -27,6 +27,8 @@ class Client(Link):
         self._exception_ids: dict[str, int] = {}
         self.exception_filters: SetExceptionBreakpointsArguments | None = None
         """The arguments of the last `setExceptionBreakpoints`."""
+        self.knows_of_children = False
+        """It has been told that it cannot debug child processes."""
         self.settled = False
         """It has sent configurationDone: from now on a new program is configured from what we know."""
 
