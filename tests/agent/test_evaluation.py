@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import random
+import sys
+import threading
 from typing import Any
 
 import pytest
 import torch
 from dynascope.agent.evaluation import EvaluationError, condition_holds, format_log_message
+from dynascope.agent.internals import containment
 
 from tests.agent.nonperturbation.stopped import Refused, Stopped, stop_in
 
@@ -331,3 +334,43 @@ def test_log_messages() -> None:
         assert format_log_message("{ {'a': 1}['a'] }", current_translator()) == "1"
 
     stop_in_model(look)
+
+
+@pytest.mark.parametrize(
+    ("expression", "why"),
+    [
+        ("breakpoint()", "breakpoint\\(\\) cannot be used at a stop: the program is stopped already"),
+        ("__import__('pdb').set_trace()", "stopped already"),
+        ("torch._dynamo.reset()", "Dynamo is in the middle of a compile"),
+        ("torch.compiler.reset()", "Dynamo is in the middle of a compile"),
+        ("torch._dynamo.reset_code_caches()", "Dynamo is in the middle of a compile"),
+        ("input()", "nobody answers the program"),
+        ("__import__('sys').stdin.readline()", "nobody answers the program"),
+        ("__import__('os')._exit(3)", "it would end the program"),
+        ("__import__('os').fork()", "it would end the program"),
+        ("__import__('signal').raise_signal(2)", "it would end the program"),
+        ("__import__('threading').Event().wait()", "took more than"),
+        ("__import__('queue').Queue().get()", "took more than"),
+        ("__import__('threading').main_thread().join()", "RuntimeError"),
+    ],
+)
+def test_an_expression_does_not_leave_its_stop(expression: str, why: str, monkeypatch: Any) -> None:
+    monkeypatch.setattr(containment, "WAITS", 0.05)
+    doors = sys.breakpointhook, sys.settrace, sys.stdin, torch._dynamo.convert_frame.compile_lock, threading.Thread.join
+
+    def look(stop: Stopped) -> None:
+        with pytest.raises(Refused, match=why):
+            stop.evaluate(expression)
+        assert stop.evaluate("1").result == "1"
+
+    stop_in_model(look)
+    lock = torch._dynamo.convert_frame.compile_lock
+    assert (sys.breakpointhook, sys.settrace, sys.stdin, lock, threading.Thread.join) == doors
+    with pytest.raises(EvaluationError, match="Dynamo is in the middle"):
+        stop_in_model(lambda stop: condition_holds("torch._dynamo.reset()", current_translator()))
+
+
+def test_an_expression_may_use_threads_that_end() -> None:
+    program = "t = __import__('threading').Thread(target=lambda: None)\nt.start()\nt.join()\nt.is_alive()"
+    stop_in_model(lambda stop: check(stop, program, "False"))
+    stop_in_model(lambda stop: check(stop, "torch._dynamo.comptime.comptime.breakpoint()", "None"))

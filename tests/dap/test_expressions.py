@@ -106,3 +106,26 @@ def test_slots_of_the_value_stack_have_names(client: DapClient, tmp_path) -> Non
     caller = stop.frames()[1].id
     names = [name.partition(" ")[2] for name in stop.variables(stop.scopes(caller)["Value Stack"].variables_reference)]
     assert names == ["arg 1", "callee", "NULL"]
+
+
+def test_an_expression_neither_resumes_its_thread_nor_clears_what_dynamo_works_on(
+    client: DapClient,
+    tmp_path,  # type: ignore[no-untyped-def]
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM.replace("    comptime.breakpoint()\n", ""))
+    client.launch(launch(program), {program: [9, 11]})
+    stop = client.wait_for_stop()
+    assert stop.where() == ("function [0/0]", 9)
+    for expression, why in (
+        ("breakpoint()", "the program is stopped already"),
+        ("__import__('debugpy').breakpoint()", "the program is stopped already"),
+        ("torch._dynamo.reset()", "Dynamo is in the middle of a compile"),
+        ("input()", "nobody answers the program"),
+        ("__import__('os')._exit(3)", "it would end the program"),
+    ):
+        wanted = {"expression": expression, "frameId": stop.frames()[0].id, "context": "repl"}
+        assert why in client.failure("evaluate", wanted)
+        assert stop.evaluate("x.dim()").result == "2"
+    stop.resume()
+    assert client.wait_for_stop().where() == ("function [0/0]", 11)

@@ -21,6 +21,7 @@ from dynascope.agent.inspection import concrete
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.rows import Look, Row
 from dynascope.agent.internals import captured_graph
+from dynascope.agent.internals.containment import ActRefused
 from dynascope.agent.internals.fake_tensors import dtype_text, hint_of
 from dynascope.agent.internals.isolation import undisturbed
 
@@ -131,6 +132,8 @@ def _value(expression: str, live: LiveCapture, moment: Moment) -> Any:
         raise EvaluationError(
             f"{error}. Of a backward there is {known}; other names are those of the line with `backward()`."
         ) from error
+    except ActRefused as error:
+        raise EvaluationError(str(error)) from error
     except BaseException as error:  # an expression may raise anything; the backward must not see it
         raise EvaluationError(f"{type(error).__name__}: {error}") from error
 

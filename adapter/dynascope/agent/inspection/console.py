@@ -25,6 +25,7 @@ from dynascope.agent.inspection.rows import Look, Row
 from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
 from dynascope.agent.inspection.symbolic_text import contents
 from dynascope.agent.internals.comptime_context import console_text
+from dynascope.agent.internals.containment import ActRefused
 from dynascope.agent.internals.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
 from dynascope.agent.internals.tracing import globals_of, output_of
 
@@ -263,6 +264,8 @@ def _execute(tree: ast.Module, world: dict[str, Any]) -> Any:
 def _sentence(error: BaseException) -> str:
     if isinstance(error, CalculationRefused):
         return "ctx hands out the trace's own tensors, which can be read only: calculate with the names themselves."
+    if isinstance(error, ActRefused):
+        return str(error)
     if type(error).__name__ in _DATA_DEPENDENT:
         return "This depends on tensor data, which is not known at compile time."
     first_line = (str(error).strip().splitlines() or [""])[0]

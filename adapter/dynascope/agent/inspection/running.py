@@ -13,6 +13,7 @@ from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.names import Named
 from dynascope.agent.inspection.rows import Below, Look, Row
 from dynascope.agent.inspection.scopes.heading import Heading, rows_of_names
+from dynascope.agent.internals.containment import ActRefused
 from dynascope.agent.internals.isolation import undisturbed
 
 
@@ -57,6 +58,8 @@ def evaluate_running(frame: RunningFrame, expression: str, context: str, hexadec
                     raise
                 exec(compile(source, "<debug console>", "exec"), frame.f_globals, frame.f_locals)
                 return Row("", "")
+    except ActRefused as error:
+        raise EvaluationError(str(error)) from error
     except BaseException as error:  # the program must not see what an expression raises
         raise EvaluationError(f"{type(error).__name__}: {error}") from error
     with torch._C.DisableTorchFunction():

@@ -19,6 +19,8 @@ from torch import _guards
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode_temporarily
 
+from dynascope.agent.internals.containment import contained
+
 
 def static_fake_mode() -> Any:
     """A `FakeTensorMode` (2.0) without a ShapeEnv; real tensors it meets become fakes."""
@@ -87,13 +89,16 @@ def guards_allowed(environment: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def process_state_kept() -> Iterator[None]:
-    """Put back what an expression may change for the whole process: random states, modes, Dynamo's counters."""
+    """Put back what an expression may change for the whole process: random states, modes, Dynamo's counters.
+
+    Nothing that it calls leaves the stop, by `contained`.
+    """
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     states = _random_states()
     counters = sys.modules["torch._dynamo.utils"].counters
     counted = {name: collections.Counter(counts) for name, counts in counters.items()}
     try:
-        with _nothing_compiled():
+        with _nothing_compiled(), contained():
             yield
     finally:
         if {name: dict(counts) for name, counts in counters.items()} != {n: dict(c) for n, c in counted.items()}:

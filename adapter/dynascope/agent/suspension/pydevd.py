@@ -19,6 +19,7 @@ from dynascope.agent.internals.eval_frame import unseen
 from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
 from dynascope.agent.suspension.entry_breakpoints import EntryBreakpoints
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
+from dynascope.agent.suspension.reentry import refuse_reentry
 from dynascope.agent.suspension.resuming import Resuming
 from dynascope.agent.suspension.start_events import StartEvents
 from dynascope.agent.suspension.symbolic_frame import chain
@@ -62,13 +63,12 @@ class PydevdSuspension(Suspension):
         self.debug_dynamo = False
         self._pydevd: Any = pydevd_constants.get_global_debugger()
         self._constants: Any = pydevd_constants
-        self._commands: Any = pydevd_comm_constants
+        names = self._commands = pydevd_comm_constants
         self._files: Any = sys.modules["pydevd_file_utils"]
         self._anybody_steps: Callable[[], bool] = any_thread_stepping
         self._info_of: Callable[[threading.Thread], Any] = set_additional_thread_info
         self._to_dap_id: Callable[[Any], int] = BaseSchema._translate_id_to_dap
         self._from_dap_id: Callable[[int], str] = BaseSchema._translate_id_from_dap
-        names = self._commands
         self._meaning: dict[int, ResumeCommand] = {
             names.CMD_STEP_INTO: "stepIn",
             names.CMD_STEP_INTO_MY_CODE: "stepIn",
@@ -88,6 +88,7 @@ class PydevdSuspension(Suspension):
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
         self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
         self._look_before_and_after()
+        refuse_reentry(self._pydevd, self._replace)
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
         self._keep_entries(pydevd_api.PyDevdAPI)
 
@@ -217,8 +218,7 @@ class PydevdSuspension(Suspension):
         thread = threading._active.get(thread_ident)  # type: ignore[attr-defined]
         if thread is None:
             return False
-        thread_id = self._constants.get_thread_id(thread)
-        self._pydevd.post_method_as_internal_command(thread_id, lambda pydevd: job())
+        self._pydevd.post_method_as_internal_command(self._constants.get_thread_id(thread), lambda pydevd: job())
         return True
 
     def single_thread(self, thread_id: int) -> int | None:

@@ -1,0 +1,148 @@
+"""What an expression may not do to the stop it is evaluated at: every way out of it is closed to its thread meanwhile.
+
+A door is an attribute through which Python, or Dynamo, is entered anew or left. Closing it serves whoever comes by it:
+`breakpoint()`, pdb and a library's own call of either all ask `sys.breakpointhook` or `sys.settrace`; all that clears
+or fills Dynamo's caches takes its lock first. Other threads find every door as it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+WAITS = 3.0
+"""Seconds for which an expression may wait for another thread."""
+
+_STOPPED = "the program is stopped already, and this thread waits here for you"
+_ENDS = "it would end the program, or take this thread out of the stop; disconnect or terminate instead"
+_READS = "nobody answers the program while it is stopped: give the value in the expression"
+_COMPILES = "Dynamo is in the middle of a compile here, and would lose what it works on"
+
+
+class ActRefused(Exception):
+    """An expression took a way out of the stop; the text is a sentence for the user."""
+
+
+_lock = threading.Lock()
+_inside: dict[int, int] = {}
+"""Idents of the threads that evaluate, and how deep."""
+_closed: list[tuple[Any, str, Any]] = []
+
+
+def is_contained() -> bool:
+    """Whether the current thread evaluates an expression."""
+    return threading.get_ident() in _inside
+
+
+def refuse_if_contained(what: str) -> None:
+    """Raise ActRefused where the current thread evaluates an expression."""
+    if is_contained():
+        raise ActRefused(f"{what} cannot be done at a stop: {_STOPPED}.")
+
+
+@contextlib.contextmanager
+def contained() -> Iterator[None]:
+    """Close the doors to the current thread. May be entered again within."""
+    ident = threading.get_ident()
+    with _lock:
+        if not _inside:
+            _close()
+        _inside[ident] = _inside.get(ident, 0) + 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside[ident] -= 1
+            if not _inside[ident]:
+                del _inside[ident]
+            if not _inside:
+                _open()
+
+
+def _close() -> None:
+    for owner, name, why in _DOORS:
+        _replace(owner, name, _door(getattr(owner, name), name if owner is sys else f"{owner.__name__}.{name}", why))
+    _replace(sys, "stdin", _Guarded(sys.stdin, "Reading from standard input", _READS))
+    _replace(threading.Thread, "join", _not_for_ever(threading.Thread.join, lambda thread: not thread.is_alive()))
+    _replace(threading.Condition, "wait", _not_for_ever(threading.Condition.wait, lambda condition: False))
+    module: Any = sys.modules.get("torch._dynamo.convert_frame")
+    if module is not None:  # `convert_frame.compile_lock` (2.1), which reset() and every compile take
+        _replace(module, "compile_lock", _Guarded(module.compile_lock, "Resetting Dynamo, or compiling,", _COMPILES))
+
+
+def _open() -> None:
+    while _closed:
+        owner, name, original = _closed.pop()
+        setattr(owner, name, original)
+
+
+def _replace(owner: Any, name: str, value: Any) -> None:
+    _closed.append((owner, name, getattr(owner, name)))
+    setattr(owner, name, value)
+
+
+_DOORS: list[tuple[Any, str, str]] = [
+    (sys, "breakpointhook", _STOPPED),
+    (sys, "settrace", _STOPPED),
+    (sys, "setprofile", _STOPPED),
+    *(
+        (os, name, _ENDS)
+        for name in ("_exit", "abort", "kill", "killpg", "execv", "execve", "fork")
+        if hasattr(os, name)
+    ),
+    (signal, "raise_signal", _ENDS),
+]
+
+
+def _door(original: Callable[..., Any], name: str, why: str) -> Callable[..., Any]:
+    shown = {"breakpointhook": "breakpoint()", "settrace": "Tracing", "setprofile": "Profiling"}.get(name, f"{name}()")
+
+    def door(*arguments: Any, **named: Any) -> Any:
+        if is_contained():
+            raise ActRefused(f"{shown} cannot be used at a stop: {why}.")
+        return original(*arguments, **named)
+
+    return door
+
+
+def _not_for_ever(original: Callable[..., Any], is_done: Callable[[Any], bool]) -> Callable[..., Any]:
+    """Of `Thread.join` and `Condition.wait`: the other thread may wait for this one, which holds Dynamo's lock."""
+
+    def wait(waited: Any, timeout: float | None = None) -> Any:
+        if timeout is not None or not is_contained():
+            return original(waited, timeout)
+        result = original(waited, WAITS)
+        if not result and not is_done(waited):
+            raise ActRefused(
+                f"Waiting for another thread took more than {WAITS:g} seconds: it may be waiting for this one, "
+                "which is stopped."
+            )
+        return result
+
+    return wait
+
+
+class _Guarded:
+    """Something that threads which evaluate may not use, not even ask for an attribute."""
+
+    def __init__(self, original: Any, what: str, why: str) -> None:
+        self._original, self._refusal = original, f"{what} cannot be done at a stop: {why}."
+
+    def _asked(self) -> Any:
+        if is_contained():
+            raise ActRefused(self._refusal)
+        return self._original
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._asked(), name)
+
+    # properties, so that a thread waits for a lock in its own frame and not in one of ours
+    __enter__ = property(lambda self: self._asked().__enter__)
+    __exit__ = property(lambda self: self._original.__exit__)  # whoever entered may leave
+    __iter__ = property(lambda self: self._asked().__iter__)
+    __next__ = property(lambda self: self._asked().__next__)
