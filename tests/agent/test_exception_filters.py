@@ -114,6 +114,20 @@ def specializes(x):
     return x * 2
 
 
+def narrows(x):
+    y = x * 2
+    return y + 1 if x.shape[0] > 5 else y
+
+
+def calls_narrows(x):
+    return narrows(x) * 3
+
+
+class Adds(torch.nn.Module):
+    def forward(self, x, y):
+        return x + y
+
+
 def nothing(x):
     return x
 
@@ -380,3 +394,60 @@ def test_nothing_of_ours_is_in_dynamo_while_every_filter_is_off() -> None:
             assert seen() != before
         session.ask(SetExceptionFilters(id=9, filters=[]), dict)
         assert seen() == before
+
+
+def asked_to_stay_dynamic(function: Any, size: int, **bounds: int) -> Callable[[], Any]:
+    def run() -> None:
+        x = torch.ones(size)
+        torch._dynamo.mark_dynamic(x, 0, **bounds)
+        with pytest.raises((torch.fx.experimental.symbolic_shapes.ConstraintViolationError, RuntimeError)):
+            torch.compile(function, backend="eager")(x)
+
+    return run
+
+
+def test_a_range_that_is_narrowed_stops_with_dynamos_message_and_the_line_that_did_it() -> None:
+    (stop,) = caught("specialization", asked_to_stay_dynamic(calls_narrows, 8, min=3, max=100))
+    told = stop.message.exception
+    line = narrows.__code__.co_firstlineno + 2
+    assert told is not None and told.details is not None and told.exception_id == "constraint violation"
+    assert names(stop) == ["calls_narrows"]
+    assert told.description.startswith("Constraints violated (L['x'].size()[0])!")
+    assert "Not all values of" in told.details.message
+    assert re.search(
+        rf"Decided: s\d+ refined to \[6, 100\] by s\d+ > 5 \(test_exception_filters.py:{line}\)", told.description
+    )
+    assert f"line {line}, in narrows" in (told.details.stack_trace or "")
+    assert told.details.full_type_name.endswith("ConstraintViolationError")
+
+
+def test_a_condition_may_name_the_line_that_decided() -> None:
+    line = narrows.__code__.co_firstlineno + 2
+    run = asked_to_stay_dynamic(calls_narrows, 8, min=3, max=100)
+    assert len(caught("specialization", run, f"test_exception_filters.py:{line}")) == 1
+    assert not caught("specialization", run, f"test_exception_filters.py:{line + 1}")
+
+
+def test_a_size_out_of_its_range_stops_where_it_is_met() -> None:
+    (stop,) = caught("specialization", asked_to_stay_dynamic(calls_narrows, 200, min=3, max=100))
+    assert names(stop)[-1] == "calls_narrows" and stop.locals["x"] == "f32[200]"  # torch 2.11 meets it there
+    assert "200 not in range [3, 100]" in stop.message.exception.description  # type: ignore[union-attr]
+
+
+def test_a_violation_that_was_told_of_where_it_was_decided_stops_once() -> None:
+    (stop,) = caught("specialization", asked_to_stay_dynamic(specializes, 7))
+    assert stop.frames[0].line == specializes.__code__.co_firstlineno + 1
+    assert "Dynamo will raise a violation" in stop.message.exception.description  # type: ignore[union-attr]
+
+
+def test_sizes_that_export_finds_equal_stop() -> None:
+    def run() -> None:
+        dynamic = ({0: torch.export.Dim("a")}, {0: torch.export.Dim("b")})
+        with pytest.raises(torch._dynamo.exc.UserError):
+            torch.export.export(Adds(), (torch.ones(4), torch.ones(4)), dynamic_shapes=dynamic, strict=True)
+
+    (stop,) = caught("specialization", run)
+    told = stop.message.exception
+    assert told is not None and told.details is not None
+    assert "must always be equal" in told.description
+    assert "in forward\n    return x + y" in (told.details.stack_trace or "")

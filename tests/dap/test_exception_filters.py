@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,3 +159,39 @@ def test_a_configuration_switches_filters_on(client: DapClient, runtime: bool) -
     assert stop.where() == ("inner [0/0]", line(BREAKING, "break"))
     stop.resume()
     assert client.wait_for_stop().where() == ("inner [0/1]", line(BREAKING, "break"))
+
+
+VIOLATING = """\
+import torch
+
+
+def f(x):
+    if x.shape[0] > 5:
+        return x + 1
+    return x
+
+
+x = torch.ones(8)
+torch._dynamo.mark_dynamic(x, 0, min=3, max=100)
+torch.compile(f, backend="eager")(x)
+"""
+
+
+@BOTH
+def test_a_constraint_violation_has_dynamos_message_and_the_users_line(
+    client: DapClient, tmp_path: Path, runtime: bool
+) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(VIOLATING)
+    configuration = {"program": str(path), "console": "internalConsole", "subProcess": False, "runtime": runtime}
+    client.launch(configuration, before_running=lambda: catch(client, {"filterId": "specialization"}))
+    stop = client.wait_for_stop()
+    assert stop.frames()[0].name == "f [0/0]" and stop.scopes(stop.frames()[0].id)
+    told = information(stop)
+    assert told["exceptionId"] == "constraint violation" and told["breakMode"] == "unhandled"
+    assert "Not all values of" in told["description"] and "(program.py:5)" in told["description"]
+    assert told["details"]["typeName"] == "ConstraintViolationError"
+    assert "line 5, in f" in told["details"]["stackTrace"]
+    catch(client)
+    stop.resume()
+    assert client.wait_for_end() == 1

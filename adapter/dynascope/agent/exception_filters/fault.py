@@ -32,6 +32,8 @@ class Fault:
     error: BaseException | None = None
     first_chance: bool = False
     """Dynamo may yet handle the error."""
+    decided_at: list[tuple[str, int]] = field(default_factory=list)
+    """(Real path, line) of frames that have been left since."""
 
     def places(self) -> list[tuple[str, int]]:
         """(real path, line) of the frames, innermost first, without the debugger's own and Dynamo's polyfills."""
@@ -43,7 +45,7 @@ class Fault:
             (path if path.startswith("<") else real_path(path), line)
             for path, line in found
             if not is_our_code(path) and not is_torch_dynamo(path)
-        ]
+        ] + self.decided_at
 
     def is_in_my_code(self) -> bool:
         """Whether the frame in which it happens is the user's own."""

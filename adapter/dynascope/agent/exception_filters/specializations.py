@@ -1,9 +1,11 @@
-"""`specialization`: at the line for which Dynamo fixes a symbol to the number it has now."""
+"""`specialization`: at the line for which Dynamo fixes a symbol to the number it has now, and where a compile fails
+because a size that had to stay dynamic did not."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from dynascope.agent.exception_filters.constraint_violations import VIOLATION, ConstraintViolations
 from dynascope.agent.exception_filters.fault import Fault, stack_text
 from dynascope.agent.hook import Hook
 from dynascope.agent.internals import shapes, tracing
@@ -22,15 +24,19 @@ class Specializations:
         self._report = report
         self._once = OncePerCompile()
         self._events = SpecializationEvents(self._specialized)
+        self._violations = ConstraintViolations(hook, report)
 
     def remove(self) -> None:
+        self._violations.remove()
         self._events.remove()
 
     def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
         def serve(state: ThreadTracing, stack: list[Translator]) -> None:
             moment = tuple((id(tracing.code_of(each)), tracing.instruction_index(each)) for each in stack)
             if self._once.is_new(state, (moment, tuple(origins), value)):
-                self._report(state, _fault(symbol, value, reason, origins, stack))
+                fault = _fault(symbol, value, reason, origins, stack)
+                if self._report(state, fault) and fault.info.exception_id == VIOLATION:
+                    self._violations.was_told(state, stack)
 
         self._hook.amid(serve)
 
@@ -46,7 +52,7 @@ def _fault(symbol: str, value: str, reason: str, origins: list[str], stack: list
     description = "\n".join(line for line in lines if not line.endswith(": "))
     return Fault(
         info=ExceptionInfo(
-            exception_id="constraint violation" if constraints else "specialization",
+            exception_id=VIOLATION if constraints else "specialization",
             break_mode="always",
             description=description,
             details=ExceptionDetails(

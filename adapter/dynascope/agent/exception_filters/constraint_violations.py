@@ -1,0 +1,129 @@
+"""Sizes that were asked to stay dynamic (`mark_dynamic`, `Dim`) and did not: where the compile fails for it.
+
+Dynamo finds out when it makes the guards, and has left every frame by then: the outermost is shown as it was left, with
+the lines that decided on the symbols. What is said of it when it is decided, as a specialisation, is not said again.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dynascope.agent.exception_filters.fault import Fault, details_of
+from dynascope.agent.hook import Hook
+from dynascope.agent.internals import resume, tracing
+from dynascope.agent.internals.constraint_violations import ConstraintViolationEvents
+from dynascope.agent.internals.symbol_events import SymbolEvent, SymbolEvents
+from dynascope.agent.internals.tracing import Translator
+from dynascope.agent.threads import ThreadTracing
+from dynascope.agent.user_code import is_our_code, is_user_code, real_path
+from dynascope.facts.model import StackFrame
+from dynascope.wire.exceptions import ExceptionInfo
+
+VIOLATION = "constraint violation"
+"""The `exceptionId`."""
+_DECISIONS_KEPT = 1_000
+_DECISIONS_TOLD = 8
+
+
+@dataclass
+class _Decision:
+    """What was decided of a symbol, and the frames that it was decided in, outermost first."""
+
+    event: SymbolEvent
+    frames: list[StackFrame]
+
+    def __str__(self) -> str:
+        """`s0 refined to [6, oo] by s0 > 5 (model.py:12)`."""
+        shown = [frame for frame in self.frames if is_user_code(real_path(frame.path))] or self.frames
+        return f"{self.event} ({os.path.basename(shown[-1].path)}:{shown[-1].line})"
+
+
+@dataclass
+class _Compile:
+    """The compile that a thread is in, or the one before: `torch.export` makes the guards when it is over."""
+
+    outermost: Translator
+    decisions: list[_Decision] = field(default_factory=list)
+    told: int = 0
+    """How many violations were told of as they were decided."""
+
+
+class ConstraintViolations:
+    """Installed while the filter is on."""
+
+    def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
+        self._hook = hook
+        self._report = report
+        self._compiles: dict[int, _Compile] = {}
+        """By thread."""
+        self._events = ConstraintViolationEvents(self._violated)
+        self._symbols = SymbolEvents(self._decided)
+
+    def remove(self) -> None:
+        self._symbols.remove()
+        self._events.remove()
+        self._compiles.clear()
+
+    def was_told(self, state: ThreadTracing, stack: Sequence[Translator]) -> None:
+        """One has stopped where it was decided."""
+        self._of(state, stack[-1]).told += 1
+
+    def _of(self, state: ThreadTracing, outermost: Translator) -> _Compile:
+        known = self._compiles.get(id(state))
+        if known is None or known.outermost is not outermost:
+            known = self._compiles[id(state)] = _Compile(outermost)
+        return known
+
+    def _decided(self, events: list[SymbolEvent]) -> None:
+        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
+            decisions = self._of(state, stack[-1]).decisions
+            if len(decisions) < _DECISIONS_KEPT:
+                decisions.extend(_Decision(event, _frames(stack)) for event in events)
+
+        self._hook.amid(serve)
+
+    def _violated(self, error: BaseException) -> None:
+        def serve(state: ThreadTracing) -> None:
+            known = self._compiles.pop(id(state), None)
+            outermost = state.outermost or (known.outermost if known is not None else None)
+            if outermost is None:
+                return  # not Dynamo's: torch.export with strict=False
+            if known is None or known.outermost is not outermost:
+                known = _Compile(outermost)
+            if known.told < max(str(error).count("\n  - "), 1):
+                stack = tracing.active_translators(outermost)[::-1] or [outermost]
+                self._report(state, _fault(error, known.decisions, stack))
+
+        self._hook.aside(serve)
+
+
+def _frames(stack: Sequence[Translator]) -> list[StackFrame]:
+    frames = [
+        StackFrame(code.co_filename, tracing.line_of(each), resume.original_code(code).co_name)
+        for each in reversed(stack)
+        for code in (tracing.code_of(each),)
+    ]
+    return [frame for frame in frames if not is_our_code(frame.path)]
+
+
+def _fault(error: BaseException, decisions: Sequence[_Decision], stack: list[Translator]) -> Fault:
+    message = str(error)
+    named = [each for each in decisions if any(source in message for source in each.event.sources)]
+    chosen = list({str(each): each for each in named or decisions}.values())[-_DECISIONS_TOLD:]
+    lines = [f"Decided: {each}" for each in chosen]
+    frames = chosen[-1].frames if chosen else _frames(stack)
+    shown = traceback.format_list([traceback.FrameSummary(each.path, each.line, each.function) for each in frames])
+    return Fault(
+        info=ExceptionInfo(
+            exception_id=VIOLATION,
+            break_mode="unhandled",
+            description="\n".join([message, *lines]),
+            details=details_of(error, message, "".join(shown) or None),
+        ),
+        title=message.partition("\n")[0],
+        stack=stack,
+        decided_at=[(real_path(frame.path), frame.line) for each in chosen for frame in reversed(each.frames)],
+    )
