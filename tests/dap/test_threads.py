@@ -62,6 +62,17 @@ def stopped_counter(client: DapClient) -> int:
     raise TimeoutError(client.transcript())
 
 
+def test_a_thread_that_runs_on_is_neither_stepped_nor_read(client: DapClient) -> None:
+    client.launch(launch(PAIR), {PAIR: [line(PAIR, "first")]})
+    stop = client.wait_for_stop()
+    main = next(thread.id for thread in client.threads() if thread.name == "MainThread")
+    assert "not stopped" in client.failure("next", {"threadId": main})
+    frame = client.request("stackTrace", {"threadId": main})["stackFrames"][0]
+    scope = client.request("scopes", {"frameId": frame["id"]})["scopes"][0]
+    assert "not stopped" in client.failure("variables", {"variablesReference": scope["variablesReference"]})
+    assert stop.step("next").where() == ("compiled [0/0]", line(PAIR, "second"))
+
+
 def test_supports_single_thread_execution_requests(client: DapClient) -> None:
     """Steps and `continue` with `singleThread`, at compile time and at run time: the counter does not count on."""
     client.launch(launch(PAIR), {PAIR: [line(PAIR, mark) for mark in ("first", "ran")]})

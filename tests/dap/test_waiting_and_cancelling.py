@@ -103,6 +103,8 @@ def test_a_thread_that_waits_for_a_stopped_one_says_so(client: DapClient, runtim
     client.wait_for_event("invalidated", where=lambda body: body["areas"] == ["threads"])
     other = next(thread for thread in client.threads() if why in thread.name)
     assert other.name == f"{'Two' if here == 'One' else 'One'} ({why})"
+    for command in ("next", "stepIn", "stepOut"):
+        assert f"cannot step: it {why}" in client.failure(command, {"threadId": other.id})
     client.request("pause", {"threadId": other.id})
     client.wait_for_event("output", where=lambda body: "cannot pause now" in body["output"])
     while stop.thread_id != other.id:  # without debugpy a pause is every thread's

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from dynascope.agent.stop import Stops
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.wire.to_agent import PrepareStep, Resume, SingleThread, SingleThreadBody
+from dynascope.wire.to_agent import (
+    IsStopped,
+    IsStoppedBody,
+    PrepareStep,
+    Resume,
+    SingleThread,
+    SingleThreadBody,
+)
 
+GoingOn = IsStopped | PrepareStep | SingleThread | Resume
+"""What `going_on` serves."""
 _NOT_STOPPED = "This thread is not stopped at compile time."
 
 
@@ -13,9 +22,7 @@ class NotStopped(Exception):
     """A request about a stop that is over; its text is for the user."""
 
 
-def going_on(
-    message: PrepareStep | SingleThread | Resume, stops: Stops, suspension: Suspension
-) -> SingleThreadBody | None:
+def going_on(message: GoingOn, stops: Stops, suspension: Suspension) -> SingleThreadBody | IsStoppedBody | None:
     """The body of the answer. Raises NotStopped."""
     match message:
         case SingleThread():
@@ -23,6 +30,8 @@ def going_on(
             if ident is None:
                 raise NotStopped("This thread is not stopped, so that it cannot go on alone.")
             return SingleThreadBody(thread_ident=ident)
+        case IsStopped():
+            return IsStoppedBody(stopped=suspension.is_stopped(message.thread_id))
         case PrepareStep():
             stopped = stops.prepare_step(message)
         case Resume():

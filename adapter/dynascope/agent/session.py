@@ -21,7 +21,7 @@ from dynascope.agent.documents import UnknownDocument
 from dynascope.agent.event_breakpoints import EventBreakpoints
 from dynascope.agent.exception_filters.half import ExceptionFilters
 from dynascope.agent.generated_breakpoints import GeneratedBreakpoints
-from dynascope.agent.going_on import NotStopped, going_on
+from dynascope.agent.going_on import GoingOn, NotStopped, going_on
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
 from dynascope.agent.node_breakpoints import names_only_nodes
@@ -55,15 +55,12 @@ from dynascope.wire.to_agent import (
     Locations,
     Modules,
     Pause,
-    PrepareStep,
-    Resume,
     Scopes,
     SetBreakpoints,
     SetDataBreakpoints,
     SetExceptionFilters,
     SetFunctionBreakpoints,
     SetInstructionBreakpoints,
-    SingleThread,
     SourceText,
     Threads,
     ToAgent,
@@ -225,6 +222,8 @@ class Agent:
                 self._send(answer(message, lambda: self._serve(message), NotStopped, UnknownDocument, BadAddress))
 
     def _serve(self, message: ToAgent) -> Any:
+        if isinstance(message, GoingOn):
+            return going_on(message, self.stops, self.suspension)
         match message:
             case Configure():
                 return self._configure(message)
@@ -240,8 +239,6 @@ class Agent:
                 return breakpoint_locations(message.path, message.line, message.end_line)
             case Disassemble():
                 return self.stops.listings.disassemble(message)
-            case PrepareStep() | SingleThread() | Resume():
-                return going_on(message, self.stops, self.suspension)
             case SetDataBreakpoints():
                 return self._events.take_data(message)
             case FindDataBreakpoint():

@@ -111,6 +111,17 @@ class SingleThread(Request, tag="singleThread"):
     """DAP's."""
 
 
+class IsStoppedBody(Struct, rename="camel"):
+    stopped: bool
+
+
+class IsStopped(Request, tag="isStopped"):
+    """→ IsStoppedBody: whether this thread waits inside pydevd, so that a step of it can begin."""
+
+    thread_id: int
+    """DAP's."""
+
+
 class PrepareStep(Request, tag="prepareStep"):
     """How the step that this stopped thread is about to be asked for differs from one by lines."""
 
@@ -260,6 +271,7 @@ ToAgent: TypeAlias = (
     | Acknowledge
     | Resume
     | SingleThread
+    | IsStopped
     | PrepareStep
     | Pause
     | Threads

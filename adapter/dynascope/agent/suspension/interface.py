@@ -82,6 +82,10 @@ class Suspension:
         """Have the next command for that thread (DAP's id) resume it alone; its ident, None when it does not wait."""
         return None
 
+    def is_stopped(self, thread_id: int) -> bool:
+        """Whether that thread (DAP's id) waits where another debugger holds it, at compile time or at run time."""
+        return False
+
     def release_all(self) -> None:
         """Let every thread go: the session is over."""
 

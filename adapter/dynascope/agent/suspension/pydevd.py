@@ -227,6 +227,12 @@ class PydevdSuspension(Suspension):
         except KeyError:
             return None
 
+    def is_stopped(self, thread_id: int) -> bool:
+        try:
+            return self._resuming.is_stopped(self._from_dap_id(thread_id))
+        except KeyError:
+            return False
+
     def resume(self, thread_ident: int, command: ResumeCommand) -> bool:
         """`continue` alone: steps are pydevd's to begin."""
         thread = threading._active.get(thread_ident)  # type: ignore[attr-defined]

@@ -38,10 +38,14 @@ class Resuming:
     def alone(self, thread_id: str) -> int | None:
         """The next command for this thread resumes no other; its ident, None when it is not stopped."""
         thread: threading.Thread | None = self._find_thread(thread_id)
-        if thread is None or self._debugger.suspended_frames_manager.get_frames_list(thread_id) is None:
+        if thread is None or not self.is_stopped(thread_id):
             return None
         self._alone.add(thread)
         return thread.ident
+
+    def is_stopped(self, thread_id: str) -> bool:
+        """Whether it waits: one that is in a lock, a sleep or the compiler runs on when all are stopped."""
+        return self._debugger.suspended_frames_manager.get_frames_list(thread_id) is not None
 
     def go_on(self, thread_id: str) -> None:
         """Resume this thread alone."""

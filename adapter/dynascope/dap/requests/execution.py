@@ -8,6 +8,7 @@ import msgspec
 
 from dynascope.dap.call import ANSWERED, Body, Call
 from dynascope.dap.compiles import compiles, named, waits_because
+from dynascope.dap.errors import RequestError
 from dynascope.dap.program import Program, decode_body
 from dynascope.dap.protocol.arguments import NoArguments, ResumeArguments, ThreadArguments
 from dynascope.dap.protocol.envelope import Envelope, raw
@@ -15,7 +16,11 @@ from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import ResumeCommand
-from dynascope.wire.to_agent import Pause, Resume, SingleThread, SingleThreadBody, Threads
+from dynascope.wire.to_agent import IsStopped, IsStoppedBody, Pause, Resume, SingleThread, SingleThreadBody, Threads
+
+NOT_STOPPED = (
+    "This thread is not stopped: it is in a lock, a sleep or other code that is not Python. It stops at its next line."
+)
 
 
 @request("continue", ResumeArguments, ordered=True)
@@ -47,6 +52,23 @@ async def single_thread(session: Session, call: Call[Any]) -> int | None:
         return None
     body = await program.agent.ask(SingleThread(id=program.agent.next_id(), thread_id=asked.thread_id))
     return msgspec.json.decode(body, type=SingleThreadBody).thread_ident
+
+
+async def check_stopped(program: Program, thread_id: int) -> None:
+    """Refuse to step a thread that runs: debugpy would say yes, and nothing would stop again. Raises RequestError."""
+    agent = program.agent
+    if agent is None or agent.closed or program.stops.of_thread(thread_id) is not None:
+        return
+    if program.debugpy is not None:
+        body = await agent.ask(IsStopped(id=agent.next_id(), thread_id=thread_id))
+        if msgspec.json.decode(body, type=IsStoppedBody).stopped:
+            return
+    known = await compiles(agent)
+    for each in known:
+        why = waits_because(each, known) if each.thread_id == thread_id else None
+        if why is not None:
+            raise RequestError(f"{each.thread_name} cannot step: it {why}. It goes on when that one does.")
+    raise RequestError(NOT_STOPPED)
 
 
 def resume(session: Session, call: Call[Any]) -> Body:

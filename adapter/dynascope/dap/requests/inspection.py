@@ -18,6 +18,7 @@ from dynascope.dap.protocol.arguments import (
     VariablesArguments,
 )
 from dynascope.dap.protocol.envelope import Envelope, raw
+from dynascope.dap.requests.execution import NOT_STOPPED
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID, FormattedStackBody, StackFrame
@@ -97,7 +98,7 @@ async def variables(session: Session, call: Call[VariablesArguments]) -> Body:
     arguments = call.arguments
     owner = stop_of(session, arguments.variables_reference)
     if owner is None:
-        return session.pass_to_debugpy(call)
+        return _debugpys_variables(session, call)
     agent, stop = owner
     return await agent.ask(
         Variables(
@@ -111,3 +112,18 @@ async def variables(session: Session, call: Call[VariablesArguments]) -> Body:
             in_parts=not session.client.pages,
         )
     )
+
+
+def _debugpys_variables(session: Session, call: Call[VariablesArguments]) -> Body:
+    """debugpy shows the stack of a thread that runs on, too, and nothing of what is in it."""
+    debugpy = session.running().debugpy
+    if debugpy is None:
+        return session.pass_to_debugpy(call)
+
+    def explain(response: Envelope) -> None:
+        if not response.success and (response.message or "").startswith("Unable to find thread"):
+            response.message = f"Nothing can be read here. {NOT_STOPPED}"
+        session.client.respond(call, response)
+
+    debugpy.forward("variables", call.raw, explain)
+    return ANSWERED

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynascope.dap.call import Body, Call
 from dynascope.dap.protocol.arguments import FrameArguments, StepArguments
 from dynascope.dap.protocol.envelope import raw
-from dynascope.dap.requests.execution import resume, single_thread, tell_alone
+from dynascope.dap.requests.execution import check_stopped, resume, single_thread, tell_alone
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
@@ -31,6 +31,7 @@ async def step_out(session: Session, call: Call[StepArguments]) -> Body:
 async def _step(session: Session, call: Call[StepArguments]) -> Body:
     """At a compile-time stop the agent is told first what the request, which may go to debugpy, does not tell it."""
     program, asked = session.running(), call.arguments
+    await check_stopped(program, asked.thread_id)
     stop = program.stops.of_thread(asked.thread_id)
     by_instruction = asked.granularity == "instruction"
     if stop is not None and program.agent is not None and (by_instruction or asked.target_id is not None):
