@@ -374,3 +374,61 @@ def test_an_expression_may_use_threads_that_end() -> None:
     program = "t = __import__('threading').Thread(target=lambda: None)\nt.start()\nt.join()\nt.is_alive()"
     stop_in_model(lambda stop: check(stop, program, "False"))
     stop_in_model(lambda stop: check(stop, "torch._dynamo.comptime.comptime.breakpoint()", "None"))
+
+
+class Scaled:
+    def __get__(self, owner: Any, kind: Any) -> Any:
+        return self if owner is None else vars(owner)["rate"] * 2
+
+    def __set__(self, owner: Any, value: Any) -> None:
+        vars(owner)["rate"] = value
+
+
+class Lazy:
+    def __get__(self, owner: Any, kind: Any) -> Any:
+        return kind.base + 6
+
+
+class Described:
+    rate = Scaled()
+    lazy = Lazy()
+    base = 1
+
+    def __init__(self) -> None:
+        self.rate = 3
+
+
+def test_descriptors_of_the_user() -> None:
+    def function(x: Any, owner: Any) -> Any:
+        y = x * owner.base
+        return y + 1  # STOP
+
+    def look(stop: Stopped) -> None:
+        assert stop.evaluate("owner.rate").result == "6"
+        assert stop.evaluate("owner.lazy, owner.lazy == 7").result == "(7, True)"
+        assert stop.evaluate("owner.lazy", "watch").result == "7"
+        with pytest.raises(Refused, match="Hovering does not run the descriptor"):
+            stop.evaluate("owner.lazy", "hover")
+        held = stop.below(stop.scope("Locals")["owner"])["rate"]
+        assert (held.value, held.evaluate_name) == ("3", None)
+        assert condition_holds("owner.rate == 6 and owner.lazy == 7", current_translator())
+
+    stop_in(function, torch.ones(2), Described(), look=look)
+
+
+def test_a_name_of_the_program_goes_before_ctx() -> None:
+    def function(ctx: Any, x: Any) -> Any:
+        y = x * ctx.base
+        return y + 1  # STOP
+
+    def look(stop: Stopped) -> None:
+        assert stop.evaluate("ctx.base == 1").result == "True"
+        assert condition_holds("ctx.base == 1 and x is not None", current_translator())
+        for expression in ("ctx.base == 1", "ctx"):
+            assert stop.evaluate(expression, "watch").type in ("bool", "tests.agent.test_evaluation.Described")
+        with pytest.raises(Refused, match="the debugger's ComptimeContext is `__ctx__`"):
+            stop.evaluate("ctx.print_locals()")
+        assert "y = " in stop.evaluate("__ctx__.print_locals()").result
+        assert stop.evaluate("ctx.base, __ctx__.get_local('x').size(0)").result == "(1, 2)"
+
+    stop_in(function, Described(), torch.ones(2), look=look)

@@ -29,6 +29,7 @@ from dynascope.agent.inspection.text import (
     short_class_text,
     value_text,
 )
+from dynascope.agent.internals.contents import MISSING
 from dynascope.agent.internals.fake_tensors import is_fake, is_symbolic
 from dynascope.wire.dap import VariablePresentationHint
 
@@ -130,7 +131,7 @@ def attributes(value: Any, path: str | None) -> Rows:
 
 def attribute_path(owner: Any, path: str | None, name: str) -> str | None:
     """The expression for an attribute; children of nn.Sequential and the like are reached by subscripts."""
-    if not path:
+    if not path or goes_first(in_class(type(owner), name)):
         return None
     if name.isidentifier():
         return f"{path}.{name}"
@@ -139,6 +140,23 @@ def attribute_path(owner: Any, path: str | None, name: str) -> str | None:
     if issubclass(type(owner), (torch.nn.ModuleDict, torch.nn.ParameterDict)):
         return f"{path}[{name!r}]"
     return None
+
+
+def in_class(cls: type, name: str) -> Any:
+    """What the class or a base of it has by this name, as it is written there; else MISSING."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return MISSING
+
+
+def goes_first(found: Any) -> bool:
+    """Whether what a class has by a name goes before what instances hold: a property, the user's data descriptor."""
+    if isinstance(found, property):
+        return True
+    if type(in_class(type(found), "__get__")) is not types.FunctionType:
+        return False
+    return any(in_class(type(found), name) is not MISSING for name in ("__set__", "__delete__"))
 
 
 def instance_attributes(value: Any) -> dict[str, Any]:

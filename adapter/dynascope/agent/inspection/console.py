@@ -9,7 +9,6 @@ import io
 import sys
 import textwrap
 import threading
-import types
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, TextIO
 
@@ -19,11 +18,11 @@ from dynascope.agent.inspection import concrete
 from dynascope.agent.inspection.comptime import context_of
 from dynascope.agent.inspection.concrete import type_text
 from dynascope.agent.inspection.errors import EvaluationError
+from dynascope.agent.inspection.hovering import check_hover, root_name
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.paths import row_at
 from dynascope.agent.inspection.rows import Look, Row
 from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
-from dynascope.agent.inspection.symbolic_text import contents
 from dynascope.agent.internals.comptime_context import console_text
 from dynascope.agent.internals.containment import ActRefused
 from dynascope.agent.internals.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
@@ -36,54 +35,12 @@ NOT_SET = (
 )
 """Follows the name of what cannot be set."""
 
+ALWAYS_CTX = "__ctx__"
+"""The frame's ComptimeContext, also where the program has a `ctx` of its own."""
+
+_HIDES = f". `ctx` is a name of the program's own here: the debugger's ComptimeContext is `{ALWAYS_CTX}`."
 _DATA_DEPENDENT = frozenset(
     {"DataDependentOutputException", "DynamicOutputShapeException", "GuardOnDataDependentSymNode"}
-)
-_ACTS_OF_CTX = frozenset({"force_static", "graph_break", "sleep"})
-_HARMLESS_MODULES = frozenset({"torch", "math", "operator"})
-_HARMLESS_BUILTINS = frozenset(
-    [
-        "abs",
-        "all",
-        "any",
-        "bool",
-        "bytes",
-        "complex",
-        "dict",
-        "dir",
-        "divmod",
-        "enumerate",
-        "float",
-        "format",
-        "frozenset",
-        "getattr",
-        "hasattr",
-        "hash",
-        "hex",
-        "id",
-        "int",
-        "isinstance",
-        "issubclass",
-        "len",
-        "list",
-        "max",
-        "min",
-        "oct",
-        "ord",
-        "range",
-        "repr",
-        "reversed",
-        "round",
-        "set",
-        "slice",
-        "sorted",
-        "str",
-        "sum",
-        "tuple",
-        "type",
-        "vars",
-        "zip",
-    ]
 )
 
 
@@ -113,13 +70,13 @@ class Console:
         tree = _parsed(expression, statements=context == "repl")
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
             wanted = tree.body[0].value
-            if _root_name(wanted) not in self._kept:
+            if root_name(wanted) not in self._kept:
                 with torch._C.DisableTorchFunction():
                     row = row_at(wanted, self._names, look)
                 if row is not None:
                     return row
             if context == "hover":
-                self._check_hover(wanted)
+                check_hover(wanted, self._names)
         outcome = self._run(tree, runs_user_code=context != "hover", captures=context in ("repl", "clipboard"))
         value, printed, used_hints = outcome
         with torch._C.DisableTorchFunction():
@@ -137,7 +94,7 @@ class Console:
         (statement,) = _parsed(target, statements=False).body
         _parsed(value, statements=False)
         assert isinstance(statement, ast.Expr)
-        if _root_name(statement.value) not in self._kept:
+        if root_name(statement.value) not in self._kept:
             raise EvaluationError(f"{target.strip()} {NOT_SET}")
         self._run(
             _parsed(f"{target.strip()} = ({value.strip()})", statements=True), runs_user_code=True, captures=False
@@ -163,12 +120,16 @@ class Console:
         return self._run(_parsed(expression, statements=False), runs_user_code=True, captures=False).value
 
     def _run(self, tree: ast.Module, runs_user_code: bool, captures: bool) -> _Outcome:
-        uses_context = any(isinstance(node, ast.Name) and node.id == "ctx" for node in ast.walk(tree))
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        hidden = "ctx" in used and self._is_taken("ctx")
+        contexts = used & {ALWAYS_CTX} if hidden else used & {ALWAYS_CTX, "ctx"}
+        uses_context = bool(contexts)
         shadow = Shadow(self._names.effects, self._mode, runs_user_code)
         world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names)
         world.update(torch=torch, **{name: make(shadow) for name, make in self._given.items()}, **self._kept)
         if uses_context:
-            world["ctx"] = context_of(self._names, shadow, EvaluationError, self._act, is_console=True)
+            context = context_of(self._names, shadow, EvaluationError, self._act, is_console=True)
+            world.update(dict.fromkeys(contexts, context))
         before = dict(world)
         where = guards_suppressed(output_of(self._names.translator).shape_env) if uses_context else isolated(self._mode)
         output = _Capture() if captures or uses_context else None
@@ -182,11 +143,18 @@ class Console:
         except EvaluationError:
             raise
         except BaseException as error:  # an expression may raise anything, SystemExit too; the program must not see it
-            raise EvaluationError(_sentence(error)) from error
+            raise EvaluationError(_sentence(error) + (_HIDES if hidden else "")) from error
         set_now = {k: v for k, v in world.items() if k not in before or before[k] is not v}
         self._kept.update(set_now)
         self._changed = self._changed or bool(set_now) or uses_context
         return _Outcome(value, output.text() if output is not None else "", shadow.used_hints)
+
+    def _is_taken(self, name: str) -> bool:
+        """Whether the program, or the user in this console, calls something else by that name."""
+        try:
+            return name in self._kept or self._names.find(name) is not None
+        except KeyError:
+            return False
 
     @contextlib.contextmanager
     def _act(self, name: str) -> Iterator[None]:
@@ -196,37 +164,6 @@ class Console:
         if name == "graph_break":
             what += ": when the program goes on the graph ends here, and the rest of the function runs uncompiled"
         print(f"{what}. This compile is not that of a plain run any more.")
-
-    def _check_hover(self, expression: ast.expr) -> None:
-        """Hovering calls nothing that could act on the world: only torch, arithmetic and methods of shadows."""
-        for node in ast.walk(expression):
-            if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
-                raise EvaluationError("Hovering only reads: evaluate this in the debug console.")
-            if not isinstance(node, ast.Call):
-                continue
-            root = _root_name(node.func)
-            harmless = root is None or root in _HARMLESS_BUILTINS if isinstance(node.func, ast.Name) else True
-            if root is not None and not isinstance(node.func, ast.Name):
-                harmless = self._is_harmless_owner(root)
-            if isinstance(node.func, ast.Attribute) and node.func.attr in _ACTS_OF_CTX:
-                harmless = False
-            if not harmless:
-                raise EvaluationError(
-                    f"Hovering does not call {ast.unparse(node.func)}(): evaluate it in the debug console."
-                )
-
-    def _is_harmless_owner(self, name: str) -> bool:
-        try:
-            named = self._names.find(name)
-        except KeyError:
-            return True
-        real = named.real if named.variable is None else _module_of(named.variable, self._names)
-        return type(real) is not types.ModuleType or real.__name__.partition(".")[0] in _HARMLESS_MODULES
-
-
-def _module_of(variable: object, names: Names) -> Any:
-    held = contents(names.look(), variable)
-    return getattr(held, "value", None)
 
 
 def _parsed(expression: str, statements: bool) -> ast.Module:
@@ -242,12 +179,6 @@ def _parsed(expression: str, statements: bool) -> ast.Module:
     if not statements and not (len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)):
         raise EvaluationError("Only an expression can be evaluated here; statements belong in the debug console.")
     return tree
-
-
-def _root_name(expression: ast.expr) -> str | None:
-    while isinstance(expression, (ast.Attribute, ast.Subscript, ast.Call)):
-        expression = expression.func if isinstance(expression, ast.Call) else expression.value
-    return expression.id if isinstance(expression, ast.Name) else None
 
 
 def _execute(tree: ast.Module, world: dict[str, Any]) -> Any:

@@ -12,12 +12,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from dynascope.agent.inspection import concrete
+from dynascope.agent.inspection.concrete import in_class
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.names import Named
 from dynascope.agent.inspection.stand_ins import StandIn, refuse
 from dynascope.agent.inspection.text import class_text
+from dynascope.agent.internals.contents import MISSING
 
-_MISSING = object()
 _classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
 _SPECIAL = (
     "len getitem iter next contains call eq ne lt le gt ge bool int float index add radd sub rsub mul rmul matmul "
@@ -49,7 +50,7 @@ class _ObjectStandIn(StandIn):
         if name == "__class__":
             return _state(self)[0]
         if name == "__dict__":
-            return {key: _attribute(self, key) for key in _own_names(self)}
+            return _held(self)
         return _attribute(self, name)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -85,13 +86,23 @@ def _own_names(stand_in: Any) -> list[str]:
     return list(dict.fromkeys([*concrete.instance_attributes(real), *pending]))
 
 
+def _held(stand_in: Any) -> dict[str, Any]:
+    """What the object itself holds, whatever its class makes of these names."""
+    _, real, pending, _ = _state(stand_in)
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    held = {name: shadow.of_real(value) for name, value in concrete.instance_attributes(real).items()}
+    return held | {name: shadow.of_variable(variable) for name, variable in pending.items()}
+
+
 def _attribute(stand_in: Any, name: str) -> Any:
     """The attribute, in Python's order: data descriptors of the class, the instance, the class, `__getattr__`."""
     cls, real, pending, _ = _state(stand_in)
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
-    found = _in_class(cls, name)
+    found = in_class(cls, name)
     if isinstance(found, property):
         return _run(stand_in, found.fget, name)
+    if concrete.goes_first(found):
+        return _get(stand_in, cls, found, name)
     if name in pending:
         return shadow.of_variable(pending[name])
     held = concrete.instance_dictionary(real)
@@ -102,19 +113,12 @@ def _attribute(stand_in: Any, name: str) -> Any:
     ):
         if name in place:
             return shadow.of_real(place[name])
-    if found is not _MISSING:
+    if found is not MISSING:
         return _bind(stand_in, cls, found, name)
-    fallback = _in_class(cls, "__getattr__")
+    fallback = in_class(cls, "__getattr__")
     if isinstance(fallback, types.FunctionType) and not fallback.__module__.startswith("torch."):
         return _run(stand_in, fallback, "__getattr__", name)
     raise AttributeError(f"{class_text(cls)!r} object has no attribute {name!r}")
-
-
-def _in_class(cls: type, name: str) -> Any:
-    for base in cls.__mro__:
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return _MISSING
 
 
 def _bind(stand_in: Any, cls: type, found: Any, name: str) -> Any:
@@ -128,9 +132,18 @@ def _bind(stand_in: Any, cls: type, found: Any, name: str) -> Any:
     function = getattr(found, "func", None)
     if type(found).__name__ == "cached_property" and function is not None:
         return _run(stand_in, function, name)
-    if hasattr(type(found), "__get__"):
-        return _builtin_method(stand_in, found, name)
-    return shadow.of_real(found)
+    getter = in_class(type(found), "__get__")
+    if isinstance(getter, types.FunctionType):
+        return _get(stand_in, cls, found, name)
+    return shadow.of_real(found) if getter is MISSING else _builtin_method(stand_in, found, name)
+
+
+def _get(stand_in: Any, cls: type, descriptor: Any, name: str) -> Any:
+    """What the user's `__get__` gives for the stand-in, which it sees in place of the object."""
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    if not shadow.runs_user_code:
+        raise EvaluationError(f"Hovering does not run the descriptor {name}: evaluate it in the debug console.")
+    return shadow.function(in_class(type(descriptor), "__get__"))(shadow.of_real(descriptor), stand_in, cls)
 
 
 def _run(stand_in: Any, function: Any, name: str, *arguments: Any) -> Any:
@@ -165,10 +178,10 @@ def _builtin_value(stand_in: Any, name: str) -> Any:
 
 def _special(name: str) -> Callable[..., Any]:
     def method(self: Any, *arguments: Any, **named: Any) -> Any:
-        found = _in_class(_state(self)[0], name)
-        if found is _MISSING or found is None:
+        found = in_class(_state(self)[0], name)
+        if found is MISSING or found is None:
             if name == "__bool__":
-                return len(self) > 0 if _in_class(_state(self)[0], "__len__") is not _MISSING else True
+                return len(self) > 0 if in_class(_state(self)[0], "__len__") is not MISSING else True
             raise TypeError(f"{class_text(_state(self)[0])!r} object does not support {name}")
         if found is object.__dict__.get(name):
             return arguments[0] is self if name == "__eq__" else NotImplemented

@@ -59,10 +59,13 @@ async def _names(agent: AgentLink, stop: Stop, frame_id: int, prefix: str) -> li
     ident = stop.notice.thread_ident
     body = await agent.ask(Scopes(id=agent.next_id(), thread_ident=ident, frame_id=frame_id))
     scopes = msgspec.json.decode(body, type=ScopesBody).scopes
-    found = [Variable(name="ctx", value="ComptimeContext", variables_reference=0)]
+    found: list[Variable] = []
     for scope in scopes:
         if scope.name in NAMED_BY_CODE:
             found += await _variables(agent, stop, scope.variables_reference, prefix)
+    known = {variable.name for variable in found}
+    contexts = [name for name in ("ctx", "__ctx__") if name not in known]  # a `ctx` of the program goes before ours
+    found += [Variable(name=name, value="ComptimeContext", variables_reference=0) for name in contexts]
     return list({variable.name: variable for variable in reversed(found)}.values())[::-1]
 
 
