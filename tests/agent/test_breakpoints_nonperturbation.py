@@ -1,4 +1,6 @@
-"""The law, with breakpoints of each mode: `generated` and `backward` change nothing.
+"""The law, with conditions, hit counts, logpoints and function breakpoints at work, and with each mode.
+
+`generated` and `backward` change nothing.
 
 Mode `run` leaves functions uncompiled on request: what comes out is the same, what has nothing to do with them is
 compiled as ever, and so is everything once the breakpoint is gone.
@@ -16,12 +18,13 @@ pytest.importorskip("torch")
 
 import torch
 from dynascope.agent.code_lines import lines_with_code
-from dynascope.wire.dap import SourceBreakpoint
+from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 
 from tests.agent.matrix.beside_debugpy import BesideDebugpy
 from tests.agent.nonperturbation import programs
 from tests.agent.nonperturbation.capture import Traces, run
 from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
+from tests.agent.scripted import ScriptedSession
 
 PATH = Path(programs.__file__)
 INLINING = ["model_attr_mutation", "nested_function", "cond_branch_nested_function", "decorator", "class_method"]
@@ -42,13 +45,13 @@ def lines_of(program: Program) -> tuple[Path, range]:
 
 
 @contextlib.contextmanager
-def at_every_line(session: BesideDebugpy, program: Program, mode: str) -> Iterator[None]:
-    """Breakpoints with this mode at every line of the program's function, its inner functions included."""
+def at_every_line(session: ScriptedSession, program: Program, **more: str) -> Iterator[None]:
+    """Such breakpoints at every line of the program's function, its inner functions included."""
     path, lines = lines_of(program)
     known = lines_with_code(str(path))
     assert known is not None
     asked = [
-        SourceBreakpoint(id=number, line=line, mode=mode)
+        SourceBreakpoint(id=number, line=line, **more)
         for number, line in enumerate(lines, 1)
         if known.line_for(line) == line
     ]
@@ -60,13 +63,38 @@ def at_every_line(session: BesideDebugpy, program: Program, mode: str) -> Iterat
         session.break_at(path)
 
 
+ASKED: dict[str, dict[str, str]] = {
+    "condition": {"condition": "x.shape[0] > 1000 or x.dtype is torch.float64"},
+    "condition without an answer": {"condition": "x.sum() > 0"},
+    "hit condition": {"hit_condition": "== 1"},
+    "logpoint": {"log_message": "{x} {x.shape} {(x * 2).sum()} {[x, x]} {no_such_name}"},
+}
+
+
+@pytest.mark.parametrize("kind", [*ASKED, "function"])
+@pytest.mark.parametrize("name", [*sorted(OWN), *EXAMPLES])
+def test_breakpoints_that_ask_change_nothing(name: str, kind: str) -> None:
+    program = OWN[name]() if name in OWN else export_example(name)
+    plain = plain_run(program)
+    session = ScriptedSession()
+    if kind == "function":
+        session.break_in(FunctionBreakpoint(id=1, name="*", condition="len(str(x)) > 0", hit_condition=">= 1"))
+        asking: contextlib.AbstractContextManager[None] = contextlib.nullcontext()
+    else:
+        asking = at_every_line(session, program, **ASKED[kind])
+    with session.attached(), asking:
+        watched = run(program, contextlib.nullcontext())
+    assert plain.differences(watched) == []
+    assert session.stops or session.outputs or kind == "condition"
+
+
 @pytest.mark.parametrize("mode", ["generated", "backward"])
 @pytest.mark.parametrize("name", [*sorted(OWN), *EXAMPLES])
 def test_nothing_changes(name: str, mode: str) -> None:
     program = OWN[name]() if name in OWN else export_example(name)
     plain = plain_run(program)
     session = BesideDebugpy(PATH)
-    with session.beside_nobody(), at_every_line(session, program, mode):
+    with session.beside_nobody(), at_every_line(session, program, mode=mode):
         watched = run(program, contextlib.nullcontext())
         if mode == "generated":
             assert session.entries
@@ -80,7 +108,7 @@ def test_what_mode_run_leaves_uncompiled_gives_the_same_and_is_compiled_afterwar
     plain = plain_run(program)
     session = BesideDebugpy(PATH)
     with session.beside_nobody():
-        with at_every_line(session, program, "run"):
+        with at_every_line(session, program, mode="run"):
             left = run(program, contextlib.nullcontext())
         after = run(program, contextlib.nullcontext())
     assert (left.output, left.random_states) == (plain.output, plain.random_states)
@@ -94,6 +122,6 @@ def test_mode_run_leaves_everything_else_compiled_as_ever(name: str) -> None:
     plain = plain_run(program)
     session = BesideDebugpy(PATH)
     other = Program(plain_run, (), {})
-    with session.beside_nobody(), at_every_line(session, other, "run"):
+    with session.beside_nobody(), at_every_line(session, other, mode="run"):
         watched = run(program, contextlib.nullcontext())
     assert plain.differences(watched) == []
