@@ -141,7 +141,7 @@ def test_help_names_every_command(debug):
     _, out = debug("help\nhelp break\nhelp nothing\nquit")
     for word in ("continue", "next", "step", "out", "where", "guards", "shapes", "graph", "expand", "restart"):
         assert f"  {word}" in out
-    assert "CONDITION is a Python expression" in out
+    assert "CONDITION is a Python expression" in " ".join(out.split())
     assert "there is no command `nothing`" in out
 
 

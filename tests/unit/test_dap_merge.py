@@ -102,7 +102,7 @@ def test_the_first_frames_are_the_agents_at_every_page() -> None:
 
     def page(start: int, levels: int) -> list[str]:
         body = msgspec.Raw(msgspec.json.encode({"stackFrames": rows[start : start + levels], "totalFrames": len(rows)}))
-        merged = merged_stack(stop, body, start)
+        merged = merged_stack(stop, stop.notice.frames, body, start)
         assert merged.total_frames == 4
         return [msgspec.json.decode(frame)["name"] for frame in merged.stack_frames]
 
@@ -114,8 +114,8 @@ def test_the_first_frames_are_the_agents_at_every_page() -> None:
 
 def test_own_loop_stacks_are_paged() -> None:
     stop = Stops().add(stopping(own_loop=True), PathMap(None))
-    assert [frame.name for frame in agents_stack(stop, 1, 1)["stackFrames"]] == ["f1 [0/0]"]
-    assert agents_stack(stop, 0, 0)["totalFrames"] == 2
+    assert [frame.name for frame in agents_stack(stop.notice.frames, 1, 1)["stackFrames"]] == ["f1 [0/0]"]
+    assert agents_stack(stop.notice.frames, 0, 0)["totalFrames"] == 2
 
 
 def test_ids_belong_to_the_latest_stop_that_began_below_them() -> None:

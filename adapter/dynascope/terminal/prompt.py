@@ -15,7 +15,8 @@ from prompt_toolkit.patch_stdout import patch_stdout
 
 from dynascope.terminal import commands
 from dynascope.terminal.commands.looking import local_names
-from dynascope.terminal.session import CommandError, Session, StartFailed
+from dynascope.terminal.selection import CommandError
+from dynascope.terminal.session import Session, StartFailed
 
 PROMPT = "(dynascope) "
 _TAKES_FILES = {"break", "tbreak", "clear"}

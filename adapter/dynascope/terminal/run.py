@@ -9,7 +9,8 @@ from dynascope.terminal.commands.breakpoints import set_breakpoint
 from dynascope.terminal.commands.catching import catch
 from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import Program
-from dynascope.terminal.session import CommandError, Session
+from dynascope.terminal.selection import CommandError
+from dynascope.terminal.session import Session
 
 INTERRUPTED = 130
 """Exit code of a shell command ended by Ctrl-C."""

@@ -3,66 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
-import msgspec
-
-from dynascope.terminal.bodies import ExceptionFilter, ExceptionInfoBody, SourceBody, Stop
+from dynascope.terminal.bodies import ExceptionFilter, ExceptionInfoBody, Stop
 from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.catching import Catching
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter
 from dynascope.terminal.interrupts import Interrupts, held_back
 from dynascope.terminal.locations import Group, lines_of_function
-from dynascope.terminal.printing import Printer, lines_of
+from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import Program
+from dynascope.terminal.selection import CommandError, Selection
 from dynascope.wire.dap import (
-    FIRST_AGENT_ID,
     Breakpoint,
-    EvaluateResult,
-    Scope,
-    ScopesBody,
-    StackFrame,
     StackTraceBody,
     ThreadsBody,
-    Variable,
-    VariablesBody,
 )
 
 Body = TypeVar("Body")
-PAGE = 100
-"""Children asked for at once."""
 CONTEXT = 4
 """Source lines shown above and below the current one."""
-
-
-class CommandError(Exception):
-    """A command that cannot be carried out; the text is for the user."""
 
 
 class StartFailed(CommandError):
     """The program could not be started at all; asking again would not help."""
 
 
-class Session:
+class Session(Selection):
     """One prompt, over as many runs of the program as the user asks for."""
 
     def __init__(self, program: Program, printer: Printer, interactive: bool, share_stdin: bool = True) -> None:
         """`interactive`: somebody sits at the keyboard, so Ctrl-C pauses instead of ending everything."""
-        self.program = program
+        super().__init__(program)
         self.printer = printer
         self.interactive = interactive
         self.breakpoints = Breakpoints()
         self.catching = Catching()
-        self.debuggee: Debuggee | None = None
-        self.stop: Stop | None = None
-        self.frames: list[StackFrame] = []
-        self.selected = 0
         self.leaving = False
-        self.finished = False
-        """Whether the program has run to its end at least once."""
         self.exit_code = 0
         self.listed: int | None = None
         """The last line `list` showed, so that the next `list` goes on."""
@@ -168,20 +147,6 @@ class Session:
 
     # ---- what is selected
 
-    def need_program(self) -> Debuggee:
-        """Raises CommandError when nothing runs."""
-        if self.debuggee is None:
-            gone = "has ended; `restart` runs it again" if self.finished else "is not running; `run` starts it"
-            raise CommandError(f"the program {gone}")
-        return self.debuggee
-
-    def need_frame(self) -> StackFrame:
-        """The selected frame. Raises CommandError when the program is not stopped."""
-        self.need_program()
-        if not self.frames:
-            raise CommandError("the program is running; Ctrl-C (or `pause`) stops it")
-        return self.frames[self.selected]
-
     def select_frame(self, index: int) -> None:
         """Raises CommandError at either end of the stack."""
         self.need_frame()
@@ -197,67 +162,7 @@ class Session:
         known = debuggee.stops.get(thread_id)
         self._look(known or Stop(reason="stopped with the others", thread_id=thread_id))
 
-    @property
-    def current_file(self) -> Path | None:
-        """The file a bare line number belongs to."""
-        if self.frames:
-            source = self.frames[self.selected].source
-            return Path(source.path) if source and source.path else None
-        return self.program.script
-
-    # ---- looking
-
-    def scopes(self) -> list[Scope]:
-        """The selected frame's scopes. Raises CommandError."""
-        frame = self.need_frame()
-        return self.ask("scopes", {"frameId": frame.id}, ScopesBody).scopes
-
-    def children(
-        self, reference: int, start: int = 0, count: int = PAGE, which: Literal["named", "indexed"] | None = None
-    ) -> list[Variable]:
-        """At most `count` children of a scope or a variable, from number `start` on of its attributes (`named`), its
-        elements (`indexed`) or both. Raises CommandError."""
-        arguments = {"variablesReference": reference, "start": start, "count": count}
-        if which == "indexed" and reference < FIRST_AGENT_ID:
-            return self._elements(reference, start + count)[start:]
-        rows = self.ask("variables", arguments | ({"filter": which} if which else {}), VariablesBody).variables
-        # debugpy sends all, wherever it is asked to start
-        return (rows if reference >= FIRST_AGENT_ID else rows[start:])[:count]
-
-    def _elements(self, reference: int, stop: int) -> list[Variable]:
-        """The first `stop` elements of a sequence in the running program.
-
-        debugpy neither pages nor filters: it numbers elements in digits, and puts those after 100 below rows of types
-        MoreItems and MoreItemsRange.
-        """
-        found: list[Variable] = []
-        for one in self.ask("variables", {"variablesReference": reference}, VariablesBody).variables:
-            if len(found) >= stop:
-                break
-            if one.name.isdecimal():
-                found.append(one)
-            elif one.type in ("MoreItems", "MoreItemsRange"):
-                found += self._elements(one.variables_reference, stop - len(found))
-        return found
-
-    def evaluate(self, expression: str, context: str = "repl") -> EvaluateResult:
-        """Evaluate in the selected frame. Raises CommandError with the reason."""
-        arguments = {"expression": expression, "frameId": self.need_frame().id, "context": context}
-        return self.ask("evaluate", arguments, EvaluateResult)
-
-    def source_lines(self, frame: StackFrame) -> list[str]:
-        """The frame's whole source, from disk, or from the adapter where there is no file. Empty when there is none."""
-        source = frame.source
-        if source is None:
-            return []
-        lines = lines_of(source.path) if source.path else []
-        if not lines and source.source_reference:
-            arguments = {"sourceReference": source.source_reference, "source": msgspec.to_builtins(source)}
-            try:
-                lines = self.ask("source", arguments, SourceBody).content.splitlines()
-            except CommandError:
-                return []
-        return lines
+    # ---- showing
 
     def show_source(self, first: int, last: int) -> None:
         """Print those lines of the selected frame's file that exist."""
@@ -274,13 +179,6 @@ class Session:
                 marked += lines_of_function(file, one.location.function)
         self.printer.source(lines[first - 1 : last], first, frame.line, marked)
         self.listed = last
-
-    def ask(self, command: str, arguments: dict[str, Any], body: type[Body]) -> Body:
-        """The answer of the adapter to any request. Raises CommandError."""
-        try:
-            return self.need_program().request(command, arguments, body)
-        except RequestFailed as error:
-            raise CommandError(str(error)) from error
 
     # ---- stops and breakpoints
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dynascope.terminal import catching
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
-from dynascope.terminal.session import CommandError, Session
+from dynascope.terminal.selection import CommandError
+from dynascope.terminal.session import Session
 
 
 @command("catch", usage="[FILTER [CONDITION | off] | none]")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dynascope.terminal.commands import command
-from dynascope.terminal.session import CommandError, Session
+from dynascope.terminal.selection import CommandError
+from dynascope.terminal.session import Session
 from dynascope.wire.dap import DisassembleBody
 
 _BEFORE, _AFTER = 8, 16

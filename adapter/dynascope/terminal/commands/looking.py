@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dynascope.terminal.commands import command
 from dynascope.terminal.printing import is_symbolic
-from dynascope.terminal.session import PAGE, CommandError, Session
+from dynascope.terminal.selection import PAGE, CommandError
+from dynascope.terminal.session import Session
 from dynascope.wire.dap import Scope, Variable
 
 _DEBUGPY_GROUPS = {"special variables", "function variables", "class variables", "protected variables"}

@@ -6,7 +6,8 @@ from typing import TypeVar
 
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
-from dynascope.terminal.session import CommandError, Session
+from dynascope.terminal.selection import CommandError
+from dynascope.terminal.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID, LoadedSourcesBody, Module, ModulesBody, Source, SourceBody
 
 Body = TypeVar("Body")

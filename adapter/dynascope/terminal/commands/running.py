@@ -6,7 +6,8 @@ from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command, find
 from dynascope.terminal.debuggee import StepCommand
 from dynascope.terminal.interrupts import held_back
-from dynascope.terminal.session import CommandError, Session
+from dynascope.terminal.selection import CommandError
+from dynascope.terminal.session import Session
 from dynascope.wire.dap import StepInTargetsBody
 
 

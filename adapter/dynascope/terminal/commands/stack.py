@@ -5,7 +5,8 @@ from __future__ import annotations
 from dynascope.terminal import locations
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
-from dynascope.terminal.session import CONTEXT, CommandError, Session
+from dynascope.terminal.selection import CommandError
+from dynascope.terminal.session import CONTEXT, Session
 from dynascope.wire.dap import StackTraceBody
 
 _FORMATS = {"-p": "parameters", "-a": "includeAll"}

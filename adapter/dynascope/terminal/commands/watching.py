@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dynascope.terminal.commands import command
 from dynascope.terminal.locations import Location, split_condition
-from dynascope.terminal.session import CommandError, Session
+from dynascope.terminal.selection import CommandError
+from dynascope.terminal.session import Session
 from dynascope.wire.dap import DataAccess
 
 _USAGE = "NAME [, CONDITION]"
