@@ -15,6 +15,7 @@ from tests.dap.marks import line, program
 FORKING = program("forking.py")
 WORKERS = program("workers.py")
 LOADING = program("loading.py")
+WORKING = program("compile_workers.py")
 
 
 def launch(path: Path, **more: Any) -> dict[str, Any]:
@@ -98,3 +99,14 @@ def test_a_loader_with_workers_beside_a_compiled_model(spawn: Callable[..., DapC
     assert family.launch(launch(LOADING)) == ["forward [0/0]"]
     assert family.stops == []
     assert "batches 2" in family.parent.output("stdout")
+
+
+@pytest.mark.parametrize("starts_sessions", [True, False])
+def test_inductors_compile_workers_are_left_alone(client: DapClient, starts_sessions: bool) -> None:
+    asked: list[Body] = []
+    client.handlers["startDebugging"] = lambda arguments: asked.append(arguments) or {}
+    client.initialize(supportsStartDebuggingRequest=starts_sessions)
+    client.launch(launch(WORKING))
+    assert client.wait_for_end() == 0
+    assert client.output("stdout").split() == ["SubprocPool", "[]"]
+    assert asked == [] and "undebugged" not in client.output("console")

@@ -13,6 +13,7 @@ from tests.dap.marks import line, program
 PAIR = program("pair.py")
 POOL = program("pool.py")
 BACKWARDS = program("backward_threads.py")
+ENGINE = program("engine_thread.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
@@ -47,6 +48,18 @@ def test_backwards_on_threads_stop_at_their_nodes(client: DapClient, runtime: bo
     stop.resume()
     assert client.wait_for_end() == 0  # the second is served by the graph of the first
     assert "the end" in client.output("stdout")
+
+
+@BOTH
+def test_a_thread_of_the_autograd_engine_stops_in_its_compile(client: DapClient, runtime: bool) -> None:
+    client.launch(launch(ENGINE, runtime=runtime), {ENGINE: [line(ENGINE, "first")]})
+    stop = client.wait_for_stop()
+    assert stop.at_compile_time and stop.locals()["gradient"].value == "f32[2]"
+    assert "backward" in [frame.name for frame in stop.frames()]
+    assert stop.step("next").where() == ("compiled [0/0]", line(ENGINE, "second"))
+    stop.resume()
+    assert client.wait_for_end() == 0
+    assert "on _DummyThread [3.0, 3.0]" in client.output("stdout")
 
 
 def stopped_counter(client: DapClient) -> int:

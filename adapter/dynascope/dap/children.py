@@ -1,8 +1,8 @@
 """Child processes of the debugged program: each becomes a debug session of its own, or runs on undebugged.
 
 debugpy holds every child until somebody attaches to it. A client that understands `startDebugging` is asked to start a
-session of our type for it (one per rank, under torchrun). Where it does not, and for the helpers of inductor that no
-user has written, we attach for a moment and let go, or the program would wait a minute for each.
+session of our type for it (one per rank, under torchrun). Where it does not, and for processes of torch's own that the
+agent has not kept debugpy from, we attach for a moment and let go, or the program would wait a minute for each.
 """
 
 from __future__ import annotations
@@ -16,11 +16,7 @@ from dynascope.dap.link import Link
 from dynascope.dap.log import logger
 from dynascope.dap.protocol.envelope import UnreadableMessage
 from dynascope.dap.transport import Transport, connect
-
-HELPERS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C/_")
-"""Parts of the command lines of processes that torch itself starts: compile workers, and probes of the CPU's
-instructions.
-"""
+from dynascope.wire.torch_processes import is_torchs
 
 RUNS_ON = (
     "dynascope: child process {} runs on undebugged, as all will: this client starts no sessions for them "
@@ -69,7 +65,7 @@ def _is_helper(pid: int) -> bool:
         line = " ".join(psutil.Process(pid).cmdline())
     except psutil.Error:
         return False
-    return any(part in line for part in HELPERS)
+    return is_torchs(line)
 
 
 async def _let_run(configuration: dict[str, Any]) -> None:

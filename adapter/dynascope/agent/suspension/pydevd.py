@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from dynascope.agent.internals.eval_frame import unseen
 from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
+from dynascope.agent.suspension.child_processes import but_torchs_own
 from dynascope.agent.suspension.entry_breakpoints import EntryBreakpoints
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
 from dynascope.agent.suspension.reentry import refuse_reentry
@@ -50,6 +51,7 @@ class PydevdSuspension(Suspension):
 
     def __init__(self) -> None:
         """Raises when this pydevd cannot host symbolic frames; nothing is wrapped then."""
+        from _pydev_bundle import pydev_monkey
         from _pydevd_bundle import (
             pydevd_api,
             pydevd_comm,
@@ -87,6 +89,7 @@ class PydevdSuspension(Suspension):
         self._show_no_unhashable_code()
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
         self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
+        self._replace(pydev_monkey, "patch_args", but_torchs_own(pydev_monkey.patch_args))
         self._look_before_and_after()
         refuse_reentry(self._pydevd, self._replace)
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
