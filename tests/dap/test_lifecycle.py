@@ -124,6 +124,16 @@ def test_terminate(client: DapClient, runtime: bool) -> None:
     client.request("disconnect")
 
 
+@BOTH
+def test_terminate_is_answered_before_a_disconnect_that_follows_at_once(client: DapClient, runtime: bool) -> None:
+    client.launch(launch(COMPILED, runtime=runtime), {COMPILED: [line(COMPILED, "helper")]})
+    client.wait_for_stop()
+    terminate = client.send("terminate")
+    client.wait_for_event("terminated")
+    client.request("disconnect")
+    assert terminate.response()["success"]
+
+
 def test_terminate_by_an_interrupt_leaves_the_rest_to_the_program(client: DapClient) -> None:
     code = ["import time", "try:", "    print('ready')", "    time.sleep(600)"]
     code += ["except KeyboardInterrupt:", "    print('cleaned up')"]

@@ -50,6 +50,7 @@ class Session:
         self.cancellable: dict[int, asyncio.Task[None]] = {}
         """The requests being served that can be ended early, by `seq`."""
         self.over = asyncio.Event()
+        self._ending = asyncio.Lock()
         """The client has disconnected, or we have been told to end."""
 
     def running(self) -> Program:
@@ -77,7 +78,8 @@ class Session:
 
     async def end_program(self, terminate: bool | None) -> None:
         """End or leave the program: None means end what was launched, leave what was attached to."""
-        program, self.program = self.program, None
-        if program is not None:
-            await program.end(program.launched or bool(terminate))
-            self.client.breakpoints.forget_program()
+        async with self._ending:  # editors disconnect when they hear `terminated`, while `terminate` is still at it
+            program, self.program = self.program, None
+            if program is not None:
+                await program.end(program.launched or bool(terminate))
+                self.client.breakpoints.forget_program()
