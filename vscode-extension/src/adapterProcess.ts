@@ -20,7 +20,7 @@ export class AdapterProcess implements vscode.DebugAdapter {
   private readonly writer: StreamMessageWriter;
   private readonly unanswered = new Map<number, DebugProtocol.Request>();
   private stderr = '';
-  private terminated = false;
+  private isOver = false;
   private disposed = false;
   private failed = false;
 
@@ -50,6 +50,7 @@ export class AdapterProcess implements vscode.DebugAdapter {
     const request = message as DebugProtocol.Request;
     this.log.trace(`→ ${JSON.stringify(message)}`);
     if (request.type === 'request') this.unanswered.set(request.seq, request);
+    if (request.command === 'disconnect') this.isOver = true; // the adapter answers and ends; nothing more need come
     if (this.failed) {
       this.answerAll('The debug adapter is not running.');
       return;
@@ -69,7 +70,7 @@ export class AdapterProcess implements vscode.DebugAdapter {
   private fromAdapter(message: DebugProtocol.ProtocolMessage): void {
     this.log.trace(`← ${JSON.stringify(message)}`);
     if (message.type === 'response') this.unanswered.delete((message as DebugProtocol.Response).request_seq);
-    if (message.type === 'event' && (message as DebugProtocol.Event).event === 'terminated') this.terminated = true;
+    if (message.type === 'event' && (message as DebugProtocol.Event).event === 'terminated') this.isOver = true;
     this.sent.fire(message);
   }
 
@@ -81,7 +82,7 @@ export class AdapterProcess implements vscode.DebugAdapter {
   private closed(code: number | null, signal: NodeJS.Signals | null): void {
     const how = signal ? `was ended by ${signal}` : `ended with exit code ${code ?? 'unknown'}`;
     this.log.info(`the adapter ${how}`);
-    if (this.disposed || (this.terminated && this.unanswered.size === 0)) return;
+    if (this.disposed || (this.isOver && this.unanswered.size === 0)) return;
     const last = lastLine(this.stderr);
     this.fail(`The debug adapter ${how} before the session was over${last ? `: ${last}` : ''}.`);
   }

@@ -24,7 +24,10 @@ process.stdin.on('data', (chunk) => {
     console.error('Traceback (most recent call last):\\nRuntimeError: out of luck');
     process.exit(3);
   }
-  if (request.command === 'end') send({ type: 'event', event: 'terminated', seq: 2 });
+  if (request.command === 'disconnect') {
+    send({ type: 'response', seq: 1, request_seq: request.seq, command: request.command, success: true });
+    setImmediate(() => setImmediate(() => process.exit(0)));
+  } else if (request.command === 'end') send({ type: 'event', event: 'terminated', seq: 2 });
   else send({ type: 'response', seq: 1, request_seq: request.seq, command: request.command, success: true, body: request.arguments });
 });
 process.stdin.on('end', () => process.exit(0));
@@ -51,6 +54,14 @@ test('messages pass both ways, unchanged', async () => {
   await vi.waitFor(() => expect(got).toHaveLength(1));
   expect(got[0]).toMatchObject({ request_seq: 1, body: { text: 'f32[s0, 16] – ü', nested: { list: [1, null] } } });
   adapter.dispose();
+});
+
+test('an adapter that has answered `disconnect` may end', async () => {
+  const { adapter, got, failures, lines } = start(program(ECHO));
+  adapter.handleMessage(request(5, 'disconnect'));
+  await vi.waitFor(() => expect(lines).toContain('the adapter ended with exit code 0'));
+  expect(got).toMatchObject([{ request_seq: 5, success: true }]);
+  expect(failures).toEqual([]);
 });
 
 test('an adapter that ends before its time: the reason, answers, and the end of the session', async () => {
