@@ -7,6 +7,7 @@ import { chooseInterpreter } from './interpreter';
 import { LanguageServer } from './languageServer';
 import { pickProcess } from './pickProcess';
 import type { Problem } from './preflight';
+import { stopText } from './stopText';
 import { threadCommands } from './threadCommands';
 
 let languageServer: LanguageServer | undefined;
@@ -34,6 +35,7 @@ export function activate(context: vscode.ExtensionContext): void {
         return new vscode.DebugAdapterInlineImplementation(adapter);
       },
     }),
+    vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, stopText),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),

@@ -129,7 +129,14 @@ export const window = {
   showQuickPick: (): Promise<string | undefined> => Promise.resolve(state.pick),
   showOpenDialog: (): Promise<undefined> => Promise.resolve(undefined),
   createOutputChannel: () => fakeLog().channel,
+  createStatusBarItem: () => {
+    statusBarItem = { visible: false, show: () => void (statusBarItem.visible = true), hide: () => void (statusBarItem.visible = false), ...nothing };
+    return statusBarItem;
+  },
 };
+
+/** The status bar item made last. */
+export let statusBarItem: { visible: boolean; text?: string; tooltip?: string; show?: () => void; hide?: () => void } = { visible: false };
 
 export const commands = {
   registerCommand: (name: string, run: (...given: unknown[]) => unknown) => {
@@ -160,6 +167,7 @@ export const debug = {
   onDidTerminateDebugSession: (listener: (session: FakeSession) => void) => debug.ended.event(listener),
   registerDebugConfigurationProvider: () => nothing,
   registerDebugAdapterDescriptorFactory: () => nothing,
+  registerDebugAdapterTrackerFactory: () => nothing,
 };
 
 /** The language status item made last. */
@@ -172,6 +180,7 @@ export const languages = {
   },
 };
 
+export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const ConfigurationTarget = { Global: 1, Workspace: 2 };
 export const DebugConfigurationProviderTriggerKind = { Initial: 1, Dynamic: 2 };
 export const LanguageStatusSeverity = { Information: 0, Warning: 1, Error: 2 };
