@@ -19,8 +19,9 @@ from dynascope.wire.dap import Breakpoint, BreakpointsBody
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.to_agent import SetExceptionFilters
 
-_TERMS = 'Terms between commas: `my code`, `library code`, model.py:36, "text of the explanation"'
-_EXPRESSION = "or a Python expression, last."
+# Clients show the beginning in an empty box: examples of it, not what they are called.
+_TERMS = 'my code, model.py:36, "a text", x.ndim > 2'
+_MEANING = "terms between commas, all of which must hold; also `library code`; a Python expression comes last"
 
 DEBUGPY_FILTERS = [
     {
@@ -49,37 +50,37 @@ COMPILER_FILTERS: list[dict[str, Any]] = [
         "label": "Graph Breaks",
         "description": "Stop where Dynamo breaks a graph, gives a function up, or (fullgraph=True) raises; "
         "the frames that led to it are still there.",
-        "conditionDescription": f"{_TERMS}, a registry id (GB0059), `first chance`, {_EXPRESSION}",
+        "conditionDescription": f"GB0059, {_TERMS} ({_MEANING}; `first chance`)",
     },
     {
         "filter": "recompile",
         "label": "Recompiles",
         "description": "Stop at the first line of a compile that happens because a guard failed.",
-        "conditionDescription": f"{_TERMS}, {_EXPRESSION}",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
     },
     {
         "filter": "recompileLimit",
         "label": "Recompile Limit",
         "description": "Stop when a function has been compiled too often and is not compiled again.",
-        "conditionDescription": f"{_TERMS}, {_EXPRESSION}",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
     },
     {
         "filter": "specialization",
         "label": "Specializations",
         "description": "Stop where a dynamic size or number is fixed to the value it has.",
-        "conditionDescription": f"{_TERMS}, {_EXPRESSION}",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
     },
     {
         "filter": "backendFailure",
         "label": "Backend Failures",
         "description": "Stop where the backend has failed on a graph.",
-        "conditionDescription": f"{_TERMS}, {_EXPRESSION}",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
     },
     {
         "filter": "skippedFrame",
         "label": "Skipped Frames",
         "description": "Stop where Dynamo decides to run a function uncompiled.",
-        "conditionDescription": f"{_TERMS}, {_EXPRESSION}",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
     },
 ]
 

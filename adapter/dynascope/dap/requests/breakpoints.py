@@ -38,7 +38,7 @@ BREAKPOINT_MODES = [
     {
         "mode": "backward",
         "label": "Backward",
-        "description": "Stop in the backward, where compiled autograd captures the nodes that the line makes.",
+        "description": "Stop in the backward, at the nodes that the line makes.",
         "appliesTo": ["source"],
     },
 ]
