@@ -231,7 +231,8 @@ def test_what_dynamo_has_not_looked_at_is_shown_and_marked() -> None:
         assert "not looked at by Dynamo yet" in (rows["later"].type or "")
         assert rows["unused"].value == "{'k': 1}"
         assert "Dynamo" in (rows["unused"].type or "")  # since 2.14 such arguments are not tracked at all
-        assert rows["later"].presentation_hint and rows["later"].presentation_hint.attributes == ["unrealised"]
+        hint = rows["later"].presentation_hint
+        assert hint is not None and hint.attributes == ["unrealised", "readOnly"]
 
     stop_in(function, torch.ones(3), torch.ones(3), {"k": 1}, look=look)
 

@@ -93,6 +93,7 @@ def test_locations_of_nodes_guards_and_values(client: DapClient) -> None:
     nodes = stop.variables(stop.scopes()["Graph"].variables_reference)
     node = next(node for name, node in nodes.items() if "linear" in node.value)
     assert place(client, node.declaration_location_reference) == (str(DOCUMENTS), linear)
+    assert node.value_location_reference == node.declaration_location_reference  # the one that VS Code shows
     below = stop.variables(node.variables_reference)
     assert place(client, below["user line"].declaration_location_reference) == (str(DOCUMENTS), linear)
     outer = stop.frames()[1].id

@@ -87,7 +87,15 @@ def test_values_are_set_where_that_can_be_honoured(client: DapClient, stop: Stop
     for expression in ("x", "items[0]", "nobody"):
         why = client.failure("setExpression", {"expression": expression, "value": "1", "frameId": frame})
         assert "cannot be set at a compile-time stop" in why and "debug console" in why
-    locals_ = stop.scopes()["Locals"].variables_reference
+    scopes = stop.scopes()
+    console = scopes["Console"].variables_reference
+    changed = client.request("setVariable", {"variablesReference": console, "name": "mine", "value": "mine * 2"})
+    assert changed["value"] == "14" and stop.evaluate("mine").result == "14"
+    assert stop.variables(console)["mine"].presentation_hint is None
+    assert stop.evaluate("mine", context="watch").presentation_hint is None
+    locals_ = scopes["Locals"].variables_reference
+    hint = stop.variables(locals_)["x"].presentation_hint
+    assert hint is not None and hint.attributes == ["readOnly"]  # clients offer no "Set Value" there
     why = client.failure("setVariable", {"variablesReference": locals_, "name": "x", "value": "1"})
     assert "trace this function again" in why
 

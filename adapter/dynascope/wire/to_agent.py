@@ -200,7 +200,9 @@ class Evaluate(Request, tag="evaluate"):
     context: str = "repl"
     hex: bool = False
     assigned: str | None = None
-    """The expression to set it to, for DAP's `setExpression`."""
+    """The expression to set it to, for DAP's `setExpression` and `setVariable`."""
+    variables_reference: int | None = None
+    """For `setVariable`: the scope whose name `expression` is; the frame is that of the scope."""
 
 
 class LoadedSources(Request, tag="loadedSources"):

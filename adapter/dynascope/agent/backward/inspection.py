@@ -11,6 +11,7 @@ from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
 from dynascope.agent.backward.scopes import graph, headings
 from dynascope.agent.data_breakpoints.names import refusal
+from dynascope.agent.inspection.console import NOT_SET
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame
 from dynascope.agent.inspection.locations import Locations
@@ -161,6 +162,8 @@ class BackwardInspection:
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
         """A row of the frame's scopes by its name, or any expression in a frame of the running program."""
+        if request.assigned is not None:
+            raise EvaluationError(f"{request.expression} {NOT_SET}")
         with set_aside():
             if request.frame_id in self._running:
                 frame = self._running[request.frame_id]

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.inspection.console import Console
+from dynascope.agent.inspection.console import NOT_SET, Console
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.frames import runtime_frame, symbolic_frame
 from dynascope.agent.inspection.locations import Locations
@@ -50,6 +50,8 @@ class Inspection:
         self._frames: dict[int, Any] = {}
         self._names: dict[int, Names] = {}
         self._consoles: dict[int, Console] = {}
+        self._console_scopes: dict[int, int] = {}
+        """The frame of each scope that shows names of a console, by its reference."""
         self._below: dict[int, tuple[Below, Names | None]] = {}
         self._locations = Locations(ids)
         self.evaluation_changed = False
@@ -108,9 +110,11 @@ class Inspection:
         with torch._C.DisableTorchFunction():
             names = None if is_running(frame) else self.names(frame_id)
             found = running_headings(frame) if names is None else list(headings(names))
+            scopes = [self._scope(heading, names) for heading in found]
             if (console := self._consoles.get(frame_id)) is not None and console.has_names:
-                found.append(Heading("Console", Below(named=computed(console.rows))))
-            return ScopesBody(scopes=[self._scope(heading, names) for heading in found])
+                scopes.append(self._scope(Heading("Console", Below(named=computed(console.rows))), names))
+                self._console_scopes[scopes[-1].variables_reference] = frame_id
+            return ScopesBody(scopes=scopes)
 
     def _scope(self, heading: Heading, names: Names | None) -> Scope:
         counts = heading.below.counts
@@ -159,16 +163,21 @@ class Inspection:
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
         """The value of an expression at a frame; raises EvaluationError with a sentence for the user."""
-        frame = self._frames.get(request.frame_id)
+        frame_id = request.frame_id
+        if request.variables_reference is not None:
+            if request.variables_reference not in self._console_scopes:
+                raise EvaluationError(f"{request.expression} {NOT_SET}")
+            frame_id = self._console_scopes[request.variables_reference]
+        frame = self._frames.get(frame_id)
         if frame is None:
             raise EvaluationError(_FRAME_GONE)
-        names = None if is_running(frame) else self.names(request.frame_id)
+        names = None if is_running(frame) else self.names(frame_id)
         if names is None:
             if request.assigned is not None:
                 raise EvaluationError("Without debugpy (`runtime` is false) variables of the running program stay.")
             row = evaluate_running(frame, request.expression, request.context, request.hex)
         else:
-            console = self._console(request.frame_id)
+            console = self._console(frame_id)
             look = names.look(request.hex, whole=request.context == "clipboard")
             if request.assigned is None:
                 row = console.row(request.expression, request.context, look)

@@ -31,7 +31,7 @@ from dynascope.agent.internals.tracing import globals_of, output_of
 NOT_SET = (
     "cannot be set at a compile-time stop: Dynamo may trace this function again from its start, and the compiled code "
     "computes the program's own value in any case. In the debug console an assignment makes a name of your own, which "
-    "your expressions see and the program does not."
+    "your expressions see and the program does not; ctx.get_local('name').force_static() changes what is compiled."
 )
 """Follows the name of what cannot be set."""
 
@@ -87,6 +87,7 @@ class Console:
         row.value = f"{printed}{row.value}"
         if used_hints and row.type:
             row.type = f"{row.type} (sizes are hints)"
+        row.is_settable = isinstance(tree.body[-1], ast.Expr) and _root_name(tree.body[-1].value) in self._kept
         return row
 
     def assign(self, target: str, value: str, look: Look) -> Row:
@@ -108,7 +109,10 @@ class Console:
 
     def rows(self, look: Look) -> list[Row]:
         """What has been assigned."""
-        return [concrete.row(look, name, value, name) for name, value in self._kept.items()]
+        rows = [concrete.row(look, name, value, name) for name, value in self._kept.items()]
+        for row in rows:
+            row.is_settable = True
+        return rows
 
     def has_changed(self) -> bool:
         """Whether names were set, or `ctx` was used, since this was asked last: other views may show something else."""

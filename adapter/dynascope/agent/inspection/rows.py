@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
+import msgspec
+
 from dynascope.agent.inspection.locations import Locations, Whereabouts
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.wire.dap import Variable, VariablePresentationHint
+
+_READ_ONLY = VariablePresentationHint(attributes=["readOnly"])
 
 PAGE_LIMIT = 10_000
 """Rows sent to a client that asks for all children at once."""
@@ -48,6 +52,8 @@ class Row:
     """The user's line that it comes from."""
     written_at: Whereabouts = None
     """Where its value, a function or an object's class, is written."""
+    is_settable: bool = False
+    """Whether a client may offer to set it: a name of the debug console's own."""
     subject: object | None = None
     """What a data breakpoint on this row watches: the variable or symbolic number it shows, or a `Datum`."""
 
@@ -163,6 +169,7 @@ def computed(make: Callable[[Look], list[Row]]) -> Rows:
 def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
     """The row as DAP's Variable; counts are given where a client can use them to page."""
     counts = row.below.counts if row.below is not None else None
+    made_at = locations.reference(row.made_at)
     return Variable(
         name=row.name,
         value=row.value,
@@ -171,7 +178,14 @@ def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
         evaluate_name=row.path,
         named_variables=counts[0] if counts else None,
         indexed_variables=counts[1] if counts else None,
-        presentation_hint=row.hint,
-        declaration_location_reference=locations.reference(row.made_at),
-        value_location_reference=locations.reference(row.written_at),
+        presentation_hint=row.hint if row.is_settable else _read_only(row.hint),
+        declaration_location_reference=made_at,
+        # VS Code makes a link of this one alone, so a node and a guard lead to their line by it, too
+        value_location_reference=locations.reference(row.written_at) or made_at,
     )
+
+
+def _read_only(hint: VariablePresentationHint | None) -> VariablePresentationHint:
+    if hint is None:
+        return _READ_ONLY
+    return msgspec.structs.replace(hint, attributes=[*(hint.attributes or ()), "readOnly"])

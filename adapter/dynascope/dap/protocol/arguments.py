@@ -221,6 +221,7 @@ class SetVariableArguments(DapStruct):
     variables_reference: int
     name: str
     value: str
+    format: ValueFormat | None = None
 
 
 class SetExpressionArguments(DapStruct):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
+from dynascope.dap.agent_link import AgentLink
 from dynascope.dap.call import Body, Call
-from dynascope.dap.errors import RequestError
 from dynascope.dap.protocol.arguments import SetExpressionArguments, SetVariableArguments
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
@@ -17,19 +17,28 @@ from dynascope.dap.session import Session
 from dynascope.wire.dap import EvaluateResult, SetExpressionBody
 from dynascope.wire.to_agent import Evaluate
 
-_REFUSAL = (
-    "{} cannot be set at a compile-time stop: Dynamo may trace this function again from its start, and the compiled "
-    "code computes the program's own value in any case. In the debug console `name = value` makes a name of your own. "
-    "To change what is compiled, use ctx.get_local('name').force_static(), or select a frame of the running program."
-)
-
 
 @request("setVariable", SetVariableArguments)
 @capability("supportsSetVariable")
 async def set_variable(session: Session, call: Call[SetVariableArguments]) -> Body:
-    if stop_of(session, call.arguments.variables_reference) is not None:
-        raise RequestError(_REFUSAL.format(call.arguments.name))
-    return session.pass_to_debugpy(call)
+    """At a symbolic frame a row of the scope `Console`; of any other the agent says why it stays."""
+    arguments = call.arguments
+    owner = stop_of(session, arguments.variables_reference)
+    if owner is None:
+        return session.pass_to_debugpy(call)
+    agent, stop = owner
+    return await _set(
+        agent,
+        Evaluate(
+            id=agent.next_id(),
+            thread_ident=stop.notice.thread_ident,
+            frame_id=0,
+            expression=arguments.name,
+            assigned=arguments.value,
+            hex=arguments.format is not None and arguments.format.hex,
+            variables_reference=arguments.variables_reference,
+        ),
+    )
 
 
 @request("setExpression", SetExpressionArguments)
@@ -41,7 +50,8 @@ async def set_expression(session: Session, call: Call[SetExpressionArguments]) -
         return session.pass_to_debugpy(call)
     agent, stop = owner
     assert arguments.frame_id is not None
-    body = await agent.ask(
+    return await _set(
+        agent,
         Evaluate(
             id=agent.next_id(),
             thread_ident=stop.notice.thread_ident,
@@ -49,8 +59,13 @@ async def set_expression(session: Session, call: Call[SetExpressionArguments]) -
             expression=arguments.expression,
             assigned=arguments.value,
             hex=arguments.format is not None and arguments.format.hex,
-        )
+        ),
     )
+
+
+async def _set(agent: AgentLink, wanted: Evaluate) -> SetExpressionBody:
+    """Both requests are answered alike. Raises RequestError where nothing can be set."""
+    body = await agent.ask(wanted)
     shown = msgspec.json.decode(body, type=EvaluateResult)
     return SetExpressionBody(
         value=shown.result,
