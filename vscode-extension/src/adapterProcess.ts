@@ -22,7 +22,7 @@ export class AdapterProcess implements vscode.DebugAdapter {
   private stderr = '';
   private isOver = false;
   private disposed = false;
-  private failed = false;
+  private hasEnded = false;
 
   constructor(
     interpreter: Interpreter,
@@ -51,7 +51,7 @@ export class AdapterProcess implements vscode.DebugAdapter {
     this.log.trace(`→ ${JSON.stringify(message)}`);
     if (request.type === 'request') this.unanswered.set(request.seq, request);
     if (request.command === 'disconnect') this.isOver = true; // the adapter answers and ends; nothing more need come
-    if (this.failed) {
+    if (this.hasEnded) {
       this.answerAll('The debug adapter is not running.');
       return;
     }
@@ -82,15 +82,20 @@ export class AdapterProcess implements vscode.DebugAdapter {
   private closed(code: number | null, signal: NodeJS.Signals | null): void {
     const how = signal ? `was ended by ${signal}` : `ended with exit code ${code ?? 'unknown'}`;
     this.log.info(`the adapter ${how}`);
-    if (this.disposed || (this.isOver && this.unanswered.size === 0)) return;
+    if (this.disposed) return;
+    if (this.isOver) {
+      this.hasEnded = true;
+      this.answerAll('The session is over.'); // what was asked in its last moment
+      return;
+    }
     const last = lastLine(this.stderr);
     this.fail(`The debug adapter ${how} before the session was over${last ? `: ${last}` : ''}.`);
   }
 
   /** End the session in the editor: every open request is answered, and the user is told why. */
   private fail(message: string): void {
-    if (this.failed || this.disposed) return;
-    this.failed = true;
+    if (this.hasEnded || this.disposed) return;
+    this.hasEnded = true;
     this.log.error(message);
     if (this.stderr.trim()) this.log.error(this.stderr.trim());
     this.reportFailure(message);

@@ -16,20 +16,24 @@ const send = (message) => {
 };
 process.stdin.on('data', (chunk) => {
   text = Buffer.concat([text, chunk]);
-  const match = /Content-Length: (\\d+)\\r\\n\\r\\n/.exec(text.toString('latin1'));
-  if (!match || text.length < match.index + match[0].length + Number(match[1])) return;
-  const request = JSON.parse(text.subarray(match.index + match[0].length));
-  text = Buffer.alloc(0);
+  for (let match; (match = /Content-Length: (\\d+)\\r\\n\\r\\n/.exec(text.toString('latin1'))); ) {
+    const end = match.index + match[0].length + Number(match[1]);
+    if (text.length < end) return;
+    const request = JSON.parse(text.subarray(match.index + match[0].length, end));
+    text = text.subarray(end);
+    serve(request);
+  }
+});
+const serve = (request) => {
   if (request.command === 'crash') {
     console.error('Traceback (most recent call last):\\nRuntimeError: out of luck');
     process.exit(3);
   }
-  if (request.command === 'disconnect') {
-    send({ type: 'response', seq: 1, request_seq: request.seq, command: request.command, success: true });
-    setImmediate(() => setImmediate(() => process.exit(0)));
-  } else if (request.command === 'end') send({ type: 'event', event: 'terminated', seq: 2 });
-  else send({ type: 'response', seq: 1, request_seq: request.seq, command: request.command, success: true, body: request.arguments });
-});
+  if (request.command === 'silence') return;
+  if (request.command === 'end') return send({ type: 'event', event: 'terminated', seq: 2 });
+  if (request.command === 'disconnect') process.stdin.destroy(); // it has said all it will
+  send({ type: 'response', seq: 1, request_seq: request.seq, command: request.command, success: true, body: request.arguments });
+};
 process.stdin.on('end', () => process.exit(0));
 `;
 
@@ -56,11 +60,17 @@ test('messages pass both ways, unchanged', async () => {
   adapter.dispose();
 });
 
-test('an adapter that has answered `disconnect` may end', async () => {
+test('an adapter that was told to disconnect may end, and what it has not answered is answered', async () => {
   const { adapter, got, failures, lines } = start(program(ECHO));
-  adapter.handleMessage(request(5, 'disconnect'));
-  await vi.waitFor(() => expect(lines).toContain('the adapter ended with exit code 0'));
-  expect(got).toMatchObject([{ request_seq: 5, success: true }]);
+  adapter.handleMessage(request(5, 'silence'));
+  adapter.handleMessage(request(6, 'disconnect'));
+  await vi.waitFor(() => expect(lines).toContain('the adapter ended with exit code 0'), 10_000);
+  adapter.handleMessage(request(7, 'threads'));
+  expect(got).toMatchObject([
+    { request_seq: 6, success: true },
+    { request_seq: 5, success: false, message: 'The session is over.' },
+    { request_seq: 7, success: false },
+  ]);
   expect(failures).toEqual([]);
 });
 
