@@ -19,13 +19,21 @@ class GuardFact:
 
 
 def guards_so_far(output: Any) -> tuple[Iterator[GuardFact], Iterator[GuardFact]]:
-    """Guards on sources, those that a line of the user's wanted first, and guards on global state.
+    """Guards on sources, and guards on global state.
+
+    First those that a line of the user's wanted, arguments before what is inside of them, globals behind.
 
     `OutputGraph.guards.inner` (2.0); a guard's `code_list` is filled when the trace has ended.
     """
-    ordered = sorted(output.guards.inner, key=lambda guard: (not guard.user_stack, guard.name, guard.create_fn_name()))
+    ordered = sorted(output.guards.inner, key=_order)
     on_sources = (_fact(guard) for guard in ordered if guard.name)
     return on_sources, (_fact(guard) for guard in ordered if not guard.name)
+
+
+def _order(guard: Any) -> tuple[bool, bool, int, str, str]:
+    name = guard.name
+    depth = name.count("[") + name.count(".")
+    return not guard.user_stack, name.startswith("G["), depth, name, guard.create_fn_name()
 
 
 def _fact(guard: Any) -> GuardFact:
