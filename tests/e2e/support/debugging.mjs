@@ -57,7 +57,7 @@ export async function scopeNames(page) {
 /** Open (or close) a row of the Variables view whose text starts with `text`. */
 export async function toggle(page, text, open = true) {
   const row = page.locator('.debug-variables .monaco-list-row', { hasText: new RegExp(`^\\s*${text}`) }).first();
-  await row.waitFor();
+  if ((await row.count()) === 0) await variable(page, new RegExp(`^${text}`), { stay: true });
   const wanted = String(open);
   if ((await row.getAttribute('aria-expanded')) !== wanted) await row.locator('.monaco-tl-twistie').click();
   await page.waitForFunction(
@@ -66,8 +66,8 @@ export async function toggle(page, text, open = true) {
   );
 }
 
-/** Wait for a row of the Variables view that matches; the view holds only the rows it has room for, so it is scrolled. */
-export async function variable(page, pattern) {
+/** Wait for a row of the Variables view that matches; the view holds only the rows it has room for, so it is scrolled (`stay`: and stays there). */
+export async function variable(page, pattern, { stay = false } = {}) {
   const found = (timeout) =>
     page.waitForFunction(
       (source) => [...document.querySelectorAll('.debug-variables .monaco-list-row')].some((row) => new RegExp(source).test(row.innerText.replace(/[\u00a0\s]+/g, ' '))),
@@ -79,7 +79,7 @@ export async function variable(page, pattern) {
   for (let scrolled = 0; ; scrolled = (scrolled + 1) % 4) {
     try {
       await found(2_000);
-      if (scrolled > 0) await page.mouse.wheel(0, -10_000);
+      if (scrolled > 0 && !stay) await page.mouse.wheel(0, -10_000);
       return;
     } catch {
       assert.ok(Date.now() < deadline, `no variable like ${pattern}: ${(await variables(page)).join(' | ')}`);
@@ -87,6 +87,29 @@ export async function variable(page, pattern) {
       await page.mouse.wheel(0, scrolled === 3 ? -10_000 : 120);
     }
   }
+}
+
+/** A row of the Variables view whose text starts so; it has to be in sight. */
+export function variableRow(page, start) {
+  return page.locator('.debug-variables .monaco-list-row', { hasText: new RegExp(`^\\s*${start.replace(/[[\]().*+?$]/g, '\\$&')}`) }).first();
+}
+
+/** A row of the Breakpoints view, scrolled to: the view is small. */
+export async function breakpointRow(page, text) {
+  const row = page.locator('.debug-breakpoints .monaco-list-row', { hasText: text }).first();
+  for (let attempt = 1; (await row.count()) === 0; attempt++) {
+    assert.ok(attempt < 20, `no breakpoint ${text}`);
+    await page.locator('.debug-breakpoints .monaco-list').first().hover();
+    await page.mouse.wheel(0, attempt % 5 ? 60 : -1_000);
+    await page.waitForTimeout(200);
+  }
+  return row;
+}
+
+/** Wait until the status bar says why the program has stopped. */
+export async function stopSays(page, pattern) {
+  await page.locator('.statusbar-item:visible', { hasText: pattern }).first().waitFor();
+  await page.locator('.debug-toolbar .codicon-debug-continue').waitFor(); // the text may be there first
 }
 
 /** Evaluate in the debug console and wait for an answer that matches. */

@@ -20,7 +20,7 @@ export async function openFile(page, file, line = 1) {
   // Not Enter: for a moment the list still shows what was open before.
   await page.locator(`.quick-input-widget:visible .monaco-list-row[aria-label^="${path.basename(file)}"]`).first().click();
   await page.waitForSelector(`.tab.active:has-text("${path.basename(file)}")`);
-  await page.waitForSelector('.editor-instance .view-line span');
+  await page.waitForSelector('.editor-instance .view-line span[class^="mtk"]'); // the span of an empty line is never visible
   await goToLine(page, line);
 }
 
@@ -134,6 +134,51 @@ export async function hover(page, within, text, kind = DEBUG_HOVER) {
       if (attempt === 10) throw error;
     }
   }
+}
+
+/** Choose an entry of the context menu of an element. */
+export async function choose(page, element, entry) {
+  await element.click({ button: 'right' });
+  await chooseEntry(page, entry);
+}
+
+/** Choose an entry of the context menu of the margin left of a line. */
+export async function chooseInGutter(page, line, entry) {
+  const number = await lineNumber(page, line).boundingBox();
+  const margin = await page.locator('.editor-instance .margin').first().boundingBox();
+  await page.mouse.click(margin.x + 9, number.y + number.height / 2, { button: 'right' });
+  await chooseEntry(page, entry);
+}
+
+/** A menu that has just opened takes no click: again until it closes. */
+async function chooseEntry(page, entry) {
+  const item = page.locator('.monaco-menu .action-item:visible', { has: page.getByText(entry, { exact: true }) }).first();
+  for (let attempt = 1; ; attempt++) {
+    await item.hover();
+    await item.click();
+    try {
+      await item.waitFor({ state: 'hidden', timeout: 1_000 });
+      return;
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
+}
+
+/** The entries of the context menu of an element that can be chosen. */
+export async function menuOf(page, element) {
+  await element.click({ button: 'right' });
+  const entries = page.locator('.monaco-menu .action-item:visible:not(.disabled) .action-label');
+  await entries.first().waitFor();
+  const names = await entries.allInnerTexts();
+  await page.keyboard.press('Escape');
+  await page.locator('.monaco-menu:visible').waitFor({ state: 'hidden' });
+  return names;
+}
+
+/** Pick a row of the list that has opened at the top. */
+export async function pick(page, text) {
+  await page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: text }).first().click();
 }
 
 /** Drag the border at the right (dx) or at the top (dy) of an element by so many pixels. */
