@@ -87,7 +87,7 @@ class Console:
         row.value = f"{printed}{row.value}"
         if used_hints and row.type:
             row.type = f"{row.type} (sizes are hints)"
-        row.is_settable = isinstance(tree.body[-1], ast.Expr) and _root_name(tree.body[-1].value) in self._kept
+        row.is_settable = isinstance(tree.body[-1], ast.Expr) and root_name(tree.body[-1].value) in self._kept
         return row
 
     def assign(self, target: str, value: str, look: Look) -> Row:
