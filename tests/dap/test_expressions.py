@@ -93,6 +93,8 @@ def test_values_are_set_where_that_can_be_honoured(client: DapClient, stop: Stop
     assert changed["value"] == "14" and stop.evaluate("mine").result == "14"
     assert stop.variables(console)["mine"].presentation_hint is None
     assert stop.evaluate("mine", context="watch").presentation_hint is None
+    watched = client.request("dataBreakpointInfo", {"variablesReference": console, "name": "mine"})
+    assert watched["dataId"] is None and "debug console" in watched["description"]
     locals_ = scopes["Locals"].variables_reference
     hint = stop.variables(locals_)["x"].presentation_hint
     assert hint is not None and hint.attributes == ["readOnly"]  # clients offer no "Set Value" there

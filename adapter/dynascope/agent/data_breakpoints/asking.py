@@ -14,6 +14,8 @@ from dynascope.agent.internals import resume
 from dynascope.agent.internals.tracing import Translator, active_translators, code_of, is_translator
 from dynascope.wire.dap import DataBreakpointInfo
 
+_OF_THE_CONSOLE = "{} is a name of the debug console: nothing in the program changes or reads it."
+
 
 def of_child(below: Below, scope: Names | None, name: str) -> DataBreakpointInfo:
     """The row called `name` among these; `scope` is None for a frame of the running program."""
@@ -24,6 +26,8 @@ def of_child(below: Below, scope: Names | None, name: str) -> DataBreakpointInfo
         row = _row_called(below, name, look)
         if row is None:
             raise EvaluationError(f"There is no {name} among these variables.")
+        if row.is_settable:
+            return names.refusal(_OF_THE_CONSOLE.format(name))
         return information.of_row_at(row, scope.translator, look)
 
 
