@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.backward.test_session import EAGER
 from tests.dap.client import TIMEOUT, Body, DapClient, Stop
 from tests.dap.marks import line, program
 
@@ -25,7 +26,7 @@ def launch(path: Path, **more: Any) -> dict[str, Any]:
 class Family:
     """A client that starts a session for each child, as an editor does; all of them stop at the same lines."""
 
-    def __init__(self, spawn: Callable[..., DapClient], path: Path, *lines: int) -> None:
+    def __init__(self, spawn: Callable[..., DapClient], path: Path, *lines: int | Body) -> None:
         self.stops: list[tuple[bool, str]] = []
         """Of the children: whether at compile time, and the innermost frame."""
         self._spawn, self._lines = spawn, {path: lines}
@@ -99,6 +100,13 @@ def test_a_loader_with_workers_beside_a_compiled_model(spawn: Callable[..., DapC
     assert family.launch(launch(LOADING)) == ["forward [0/0]"]
     assert family.stops == []
     assert "batches 2" in family.parent.output("stdout")
+
+
+def test_a_child_inherits_compiled_autograd(spawn: Callable[..., DapClient]) -> None:
+    family = Family(spawn, EAGER, {"line": line(EAGER, "forward"), "mode": "backward"})
+    code = f"import subprocess, sys; print(subprocess.call([sys.executable, {str(EAGER)!r}]))"
+    family.launch({"code": code, "console": "internalConsole", "redirectOutput": True, "compiledAutograd": "eager"})
+    assert (False, "AddmmBackward0 [!0 NodeCall 2]") in family.stops
 
 
 @pytest.mark.parametrize("starts_sessions", [True, False])

@@ -13,6 +13,7 @@ from tests.dap.marks import line, program
 PAIR = program("pair.py")
 POOL = program("pool.py")
 BACKWARDS = program("backward_threads.py")
+WAITING = program("waiting.py")
 ENGINE = program("engine_thread.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
 
@@ -123,3 +124,22 @@ def test_a_thread_that_has_gone_on_alone_leaves_the_others_to_continue(client: D
         assert "not stopped" in client.failure("next", {"threadId": 12345, "singleThread": True})
         client.request("continue", {"threadId": counter})
     assert client.wait_for_end() == 0
+
+
+def test_a_thread_that_waits_for_one_that_goes_on_alone_stops_where_its_compile_begins(client: DapClient) -> None:
+    """It was asked to stop with the first, and could not while it waited."""
+    lines = [line(WAITING, mark) for mark in ("first", "second")]
+    client.launch(launch(WAITING), {WAITING: lines}, initialize={"supportsInvalidatedEvent": True})
+    stop = client.wait_for_stop()
+    client.wait_for_event("output", where=lambda body: "waits for Dynamo's compile lock" in body["output"])
+    here = stop.where()[0]
+    client.request("continue", {"threadId": stop.thread_id, "singleThread": True})
+    event = client.wait_for_event("invalidated", where=lambda body: body["areas"] == ["stacks"])
+    other = Stop(client, {"reason": "pause", **event["body"]})
+    assert other.thread_id != stop.thread_id
+    assert {name.partition(" ")[0] for name in (here, other.where()[0])} == {"first", "second"}
+    while True:
+        client.request("continue", {"threadId": other.thread_id})
+        if client.wait_for_event("stopped", "terminated")["event"] == "terminated":
+            break
+    assert "both" in client.output("stdout")

@@ -199,6 +199,9 @@ class Program(ABC):
                 self.client.breakpoints.stopped_at(notice.hit_breakpoint_ids)
                 if notice.own_loop:
                     self.event("stopped", own_stopped(stop))
+                elif notice.reason == "pause" and self.client.refetches:
+                    # the client may hold it for stopped already, since another thread stopped
+                    self.event("invalidated", {"areas": ["stacks"], "threadId": notice.thread_id})
                 self.look_at_waiting()
             case Resumed():
                 self._sources_changed("removed", notice.documents)
