@@ -183,7 +183,8 @@ def test_cached_code_does_not_stop_and_the_breakpoint_says_so():
         compile_and_run(calls, 2, 2, 2)
     assert len(session.stops) == 1
     assert [(state.verified, state.message) for state in session.changes] == [
-        (True, "Compiled already: it stops again when Dynamo traces it again.")
+        (True, "Stopped here: it stops again when Dynamo traces it again."),
+        (True, "Compiled already: it stops again when Dynamo traces it again."),
     ]
 
 

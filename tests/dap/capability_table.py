@@ -37,7 +37,7 @@ ROWS: dict[str, Row] = {
     "supportsTerminateRequest": Row("ends a program that compiles, too", "ends it", "`quit`"),
     "supportTerminateDebuggee": Row("ends or leaves a stopped compile", "with all its children", "`quit`"),
     "supportsConditionalBreakpoints": Row("evaluated on fakes, adds no guard", SAME, "`break LINE, CONDITION`"),
-    "supportsHitConditionalBreakpoints": Row("counts per compile: `3`, `>= 3`, `% 2`", SAME, NOT_HERE),
+    "supportsHitConditionalBreakpoints": Row("over all compiles: `3`, `>= 3`, `% 2`", "counts on from there", NOT_HERE),
     "supportsLogPoints": Row("`{expressions}` on fakes", SAME, NOT_HERE),
     "supportsFunctionBreakpoints": Row("a call that is inlined, by name or pattern", SAME, "`break FUNCTION`"),
     "supportsDataBreakpoints": Row("guards, symbols, shapes, mutations, uses of a value", NOT_HERE, "`watch`"),

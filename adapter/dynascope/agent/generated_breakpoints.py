@@ -11,13 +11,14 @@ from collections.abc import Callable
 
 import msgspec
 
-from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent import hit_counts
 from dynascope.agent.code_lines import function_code_at, lines_with_code
 from dynascope.agent.compiled_roots import CompiledRoots
 from dynascope.agent.functions import FunctionKey, key_of
 from dynascope.agent.internals import resume
 from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
 from dynascope.agent.user_code import real_path
+from dynascope.wire.counting import counted
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import Source, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
@@ -96,7 +97,7 @@ class GeneratedBreakpoints:
             state.message = _NO_CODE if line is None else _AT_IMPORT
         else:
             try:
-                Breakpoint(asked, None)
+                hit_counts.at_work(asked, None)
             except ValueError as error:
                 state.message = str(error)
                 return state
@@ -117,7 +118,12 @@ class GeneratedBreakpoints:
         rows = [row for rows in list(self._by_file.values()) for row in rows]
         return self._suspension.stop_at_entries(
             [
-                EntryBreakpoint(asked.id, code.co_filename, code.co_firstlineno, asked.condition, asked.hit_condition)
+                EntryBreakpoint(
+                    asked.id,
+                    code.co_filename,
+                    code.co_firstlineno,
+                    counted(asked.id, asked.condition, asked.hit_condition),
+                )
                 for key, asked, _ in rows
                 for code in self._roots.of(key)
             ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import types
 
+from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.user_code import real_path
 
 
@@ -15,12 +16,19 @@ def why_never_traced(path: str, name: str) -> str:
     return f"Never hit. {name} was not called, or not in compiled code, or had been compiled before."
 
 
-def why_not_stopped(reached: int, condition: str | None, hit_condition: str | None) -> str | None:
-    """Of a line that Dynamo came to `reached` times without stopping; None where nothing kept it from that."""
-    times = "once" if reached == 1 else f"{reached} times"
-    if condition:
-        return f"Never hit. Dynamo came here {times}, and its condition ({condition}) never held."
-    return f"Never hit. Dynamo came here {times}, and its hit condition is {hit_condition}." if hit_condition else None
+def why_not_stopped(breakpoint: Breakpoint) -> str | None:
+    """Of a line that Dynamo came to without stopping; None where nothing kept it from that."""
+    came, condition, hit_condition = _times(breakpoint.reached), breakpoint.condition, breakpoint.asked.hit_condition
+    if condition and not breakpoint.hits:
+        return f"Never hit. Dynamo came here {came}, and its condition ({condition}) never held."
+    if not hit_condition:
+        return None
+    held = f", its condition ({condition}) held {_times(breakpoint.hits)} in all" if condition else ""
+    return f"Never hit. Dynamo came here {came}{held}, and its hit condition is {hit_condition}."
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def is_imported(path: str) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent import hit_counts
 from dynascope.agent.code_lines import function_code_at, lines_with_code
 from dynascope.agent.compiled_roots import CompiledRoots
 from dynascope.agent.functions import FunctionKey, key_of
@@ -78,7 +78,7 @@ class RunBreakpoints:
         lines = lines_with_code(path)
         line = asked.line if lines is None else lines.line_for(asked.line)
         try:
-            Breakpoint(asked, None)
+            hit_counts.at_work(asked, line)
         except ValueError as error:
             state.message = str(error)
             return state

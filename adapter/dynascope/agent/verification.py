@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
+from dynascope.agent import hit_counts
 from dynascope.agent.backward.half import BY_NAME, names_backward
 from dynascope.agent.breakpoints import Breakpoint, names_function
 from dynascope.agent.code_lines import function_code_at, is_function, lines_with_code
@@ -24,8 +25,8 @@ from dynascope.agent.internals import resume, trace_rules
 from dynascope.agent.never_hit import why_never_traced, why_not_stopped
 from dynascope.agent.node_breakpoints import message_about, names_only_nodes
 from dynascope.agent.user_code import real_path
+from dynascope.wire.dap import HAS_STOPPED, FunctionBreakpoint, Source, SourceBreakpoint
 from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import FunctionBreakpoint, Source, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints, SetFunctionBreakpoints
 
 _CACHED = "Compiled already: it stops again when Dynamo traces it again."
@@ -43,6 +44,7 @@ class Verification:
 
     def __init__(self, runs_are_debugged: bool, changed: Callable[[BreakpointState], None]) -> None:
         """`runs_are_debugged`: a line that Dynamo does not trace still stops when it runs, because debugpy is there."""
+        hit_counts.forget()
         self._runs_are_debugged = runs_are_debugged
         self._changed = changed
         self.compiler_is_debugged = False
@@ -51,6 +53,7 @@ class Verification:
         self._traced: set[FunctionKey] = set()
         self._skipped: dict[FunctionKey, str] = {}
         self._stopped_in: set[FunctionKey] = set()
+        self._stopped_at: set[int] = set()
         self._modules = 0
         """How many modules there were when every state was looked at."""
         self._awaited: dict[FunctionKey, set[int]] = {}
@@ -75,7 +78,7 @@ class Verification:
             state = self._line_state(path, asked)
             rows.append((asked, state))
             if state.reason != "failed":
-                made.append(Breakpoint(asked, state.line))
+                made.append(hit_counts.at_work(asked, state.line))
         amid = self.is_compiling()
         with self._lock:
             self._lines[path] = rows
@@ -87,7 +90,7 @@ class Verification:
     ) -> tuple[list[BreakpointState], list[tuple[str, Breakpoint]]]:
         """The answer to each breakpoint in order, and those that are at work with their names."""
         rows = [(asked, self._function_state(asked)) for asked in message.breakpoints]
-        made = [(asked.name, Breakpoint(asked, None)) for asked, state in rows if state.reason != "failed"]
+        made = [(asked.name, hit_counts.at_work(asked, None)) for asked, state in rows if state.reason != "failed"]
         with self._lock:
             self._functions = rows
         return [state for _, state in rows], made
@@ -124,9 +127,10 @@ class Verification:
         """These breakpoints stop in `code`: whatever was said against them does not hold."""
         with self._lock:
             rows = [*(row[1] for at in self._lines.values() for row in at), *(row[1] for row in self._functions)]
-            unverified = {state.id for state in rows if not state.verified}
-            if unverified.isdisjoint(ids):
+            unsaid = {state.id for state in rows if not state.verified or state.id not in self._stopped_at}
+            if unsaid.isdisjoint(ids):
                 return
+            self._stopped_at.update(ids)
             key = key_of(resume.original_code(code))
             self._stopped_in.add(key)
             self._skipped.pop(key, None)
@@ -187,7 +191,7 @@ class Verification:
         if waiting is None or state.line is None or waiting.has_stopped:
             return None
         if waiting.reached:
-            return why_not_stopped(waiting.reached, waiting.condition, waiting.asked.hit_condition)
+            return why_not_stopped(waiting)
         if _NOT_YET not in (state.message or ""):
             return None  # that says it
         code = function_code_at(path, state.line)
@@ -217,7 +221,7 @@ class Verification:
         code_lines = lines_with_code(path)
         line = asked.line if code_lines is None else code_lines.line_for(asked.line)
         state = BreakpointState(id=asked.id, verified=False, line=line or asked.line, source=Source(path=path))
-        if problem := _problem_with(asked):
+        if problem := hit_counts.problem_with(asked):
             return _failed(state, problem)
         if line is None:
             return _failed(state, "There is no code on this line or below it.")
@@ -225,6 +229,9 @@ class Verification:
         state.verified, state.message = self._prospects(
             path, line, [code for code in codes if is_function(code)], bool(codes)
         )
+        if asked.id in self._stopped_at and state.message.startswith(_NOT_YET):
+            state.message = HAS_STOPPED
+        state.message = hit_counts.with_what_counts(state.message, asked, self._runs_are_debugged)
         if line != asked.line:
             state.message = f"Line {asked.line} has no code: moved to line {line}. {state.message}"
         return state
@@ -260,7 +267,7 @@ class Verification:
 
     def _function_state(self, asked: FunctionBreakpoint) -> BreakpointState:
         state = BreakpointState(id=asked.id, verified=True)
-        if problem := _problem_with(asked):
+        if problem := hit_counts.problem_with(asked):
             return _failed(state, problem)
         if names_backward(asked.name):
             state.message = BY_NAME
@@ -271,15 +278,8 @@ class Verification:
         elif not any(names_function(asked.name, key.name) for key in self._traced | self._stopped_in):
             state.message = about_nodes or _NO_FUNCTION
             state.verified, state.reason = about_nodes is not None, None if about_nodes else "pending"
+        state.message = hit_counts.with_what_counts(state.message, asked, self._runs_are_debugged)
         return state
-
-
-def _problem_with(asked: SourceBreakpoint | FunctionBreakpoint) -> str | None:
-    try:
-        Breakpoint(asked, None)
-    except ValueError as error:
-        return str(error)
-    return None
 
 
 def _failed(state: BreakpointState, message: str) -> BreakpointState:

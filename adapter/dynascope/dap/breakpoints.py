@@ -20,6 +20,7 @@ from dynascope.dap.protocol.arguments import (
     ClientFunctionBreakpoint,
     ClientInstructionBreakpoint,
 )
+from dynascope.wire.counting import counted
 from dynascope.wire.dap import (
     FIRST_ENTRY_ID,
     Breakpoint,
@@ -170,6 +171,14 @@ class BreakpointTable:
         if answer.id is not None:
             self._by_debugpy[answer.id] = entry
 
+    def told_by_agent(self, state: Breakpoint) -> Entry | None:
+        """The agent changed its mind: the breakpoint, None if that is gone, or has stopped where the agent is not."""
+        entry = self.get(state.id)
+        if entry is None or (entry.hit and (state.message or "").startswith(_NEVER_HIT)):
+            return None
+        entry.agent = state
+        return entry
+
     def stopped_at(self, ids: Iterable[int]) -> None:
         """The program has stopped at these."""
         for entry in map(self.get, ids):
@@ -219,7 +228,11 @@ def for_agent(entry: Entry, kind: type[AgentBreakpoint]) -> AgentBreakpoint:
 
 
 def for_debugpy(entry: Entry) -> Asked:
-    """A breakpoint as debugpy gets it: on the line to which the agent moved it."""
-    if isinstance(entry.asked, ClientBreakpoint):
-        return msgspec.structs.replace(entry.asked, line=entry.line() or entry.asked.line, mode=None)
-    return entry.asked
+    """A breakpoint as debugpy gets it: on the line to which the agent moved it; it counts where the agent does."""
+    asked = entry.asked
+    if entry.agent is not None:
+        condition = counted(entry.id, asked.condition, asked.hit_condition, getattr(asked, "log_message", None))
+        asked = msgspec.structs.replace(asked, condition=condition, hit_condition=None)
+    if isinstance(asked, ClientBreakpoint):
+        return msgspec.structs.replace(asked, line=entry.line() or asked.line, mode=None)
+    return asked

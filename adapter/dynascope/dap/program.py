@@ -228,9 +228,8 @@ class Program(ABC):
                 self._compiler_is_there()
 
     def _breakpoint_changed(self, notice: BreakpointChanged) -> None:
-        entry = self.client.breakpoints.get(notice.breakpoint.id)
+        entry = self.client.breakpoints.told_by_agent(notice.breakpoint)
         if entry is not None:
-            entry.agent = notice.breakpoint
             self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
     def _compiler_is_there(self) -> None:

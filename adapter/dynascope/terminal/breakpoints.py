@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.terminal.locations import Group, Location, display_path
-from dynascope.wire.dap import Breakpoint
+from dynascope.wire.dap import HAS_STOPPED, Breakpoint
 
 
 @dataclass
@@ -64,6 +64,11 @@ class UserBreakpoint:
     def message(self) -> str:
         """The adapter's sentence about it: why it cannot hit, where it moved; "" when there is nothing to say."""
         return (self.answer.message or "") if self.answer is not None and self.enabled else ""
+
+    @property
+    def has_stopped(self) -> bool:
+        """Also before the client has heard of the stop."""
+        return bool(self.hits) or HAS_STOPPED in self.message
 
     def __str__(self) -> str:
         """`breakpoint 1 at model.py:12 if x > 3 (verified)`, and the adapter's sentence below; `watch 2 on x`."""

@@ -252,10 +252,10 @@ class Session(Selection):
         self.stop, self.frames, self.selected, self.listed = None, [], 0, None
 
     def _breakpoint_changed(self, answer: Breakpoint) -> None:
-        """News on the reader thread: worth a line only for a breakpoint that has never been hit."""
+        """News on the reader thread: worth a line only for a breakpoint that is not hit, and has never been."""
         before = [(one.place, one.message) for one in self.breakpoints.hit([answer.id])]
         one = self.breakpoints.changed(answer)
-        if one is not None and not one.hits and before != [(one.place, one.message)]:
+        if one is not None and not one.has_stopped and before != [(one.place, one.message)]:
             self.printer.say(str(one), "dim")
 
 

@@ -17,6 +17,10 @@ FIRST_ENTRY_ID = 1 << 40
 """debugpy's ids from here on are of breakpoints that the agent gave it; their last 20 bits are our own id."""
 
 
+HAS_STOPPED = "Stopped here: it stops again when Dynamo traces it again."
+"""Of a line breakpoint, from its first stop on until the compile is over."""
+
+
 class DapStruct(Struct, kw_only=True, omit_defaults=True, rename="camel"):
     """Base of every DAP structure: absent and default are the same, names are camelCase on the wire."""
 

@@ -8,8 +8,6 @@ from typing import Any
 from dynascope.agent.suspension.interface import EntryBreakpoint
 from dynascope.wire.dap import FIRST_ENTRY_ID
 
-_COUNTS = ("==", ">=", "<=", ">", "<")
-
 
 class EntryBreakpoints:
     """Kept in pydevd's own table, which forgets those of a file whenever the client sets any there."""
@@ -42,19 +40,9 @@ class EntryBreakpoints:
                 "None",
                 None,
                 "ALL",
-                _hit_condition(each.hit_condition),
+                None,
                 False,
             )
             if answer.error_code:
                 refused.add(each.id)
         return refused
-
-
-def _hit_condition(text: str | None) -> str | None:
-    """`>= 3` as pydevd writes it."""
-    if not text:
-        return None
-    text = text.strip()
-    if text.startswith("%"):
-        return f"@HIT@ {text} == 0"
-    return f"@HIT@ {text}" if text.startswith(_COUNTS) else f"@HIT@ == {text}"

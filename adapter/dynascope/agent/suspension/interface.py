@@ -24,7 +24,6 @@ class EntryBreakpoint(NamedTuple):
     path: str
     line: int
     condition: str | None
-    hit_condition: str | None
 
 
 class Suspension:
