@@ -37,8 +37,10 @@ ROWS: dict[str, Row] = {
     "supportsTerminateRequest": Row("ends a program that compiles, too", "ends it", "`quit`"),
     "supportTerminateDebuggee": Row("ends or leaves a stopped compile", "with all its children", "`quit`"),
     "supportsConditionalBreakpoints": Row("evaluated on fakes, adds no guard", SAME, "`break LINE, CONDITION`"),
-    "supportsHitConditionalBreakpoints": Row("over all compiles: `3`, `>= 3`, `% 2`", "counts on from there", NOT_HERE),
-    "supportsLogPoints": Row("`{expressions}` on fakes", SAME, NOT_HERE),
+    "supportsHitConditionalBreakpoints": Row(
+        "over all compiles: `3`, `>= 3`, `% 2`", "counts on from there", "`break --hit HITS LINE`"
+    ),
+    "supportsLogPoints": Row("`{expressions}` on fakes", SAME, "`break --log TEXT LINE`"),
     "supportsFunctionBreakpoints": Row("a call that is inlined, by name or pattern", SAME, "`break FUNCTION`"),
     "supportsDataBreakpoints": Row("guards, symbols, shapes, mutations, uses of a value", NOT_HERE, "`watch`"),
     "supportsInstructionBreakpoints": Row("one instruction of the traced bytecode", NOT_HERE, "`break *ADDRESS`"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.terminal.locations import Group, Location, display_path
+from dynascope.terminal.options import ALWAYS, When
 from dynascope.wire.dap import HAS_STOPPED, Breakpoint
 
 
@@ -14,18 +15,18 @@ from dynascope.wire.dap import HAS_STOPPED, Breakpoint
 class UserBreakpoint:
     """One breakpoint as asked for, and what the adapter made of it (`answer`; None until it has been asked).
 
-    `once` is the condition of a `tbreak` at the same place, which goes before its own until the next stop there.
+    `once` is when a `tbreak` at the same place stops, which goes before its own until the next stop there.
     `data_id` is the adapter's name for what is watched; "" until it has been asked.
     """
 
     number: int
     location: Location
-    condition: str = ""
+    when: When = ALWAYS
     temporary: bool = False
     enabled: bool = True
     answer: Breakpoint | None = None
     hits: int = 0
-    once: str | None = None
+    once: When | None = None
     data_id: str = ""
 
     def to_dap(self) -> dict[str, Any]:
@@ -38,8 +39,7 @@ class UserBreakpoint:
             asked = {"instructionReference": place.address}
         if place.watched:
             asked = {"dataId": self.data_id, "accessType": place.access}
-        condition = self.condition if self.once is None else self.once
-        return asked | ({"condition": condition} if condition else {})
+        return asked | (self.when if self.once is None else self.once).to_dap()
 
     @property
     def place(self) -> str:
@@ -72,15 +72,15 @@ class UserBreakpoint:
 
     def __str__(self) -> str:
         """`breakpoint 1 at model.py:12 if x > 3 (verified)`, and the adapter's sentence below; `watch 2 on x`."""
-        kind = "temporary breakpoint" if self.temporary else "breakpoint"
-        condition = f" if {self.condition}" if self.condition else ""
+        kind = "temporary breakpoint" if self.temporary else "logpoint" if self.when.log_message else "breakpoint"
+        when = str(self.when)
         if self.once is not None:
-            condition += f", once{f' if {self.once}' if self.once else ' without condition'}"
+            when += f", once{str(self.once) or ' without condition'}"
         message = f"\n    {self.message}" if self.message else ""
         if self.location.watched:
             watch = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}[self.location.access]
-            return f"{watch} {self.number} on {self.location}{condition} ({self.state}){message}"
-        return f"{kind} {self.number} at {self.place}{condition} ({self.state}){message}"
+            return f"{watch} {self.number} on {self.location}{when} ({self.state}){message}"
+        return f"{kind} {self.number} at {self.place}{when} ({self.state}){message}"
 
 
 class Breakpoints:
@@ -96,16 +96,16 @@ class Breakpoints:
     def __len__(self) -> int:
         return len(self._all)
 
-    def add(self, location: Location, condition: str = "", temporary: bool = False) -> UserBreakpoint:
+    def add(self, location: Location, when: When = ALWAYS, temporary: bool = False) -> UserBreakpoint:
         """The one already there is changed rather than doubled; a temporary one lets it be as it was afterwards."""
         for old in self:
             if old.location == location:
                 if temporary and not old.temporary and old.enabled:
-                    old.once = condition
+                    old.once = when
                 else:
-                    old.condition, old.temporary, old.enabled, old.once = condition, temporary, True, None
+                    old.when, old.temporary, old.enabled, old.once = when, temporary, True, None
                 return old
-        new = UserBreakpoint(self._next, location, condition, temporary)
+        new = UserBreakpoint(self._next, location, when, temporary)
         self._all[new.number] = new
         self._next += 1
         return new

@@ -38,7 +38,7 @@ class LikePython(click.Command):
     "breakpoints",
     metavar="WHERE",
     multiple=True,
-    help="Set a breakpoint: FILE:LINE, FILE:FUNCTION or FUNCTION. Repeatable.",
+    help="Set a breakpoint: FILE:LINE, FILE:FUNCTION or FUNCTION, or whatever `break` takes. Repeatable.",
 )
 @click.option(
     "--catch",

@@ -13,7 +13,7 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from dynascope.terminal import commands
+from dynascope.terminal import commands, options
 from dynascope.terminal.commands.looking import local_names
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session, StartFailed
@@ -91,7 +91,7 @@ def perform(session: Session, lines: Iterable[str]) -> None:
 
 
 class CommandCompleter(Completer):
-    """Completes command names, file names after `break`, and the frame's locals after `print`."""
+    """Completes command names, options and file names after `break`, and the frame's locals after `print`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -108,7 +108,9 @@ class CommandCompleter(Completer):
         except CommandError:
             return
         if name in _TAKES_FILES:
-            yield from self._files.get_completions(Document(argument), complete_event)
+            start = argument.rpartition(" ")[2]
+            yield from (Completion(each, -len(start)) for each in options.completions(argument))
+            yield from self._files.get_completions(Document(options.without(argument)), complete_event)
         elif name in _TAKES_EXPRESSIONS:
             start = argument[len(argument.rstrip("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")) :]
             found = local_names(self._session) if self._session.frames else []

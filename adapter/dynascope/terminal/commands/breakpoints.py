@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dynascope.terminal import locations
+from dataclasses import replace
+
+from dynascope.terminal import locations, options
 from dynascope.terminal.breakpoints import UserBreakpoint
 from dynascope.terminal.commands import command
 from dynascope.terminal.selection import CommandError
@@ -10,19 +12,26 @@ from dynascope.terminal.session import Session
 
 
 @command(
-    "break", "b", usage="[--mode MODE] FILE:LINE | LINE | FILE:FUNCTION | FUNCTION | OPERATOR | *ADDRESS [, CONDITION]"
+    "break",
+    "b",
+    usage="[--mode MODE] [--hit HITS] [--log TEXT] FILE:LINE | LINE | FILE:FUNCTION | FUNCTION | OPERATOR | *ADDRESS "
+    "[, CONDITION]",
 )
 def break_(session: Session, argument: str) -> None:
     """Stop where Dynamo traces that line, and where the line runs. Without an argument, list the breakpoints.
 
     FILE may be a library's, as its import path has it: `break transformers/models/llama/modeling_llama.py:242`.
-    FILE:FUNCTION is the first line of that function; FUNCTION may be a pattern: `*Attention*.forward`. CONDITION is a
-    Python expression. OPERATOR stops where a node that calls it enters the graph: `torch.add`, `operator.add`,
-    `torch.ops.aten.mm`, `call_method view`, with * and ?; its CONDITION may use `node`:
+    FILE:FUNCTION is the first line of that function; FUNCTION may be a pattern: `*Attention*.forward`.
+    CONDITION is a Python expression. OPERATOR stops where a node that calls it enters the graph: `torch.add`,
+    `operator.add`, `torch.ops.aten.mm`, `call_method view`, with * and ?; its CONDITION may use `node`:
     `break torch.mm, node.args[0].meta["example_value"].shape[0] > 8`. `break *ADDRESS` stops at an instruction, which
     `disassemble` lists. MODE says what of a line to stop at: `trace` (as without it), `run` (each time it runs: its
     function is left uncompiled), `generated` (where the code that Dynamo generated for its function is entered),
     `backward` (where compiled autograd captures what it makes).
+
+    HITS counts the passes at which CONDITION holds, over all compiles and where the line runs: `--hit 3` stops at the
+    third, `--hit ">= 3"` from then on, `--hit "% 2"` at every other. TEXT is written instead of stopping, with
+    {expressions} in it: `break --log "x is {x.shape}" model.py:36, x is not None`.
     """
     if argument:
         set_breakpoint(session, argument)
@@ -30,7 +39,7 @@ def break_(session: Session, argument: str) -> None:
         breakpoints(session, "")
 
 
-@command("tbreak", usage="FILE:LINE | … [, CONDITION]")
+@command("tbreak", usage="[--mode MODE] [--hit HITS] FILE:LINE | … [, CONDITION]")
 def tbreak(session: Session, argument: str) -> None:
     """Like `break`, for one stop only."""
     set_breakpoint(session, argument, temporary=True)
@@ -70,10 +79,14 @@ def enable(session: Session, argument: str) -> None:
 def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> None:
     """Set one from what the user typed, and say what became of it. Raises CommandError."""
     try:
-        location, condition = locations.parse(argument, session.current_file)
+        when, place = options.split(argument)
+        if temporary and when.log_message:
+            raise CommandError("a logpoint does not stop: `break --log` sets one")
+        location, condition = locations.parse(place, session.current_file)
+        options.check(when, location)
     except locations.BadLocation as error:
         raise CommandError(str(error)) from error
-    one = session.breakpoints.add(location, condition, temporary)
+    one = session.breakpoints.add(location, replace(when, condition=condition), temporary)
     _send(session, [one])
     session.printer.say(str(one))
 

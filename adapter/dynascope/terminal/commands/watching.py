@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from dynascope.terminal import options
 from dynascope.terminal.commands import command
-from dynascope.terminal.locations import Location, split_condition
+from dynascope.terminal.locations import BadLocation, Location, split_condition
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
 from dynascope.wire.dap import DataAccess
 
-_USAGE = "NAME [, CONDITION]"
+_USAGE = "[--hit HITS] NAME [, CONDITION]"
 _MISSING = "watch what? `watch x`, `watch self.scale`, `watch L['x']`, `watch s0`"
 
 
@@ -18,7 +21,8 @@ def watch(session: Session, argument: str) -> None:
 
     NAME is a variable with attributes and subscripts (`self.cache`, `x.shape[0]`), a source as Guards has it
     (`L['x']`), or a symbol as Shapes has it (`s0`). At a stop it is that of the selected frame's function, in later
-    compiles too; else any of that name, or `FILE:FUNCTION:NAME`. `breakpoints` lists what is watched, `clear` ends it.
+    compiles too; else any of that name, or `FILE:FUNCTION:NAME`. HITS is as for `break`. `breakpoints` lists what is
+    watched, `clear` ends it.
     """
     _watch(session, argument, "write")
 
@@ -39,11 +43,17 @@ def awatch(session: Session, argument: str) -> None:
 
 
 def _watch(session: Session, argument: str, access: DataAccess) -> None:
-    name, condition = split_condition(argument)
+    try:
+        when, rest = options.split(argument)
+        name, condition = split_condition(rest)
+        location = Location(watched=name, access=access)
+        options.check(when, location)
+    except BadLocation as error:
+        raise CommandError(str(error)) from error
     if not name:
         raise CommandError(_MISSING)
     before = list(session.breakpoints)
-    one = session.breakpoints.add(Location(watched=name, access=access), condition)
+    one = session.breakpoints.add(location, replace(when, condition=condition))
     try:
         session.find_watched(one)
         session.send_breakpoints("data")
