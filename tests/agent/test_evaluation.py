@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import random
 import sys
 import threading
@@ -432,3 +433,77 @@ def test_a_name_of_the_program_goes_before_ctx() -> None:
         assert stop.evaluate("ctx.base, __ctx__.get_local('x').size(0)").result == "(1, 2)"
 
     stop_in(function, Described(), torch.ones(2), look=look)
+
+
+class Typed(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(4, 4))
+        self.w.grad = torch.ones(4, 4)
+        self.register_buffer("b", torch.ones(4))
+        self.last: Any = collections.deque([1])
+        self.table = collections.OrderedDict(a=1)
+
+    def is_plain(self, value: Any) -> bool:
+        return type(value) is torch.Tensor
+
+    def forward(self, x: Any, items: Any, computed: Any) -> Any:
+        y = x @ self.w
+        z = (x + self.b).detach()
+        items.append(len(self.last) + self.table["a"])
+        return y + z + computed  # STOP
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("type(x) is torch.Tensor, type(y) is torch.Tensor, type(y * 2) is torch.Tensor", "(True, True, True)"),
+        ("type(self.w) is torch.nn.Parameter", "True"),
+        ("isinstance(self.w, torch.nn.Parameter), isinstance(y, torch.nn.Parameter)", "(True, False)"),
+        ("isinstance(x, torch.Tensor), isinstance(x, (int, torch.FloatTensor))", "(True, True)"),
+        ("type(self) is Typed, type(self).__name__, self.__class__ is Typed", "(True, 'Typed', True)"),
+        ("type(items) is list, type(self.last).__name__, type(self.table).__name__", "(True, 'deque', 'OrderedDict')"),
+        ("x.__class__ is torch.Tensor, self.is_plain(y), self.is_plain(self.w)", "(True, True, False)"),
+        ("y.grad_fn is None, y.requires_grad, y.is_leaf", "(False, True, False)"),
+        ("type(y.grad_fn).__name__, (y * 2).grad_fn is None", "('MmBackward0', False)"),
+        ("z.grad_fn, z.requires_grad, x.grad_fn, x.is_leaf", "(None, False, None, True)"),
+        ("type(computed.grad_fn).__name__, computed.is_leaf", "('MulBackward0', False)"),
+        ("self.w.grad_fn, self.w.is_leaf, self.w.grad.shape, self.b.grad", "(None, True, torch.Size([4, 4]), None)"),
+        ("type(int) is type, isinstance(Typed, type), issubclass(type(Typed), type)", "(True, True, True)"),
+        ("type('Made', (), {'a': 1}).a, type(3), type", "(1, class int, class type)"),
+        ("__class__ is Typed, __class__.__name__", "(True, 'Typed')"),
+        ("super().extra_repr()", "''"),
+        ("super(Typed, self).training", "AttributeError"),
+        ("' '.join(sorted(locals()))", "'computed items self x y z'"),
+        ("locals()['y'].shape", "torch.Size([4, 4])"),
+        (
+            "{**locals()}['x'].dim(), len(locals()), sorted(vars()) == sorted(locals()), 'x' in dir()",
+            "(2, 6, True, True)",
+        ),
+        ("globals()['LOG'], 'Typed' in globals(), globals().get('nobody')", "([], True, None)"),
+        ("{'a': 1}.keys(), {'a': 1}.values()", "(dict_keys(['a']), dict_values([1]))"),
+    ],
+)
+def test_types_and_names_are_those_of_the_program(expression: str, value: str) -> None:
+    LOG.clear()
+
+    def look(stop: Stopped) -> None:
+        if value == "AttributeError":
+            with pytest.raises(Refused, match=value):
+                stop.evaluate(expression)
+        else:
+            assert stop.evaluate(expression).result == value
+
+    leaf = torch.ones(4, 4, requires_grad=True)
+    stop_in(Typed(), torch.ones(4, 4), [], leaf * 2, look=look)
+
+
+def test_a_condition_on_a_type_holds() -> None:
+    def look(stop: Stopped) -> None:
+        for condition in ("type(x) is torch.Tensor", "isinstance(self.w, torch.nn.Parameter)", "y.grad_fn is not None"):
+            assert condition_holds(condition, current_translator())
+        assert stop.evaluate("locals()").result.startswith("{'self': ")
+        assert "'LOG': " in stop.evaluate("globals()", "clipboard").result
+        assert stop.evaluate("globals().keys()").result.startswith("dict_keys([")
+
+    stop_in(Typed(), torch.ones(4, 4), [], torch.ones(4, 4), look=look)

@@ -139,3 +139,52 @@ def test_an_expression_neither_resumes_its_thread_nor_clears_what_dynamo_works_o
         assert stop.evaluate("x.dim()").result == "2"
     stop.resume()
     assert client.wait_for_stop().where() == ("function [0/0]", 11)
+
+
+def test_types_descriptors_and_names_are_those_of_the_program(client: DapClient, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    program = tmp_path / "program.py"
+    program.write_text("""
+import torch
+
+class Six:
+    def __get__(self, owner, kind):
+        return 6
+    def __set__(self, owner, value):
+        pass
+
+class Model(torch.nn.Module):
+    six = Six()
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.ones(4, 4))
+    def forward(self, x):
+        y = x @ self.w
+        return y * self.six  # STOP
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, p):
+        ctx.p = p
+        return x ** p
+    @staticmethod
+    def backward(ctx, g):
+        return g * ctx.p, None
+
+x = torch.ones(4, 4, requires_grad=True)
+torch.compile(Model(), backend="eager")(x)
+torch.compile(lambda x: Square.apply(x, 2), backend="eager")(x)
+""")
+    line, inside = 17, 23
+    holds = "type(x) is torch.Tensor and isinstance(self.w, torch.nn.Parameter) and self.six == 6"
+    asked = [{"line": line, "condition": holds}, {"line": inside, "condition": "ctx.p == 2"}]
+    client.launch(launch(program), {program: asked})
+    stop = client.wait_for_stop()
+    assert stop.where() == ("forward [0/0]", line)
+    assert stop.evaluate("self.six, y.grad_fn is None, __class__.__name__").result == "(6, False, 'Model')"
+    assert stop.evaluate("locals().keys()").result == "dict_keys(['self', 'x', 'y'])"
+    assert "'Model': class Model" in stop.evaluate("globals()", context="clipboard").result
+    stop.resume()
+    stop = client.wait_for_stop()
+    assert stop.where()[1] == inside and stop.at_compile_time
+    assert stop.evaluate("ctx.p == 2").result == "True" and "x = " in stop.evaluate("__ctx__.print_locals()").result
+    assert "no answer" not in client.output("important")

@@ -23,6 +23,7 @@ from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.paths import row_at
 from dynascope.agent.inspection.rows import Look, Row
 from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
+from dynascope.agent.inspection.shadow_builtins import builtins_at, told
 from dynascope.agent.internals.comptime_context import console_text
 from dynascope.agent.internals.containment import ActRefused
 from dynascope.agent.internals.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode
@@ -129,7 +130,8 @@ class Console:
         contexts = used & {ALWAYS_CTX} if hidden else used & {ALWAYS_CTX, "ctx"}
         uses_context = bool(contexts)
         shadow = Shadow(self._names.effects, self._mode, runs_user_code)
-        world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names)
+        builtins = builtins_at(shadow, self._names, used)
+        world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names, builtins)
         world.update(torch=torch, **{name: make(shadow) for name, make in self._given.items()}, **self._kept)
         if uses_context:
             context = context_of(self._names, shadow, EvaluationError, self._act, is_console=True)
@@ -187,7 +189,7 @@ def _parsed(expression: str, statements: bool) -> ast.Module:
 
 def _execute(tree: ast.Module, world: dict[str, Any]) -> Any:
     """Run all statements; the value of the last one if it is an expression."""
-    *first, last = tree.body
+    *first, last = told(tree).body
     if not isinstance(last, ast.Expr):
         exec(compile(tree, "<debug console>", "exec"), world)
         return None

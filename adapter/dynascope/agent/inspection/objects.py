@@ -121,6 +121,28 @@ def _attribute(stand_in: Any, name: str) -> Any:
     raise AttributeError(f"{class_text(cls)!r} object has no attribute {name!r}")
 
 
+def attribute_after(stand_in: StandIn, cls: type, name: str) -> Any:
+    """What `super(cls, stand_in)` has by that name."""
+    order = _state(stand_in)[0].__mro__
+    for base in order[order.index(cls) + 1 :]:
+        if name in base.__dict__:
+            found = base.__dict__[name]
+            return (
+                _run(stand_in, found.fget, name) if isinstance(found, property) else _bind(stand_in, cls, found, name)
+            )
+    raise AttributeError(f"'super' object has no attribute {name!r}")
+
+
+def wrapped_code(found: Any) -> Any:
+    """The code of a function in a class, behind what decorates it."""
+    while not isinstance(found, types.FunctionType) or hasattr(found, "__wrapped__"):
+        inner = getattr(found, "__wrapped__", None) or getattr(found, "fget", None) or getattr(found, "func", None)
+        if inner is None:
+            return None
+        found = inner
+    return found.__code__
+
+
 def _bind(stand_in: Any, cls: type, found: Any, name: str) -> Any:
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
     if isinstance(found, types.FunctionType):

@@ -17,7 +17,16 @@ import torch
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.names import Named, Names
 from dynascope.agent.inspection.objects import object_stand_in
-from dynascope.agent.inspection.stand_ins import ReadOnlyDict, ReadOnlyList, ReadOnlySet
+from dynascope.agent.inspection.shadow_builtins import shadow_builtins
+from dynascope.agent.inspection.stand_ins import (
+    ReadOnlyDefaultDict,
+    ReadOnlyDeque,
+    ReadOnlyDict,
+    ReadOnlyList,
+    ReadOnlyOrderedDict,
+    ReadOnlySet,
+)
+from dynascope.agent.inspection.tensor_shadows import Original, with_autograd_state
 from dynascope.agent.inspection.text import builtin_part_of, is_numpy
 from dynascope.agent.internals.contents import (
     Cell,
@@ -34,7 +43,8 @@ from dynascope.agent.internals.contents import (
     Unrealised,
     Unset,
 )
-from dynascope.agent.internals.fake_tensors import hint_of, is_symbolic, is_tensor, symbolic_text
+from dynascope.agent.internals.fake_tensors import hint_of, is_fake, is_symbolic, is_tensor, symbolic_text
+from dynascope.agent.internals.graph import real_input
 from dynascope.agent.internals.kinds import contents
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.agent.internals.variables import is_variable, key_variable
@@ -89,8 +99,8 @@ class Shadow:
                 return value
             case Real(value) | Unrealised(value):
                 return self.of_real(value)
-            case Tensor(example):
-                return self.number(example) if is_symbolic(example) else self.tensor(example)
+            case Tensor(example, node, cls):
+                return self.number(example) if is_symbolic(example) else self.tensor(example, node, cls)
             case Number(symbolic):
                 return self.number(symbolic)
             case Cell(inner):
@@ -115,7 +125,7 @@ class Shadow:
     def container(self, held: Items | Entries | Members, variable: object = None) -> Any:
         """A read-only copy of a container Dynamo tracks; known by its variable before it is filled, for cycles."""
         if isinstance(held, Entries):
-            table = self._keep(variable, ReadOnlyDict())
+            table = self._keep(variable, _DICTS.get(held.kind, ReadOnlyDict)())
             for key, value in held.entries.items():
                 dict.__setitem__(table, self.of_variable(key_variable(key)), self.of_variable(value))
             return table
@@ -123,7 +133,7 @@ class Shadow:
             members = [self.of_variable(key_variable(member)) for member in held.members]
             return frozenset(members) if held.kind == "frozenset" else ReadOnlySet(members)
         if held.kind in ("list", "deque"):
-            items = self._keep(variable, ReadOnlyList())
+            items = self._keep(variable, ReadOnlyList() if held.kind == "list" else ReadOnlyDeque())
             list.extend(items, map(self.of_variable, held.items))
             return items
         made = tuple(map(self.of_variable, held.items))
@@ -208,11 +218,14 @@ class Shadow:
         self.used_hints |= is_symbolic(symbolic)
         return hint
 
-    def tensor(self, original: torch.Tensor) -> torch.Tensor:
-        """A fake of the original's size, stride, dtype and device in this call."""
+    def tensor(self, original: torch.Tensor, node: Any = None, cls: type | None = None) -> torch.Tensor:
+        """A fake of the original's size, stride, dtype and device in this call; `node` and `cls` are Dynamo's."""
         if id(original) in self._made:
             made: torch.Tensor = self._made[id(original)]
             return made
+        real = real_input(node) if is_fake(original) else original
+        if real is not None and (cls is None or cls is torch.Tensor):
+            cls = type(real)
         size = [self.number(dim) for dim in original.shape]
         try:
             stride = [self.number(step) for step in original.stride()]
@@ -223,14 +236,12 @@ class Shadow:
                 fake = torch.empty(size, dtype=original.dtype, device=original.device)
             else:
                 fake = torch.empty_strided(size, stride, dtype=original.dtype, device=original.device)
-        if issubclass(type(original), torch.nn.Parameter):
-            fake = torch.nn.Parameter(fake, original.requires_grad)
-        elif original.requires_grad:
-            fake.requires_grad_()
+            fake = with_autograd_state(fake, Original(cls or torch.Tensor, original, real, self))
         self._keep(original, fake)
         return fake
 
 
+_DICTS = {"OrderedDict": ReadOnlyOrderedDict, "defaultdict": ReadOnlyDefaultDict}
 _AS_THEY_ARE = frozenset({types.MethodType, types.FunctionType, types.BuiltinFunctionType})
 _LIBRARIES = frozenset(
     {"torch", "builtins", "math", "operator", "functools", "itertools", "collections", "typing", "numpy"}
@@ -264,10 +275,15 @@ def _not_now(name: str) -> Any:
 class ShadowGlobals(dict[str, Any]):
     """A function's globals, each shadowed when it is read (CPython asks `__missing__` of a dict subclass)."""
 
-    def __init__(self, shadow: Shadow, real: dict[str, Any], names: Names | None = None) -> None:
-        import builtins
-
-        super().__init__({"__builtins__": builtins.__dict__, "__name__": real.get("__name__")})
+    def __init__(
+        self,
+        shadow: Shadow,
+        real: dict[str, Any],
+        names: Names | None = None,
+        builtins: dict[str, Any] | None = None,
+    ) -> None:
+        """An expression at a frame finds its `names` before these; `builtins` are those of a function otherwise."""
+        super().__init__({"__builtins__": builtins or shadow_builtins(), "__name__": real.get("__name__")})
         self._shadow, self._real, self._names = shadow, real, names
 
     def __missing__(self, name: str) -> Any:

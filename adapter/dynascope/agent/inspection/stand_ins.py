@@ -36,6 +36,9 @@ def _read_only(builtin: type) -> Any:
 ReadOnlyList = _read_only(list)
 ReadOnlyDict = _read_only(dict)
 ReadOnlySet = _read_only(set)
+ReadOnlyDeque = type("deque", (ReadOnlyList,), {"__slots__": (), "__module__": "collections"})
+ReadOnlyOrderedDict = type("OrderedDict", (ReadOnlyDict,), {"__slots__": (), "__module__": "collections"})
+ReadOnlyDefaultDict = type("defaultdict", (ReadOnlyDict,), {"__slots__": (), "__module__": "collections"})
 
 
 class StandIn:

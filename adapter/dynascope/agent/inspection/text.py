@@ -149,6 +149,7 @@ def generator_text(value: types.GeneratorType[Any, Any, Any]) -> str:
     return f"generator {value.gi_code.co_qualname} {f'at line {frame.f_lineno}' if frame else 'exhausted'}"
 
 
+_NOTHING_IN: tuple[object, ...] = ({}.keys(), {}.values(), {}.items())
 _writers: dict[type, Callable[[Any, Look, int], str]] = {
     types.FunctionType: lambda value, look, depth: f"function {value.__qualname__}",
     types.BuiltinFunctionType: lambda value, look, depth: f"function {value.__qualname__}",
@@ -157,6 +158,10 @@ _writers: dict[type, Callable[[Any, Look, int], str]] = {
     types.GeneratorType: lambda value, look, depth: generator_text(value),
     slice: lambda value, look, depth: call_text("slice", (value.start, value.stop, value.step), look, depth),
     range: lambda value, look, depth: call_text("range", (value.start, value.stop, value.step), look, depth),
+    **{
+        type(view): lambda value, look, depth: f"{short_class_text(value)}({value_text(list(value), look, depth - 1)})"
+        for view in _NOTHING_IN
+    },
     functools.partial: lambda value, look, depth: call_text(
         "partial", (value.func, *value.args, *value.keywords.values()), look, depth
     ),

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.internals.fake_tensors import is_symbolic, symbolic_text, tensor_text
+from dynascope.agent.internals.fake_tensors import is_fake, is_symbolic, is_tensor, symbolic_text, tensor_text
 
 _written_by_repr = frozenset(
     {int, float, bool, str, complex, bytes, type(None), type(...)}
@@ -28,6 +28,13 @@ def size_so_far(output: Any) -> int:
 def example_of(node: Any) -> Any:
     """The fake value a node yields (`node.meta["example_value"]`, 2.0), or None before it has run."""
     return node.meta.get("example_value")
+
+
+def real_input(node: Any) -> Any:
+    """The real tensor of an input of the graph (`node.meta["grapharg"]`, a `GraphArg`, 2.1), None for another."""
+    held: Any = getattr(node.meta.get("grapharg"), "_example", None) if node is not None else None
+    value = held() if type(held).__name__ == "TensorWeakRef" else held
+    return value if is_tensor(value) and not is_fake(value) else None
 
 
 def example_text(example: Any) -> str:
