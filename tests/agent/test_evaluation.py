@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import operator
 import random
 import sys
 import threading
@@ -507,3 +508,35 @@ def test_a_condition_on_a_type_holds() -> None:
         assert stop.evaluate("globals().keys()").result.startswith("dict_keys([")
 
     stop_in(Typed(), torch.ones(4, 4), [], torch.ones(4, 4), look=look)
+
+
+def test_iterators_are_read_and_not_advanced() -> None:
+    def function(x: Any, real: Any) -> Any:
+        it = iter([x, x + 1, x * 2])
+        first = next(it)
+        z = zip([1, 2], [3, 4])  # noqa: B905
+        keys = iter({"a": x, "b": 2}.items())
+        mapped = map(operator.neg, [1, 2])
+        y = first + 5
+        y = y + 0  # STOP
+        return y + len(list(it)) + sum(a * b for a, b in z) + len(list(keys)) - sum(mapped)
+
+    def look(stop: Stopped) -> None:
+        for _ in range(2):
+            assert stop.evaluate("[t.shape for t in it]").result == "[torch.Size([2]), torch.Size([2])]"
+            assert stop.evaluate("list(z)").result == "[(1, 3), (2, 4)]"
+            assert stop.evaluate("next(z), [a * b for a, b in z]").result == "((1, 3), [8])"
+            assert stop.evaluate("list(real)").result == "[6, 7]"
+        assert "zip" in stop.evaluate("z").result
+        try:
+            assert stop.evaluate("[key for key, _ in keys]").result == "['a', 'b']"
+        except Refused as refused:
+            assert "known only by advancing it" in str(refused)
+        with pytest.raises(Refused, match="known only by advancing it"):
+            stop.evaluate("list(mapped)")
+
+    numbers = iter([5, 6, 7])
+    next(numbers)
+    result = stop_in(function, torch.ones(2), numbers, look=look)
+    assert list(numbers) == [6, 7]
+    assert result.tolist() == [1 + 5 + 2 + 11 + 2 + 3.0] * 2

@@ -22,8 +22,8 @@ from dynascope.agent.inspection.hovering import check_hover, root_name
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.paths import row_at
 from dynascope.agent.inspection.rows import Look, Row
-from dynascope.agent.inspection.shadow import Shadow, ShadowGlobals
-from dynascope.agent.inspection.shadow_builtins import builtins_at, told
+from dynascope.agent.inspection.shadow import Shadow
+from dynascope.agent.inspection.shadow_builtins import ShadowGlobals, builtins_at, told
 from dynascope.agent.internals.comptime_context import console_text
 from dynascope.agent.internals.containment import ActRefused
 from dynascope.agent.internals.isolation import CalculationRefused, guards_suppressed, isolated, static_fake_mode

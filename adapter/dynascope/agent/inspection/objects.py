@@ -193,6 +193,11 @@ def _builtin_value(stand_in: Any, name: str) -> Any:
         return shadow.of_real(part(items))
     if part is not None:
         return shadow.container(part)
+    if name in ("__iter__", "__next__"):
+        raise EvaluationError(
+            "What this iterator gives next is known only by advancing it, and it is the program's own: look at what it "
+            "iterates over instead."
+        )
     raise EvaluationError(
         f"{class_text(cls)}.{name} cannot be used at a compile-time stop: it is not written in Python."
     )

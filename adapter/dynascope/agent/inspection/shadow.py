@@ -9,15 +9,14 @@ from __future__ import annotations
 import enum
 import functools
 import types
-from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from dynascope.agent.inspection.errors import EvaluationError
-from dynascope.agent.inspection.names import Named, Names
+from dynascope.agent.inspection.names import Named
 from dynascope.agent.inspection.objects import object_stand_in
-from dynascope.agent.inspection.shadow_builtins import shadow_builtins
+from dynascope.agent.inspection.shadow_builtins import ShadowGlobals
 from dynascope.agent.inspection.stand_ins import (
     ReadOnlyDefaultDict,
     ReadOnlyDeque,
@@ -150,6 +149,10 @@ class Shadow:
         return made
 
     def _parts(self, variable: object, held: Parts) -> Any:
+        if held.rest is not None:
+            return iter([self._next(each) for each in held.rest])
+        if held.is_iterator:
+            return object_stand_in(self, Named(variable), types.GeneratorType, None, held.parts, None)
         values = {name: self.of_variable(part) for name, part in held.parts.items() if part is not None}
         if held.title in ("range", "slice"):
             return {"range": range, "slice": slice}[held.title](*values.values())
@@ -161,8 +164,17 @@ class Shadow:
             return types.MethodType(values["__func__"], values["__self__"])
         return object_stand_in(self, Named(variable), types.SimpleNamespace, None, held.parts, None)
 
+    def _next(self, given: Any) -> Any:
+        """What an iterator gives, see `Parts.rest`."""
+        if type(given) is tuple:
+            return tuple(map(self._next, given))
+        return self.of_variable(given) if is_variable(given) else given
+
     def _make_real(self, value: Any) -> Any:
         kind = type(value)
+        if kind in _READ_BY_COPY:
+            _, (items,), *at = value.__reduce__()
+            return iter([self.of_real(item) for item in list(items)[at[0] if at else 0 :]])
         if is_tensor(value):
             return self.tensor(value)
         if is_symbolic(value):
@@ -241,6 +253,9 @@ class Shadow:
         return fake
 
 
+_ITERATED: tuple[Any, ...] = ([], (), {}, {}.values(), {}.items(), set())
+_READ_BY_COPY = frozenset(type(iter(each)) for each in _ITERATED)
+"""Iterators that tell what is left of them without going on."""
 _DICTS = {"OrderedDict": ReadOnlyOrderedDict, "defaultdict": ReadOnlyDefaultDict}
 _AS_THEY_ARE = frozenset({types.MethodType, types.FunctionType, types.BuiltinFunctionType})
 _LIBRARIES = frozenset(
@@ -270,26 +285,3 @@ def _not_now(name: str) -> Any:
         raise EvaluationError(f"Hovering does not call {name}(): evaluate it in the debug console.")
 
     return refused
-
-
-class ShadowGlobals(dict[str, Any]):
-    """A function's globals, each shadowed when it is read (CPython asks `__missing__` of a dict subclass)."""
-
-    def __init__(
-        self,
-        shadow: Shadow,
-        real: dict[str, Any],
-        names: Names | None = None,
-        builtins: dict[str, Any] | None = None,
-    ) -> None:
-        """An expression at a frame finds its `names` before these; `builtins` are those of a function otherwise."""
-        super().__init__({"__builtins__": builtins or shadow_builtins(), "__name__": real.get("__name__")})
-        self._shadow, self._real, self._names = shadow, real, names
-
-    def __missing__(self, name: str) -> Any:
-        if self._names is not None:
-            return self._shadow.named(self._names.find(name))
-        return self._shadow.of_real(self._real[name])
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({**self._real, **dict.fromkeys(dict.keys(self))})

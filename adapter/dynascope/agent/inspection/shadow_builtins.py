@@ -193,3 +193,26 @@ def _method(shadow: Any, names: Names) -> tuple[type, Any] | None:
 def _has_method(cls: type, code: types.CodeType) -> bool:
     found = cls.__dict__.get(code.co_name, MISSING)
     return found is not MISSING and wrapped_code(found) is code
+
+
+class ShadowGlobals(dict[str, Any]):
+    """A function's globals, each shadowed when it is read (CPython asks `__missing__` of a dict subclass)."""
+
+    def __init__(
+        self,
+        shadow: Any,
+        real: dict[str, Any],
+        names: Names | None = None,
+        builtins: dict[str, Any] | None = None,
+    ) -> None:
+        """An expression at a frame finds its `names` before these; `builtins` are those of a function otherwise."""
+        super().__init__({"__builtins__": builtins or shadow_builtins(), "__name__": real.get("__name__")})
+        self._shadow, self._real, self._names = shadow, real, names
+
+    def __missing__(self, name: str) -> Any:
+        if self._names is not None:
+            return self._shadow.named(self._names.find(name))
+        return self._shadow.of_real(self._real[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self._real, **dict.fromkeys(dict.keys(self))})

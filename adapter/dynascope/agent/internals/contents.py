@@ -89,6 +89,9 @@ class Parts:
     title: str
     parts: dict[str, object] = field(default_factory=dict)
     call: bool = False
+    is_iterator: bool = False
+    rest: Sequence[object] | None = None
+    """What an iterator gives next, where that can be told without advancing it: variables, tuples of them, numbers."""
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
+from dynascope.agent.internals import iterators
 from dynascope.agent.internals.contents import (
     MISSING,
     Cell,
@@ -28,7 +29,14 @@ from dynascope.agent.internals.contents import (
     Unset,
 )
 from dynascope.agent.internals.side_effects import SideEffects
-from dynascope.agent.internals.variables import class_names, fields, is_variable, look_through_lazy, source_text
+from dynascope.agent.internals.variables import (
+    class_names,
+    fields,
+    is_variable,
+    look_through_lazy,
+    source_text,
+    variables_among,
+)
 
 Reader: TypeAlias = Callable[[object, dict[str, Any], SideEffects], Contents]
 
@@ -158,13 +166,13 @@ def _module(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
 
 
 def _function(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
-    return Real(known["fn"]) if known.get("fn") is not None else Parts("function", _variables(known))
+    return Real(known["fn"]) if known.get("fn") is not None else Parts("function", variables_among(known))
 
 
 def _nested_function(_: object, known: dict[str, Any], effects: SideEffects) -> Contents:
     name, code = (_constant_value(known.get(key), effects) for key in ("fn_name", "code"))
     if not isinstance(code, types.CodeType):
-        return Parts(f"function {name}", _variables(known))
+        return Parts(f"function {name}", variables_among(known))
     closure = known.get("closure")
     held = contents(closure, effects) if is_variable(closure) else None
     cells = dict(zip(code.co_freevars, held.items, strict=False)) if isinstance(held, Items) else {}
@@ -200,11 +208,11 @@ def _generator(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
     tracer, code = known.get("inline_tracer"), known.get("code")
     name = getattr(code, "co_qualname", "generator")
     if tracer is None:
-        return Parts(f"generator {name}")
+        return Parts(f"generator {name}", is_iterator=True)
     state = (
         "exhausted" if getattr(tracer, "generator_exhausted", False) else f"at line {getattr(tracer, 'lineno', '?')}"
     )
-    return Parts(f"generator {name} {state}", dict(tracer.symbolic_locals))
+    return Parts(f"generator {name} {state}", dict(tracer.symbolic_locals), is_iterator=True)
 
 
 def _range(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
@@ -223,11 +231,6 @@ def _exception(_: object, known: dict[str, Any], effects: SideEffects) -> Conten
     cls = known.get("exc_type") or known.get("value_type")
     parts = {f"args[{i}]": v for i, v in enumerate(arguments) if is_variable(v)}
     return Parts(getattr(cls, "__name__", "exception"), parts, call=True)
-
-
-def _list_iterator(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
-    items, index = known.get("items") or (), known.get("index", 0)
-    return Parts(f"iterator at {index} of {len(items)}", {f"[{i}]": v for i, v in enumerate(items)})
 
 
 def _attribute(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
@@ -249,19 +252,7 @@ def _real(variable: object, known: dict[str, Any], effects: SideEffects) -> Cont
 
 def _anything(variable: object, known: dict[str, Any], _: SideEffects) -> Contents:
     """A kind nobody described: its class, and every variable among its fields."""
-    return Parts(class_names(variable)[0].removesuffix("Variable"), _variables(known))
-
-
-def _variables(known: dict[str, Any]) -> dict[str, object]:
-    parts: dict[str, object] = {}
-    for key, value in known.items():
-        if is_variable(value):
-            parts[key] = value
-        elif type(value) in (list, tuple) and value and all(map(is_variable, value)):
-            parts |= {f"{key}[{i}]": v for i, v in enumerate(value)}
-        elif type(value) is dict and value and all(map(is_variable, value.values())):
-            parts |= {f"{key}[{k}]": v for k, v in value.items() if isinstance(k, str)}
-    return parts
+    return Parts(class_names(variable)[0].removesuffix("Variable"), variables_among(known))
 
 
 _READERS: dict[str, Reader] = {
@@ -285,8 +276,7 @@ _READERS: dict[str, Reader] = {
     "FunctoolsPartialVariable": _partial,
     "LocalGeneratorObjectVariable": _generator,
     "ExceptionVariable": _exception,
-    "ListIteratorVariable": _list_iterator,
-    "BaseListIteratorVariable": _list_iterator,
+    **iterators.READERS,
     "GetAttrVariable": _attribute,
     "CallMethodVariable": _attribute,
     "NullVariable": _null,

@@ -73,3 +73,16 @@ def look_through_lazy(variable: object) -> tuple[object | None, Any]:
 def key_variable(key: object) -> object:
     """The variable behind a dict or set key: `hashable.HashableTracker.vt` (2.12; before, of `dicts`)."""
     return vars(key)["vt"] if not is_variable(key) and hasattr(key, "vt") else key
+
+
+def variables_among(known: dict[str, Any]) -> dict[str, object]:
+    """Of the fields of a variable, those that hold variables, by name; `name[0]`, `name[key]` in containers."""
+    parts: dict[str, object] = {}
+    for key, value in known.items():
+        if is_variable(value):
+            parts[key] = value
+        elif type(value) in (list, tuple) and value and all(map(is_variable, value)):
+            parts |= {f"{key}[{i}]": v for i, v in enumerate(value)}
+        elif type(value) is dict and value and all(map(is_variable, value.values())):
+            parts |= {f"{key}[{k}]": v for k, v in value.items() if isinstance(k, str)}
+    return parts
