@@ -334,6 +334,12 @@ def test_log_messages() -> None:
         text = format_log_message("{{x}} is {x.dtype}, {len(items)} items, {nothing}", current_translator())
         assert text == "{x} is torch.float32, 3 items, <NameError: name 'nothing' is not defined>"
         assert format_log_message("{ {'a': 1}['a'] }", current_translator()) == "1"
+        text = format_log_message(
+            "{self.calls:03d} {x.shape[0]!r} {factor:>{len(items)}}| {'a}b'!s:.2} {'s'!r} {x} {x!r:>12} {factor:q}",
+            current_translator(),
+        )
+        assert text.startswith("001 8   3| a} 's' f32[8, 16]   f32[8, 16] <ValueError: Unknown format code 'q'")
+        assert "which is not known at compile time" in format_log_message("{x.sum():.2f}", current_translator())
 
     stop_in_model(look)
 

@@ -20,6 +20,7 @@ from dynascope.dap.protocol.arguments import (
     ClientFunctionBreakpoint,
     ClientInstructionBreakpoint,
 )
+from dynascope.wire import log_messages
 from dynascope.wire.counting import counted
 from dynascope.wire.dap import (
     FIRST_ENTRY_ID,
@@ -234,5 +235,6 @@ def for_debugpy(entry: Entry) -> Asked:
         condition = counted(entry.id, asked.condition, asked.hit_condition, getattr(asked, "log_message", None))
         asked = msgspec.structs.replace(asked, condition=condition, hit_condition=None)
     if isinstance(asked, ClientBreakpoint):
-        return msgspec.structs.replace(asked, line=entry.line() or asked.line, mode=None)
+        log_message = log_messages.for_debugpy(asked.log_message) if asked.log_message else None
+        return msgspec.structs.replace(asked, line=entry.line() or asked.line, mode=None, log_message=log_message)
     return asked

@@ -87,7 +87,7 @@ def log_text(template: str, live: LiveCapture, moment: Moment) -> str:
         value = _value(expression, live, moment)
         return value if type(value) is str else _shown(value, Look(None)).value
 
-    return fill(template, text_of)
+    return fill(template, text_of, lambda expression: _value(expression, live, moment))
 
 
 def row(expression: str, live: LiveCapture, moment: Moment, look: Look) -> Row:
