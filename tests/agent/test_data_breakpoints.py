@@ -38,6 +38,19 @@ class Module(torch.nn.Module):
         return y
 
 
+class Late(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.state = Counter()
+
+    def forward(self, x):
+        y = x + 1
+        self.flag = True
+        self.state.last = y
+        self.flag = False
+        return y * 2
+
+
 def changes(x):
     y = x + 1
     for _ in range(3):
@@ -108,6 +121,17 @@ def watched(function, *arguments, what, access: DataAccess = "write", dynamic=Fa
     assert {stop.message.reason for stop in session.stops} <= {"data breakpoint"}
     assert all(stop.message.hit_breakpoint_ids == [9] for stop in session.stops)
     return [str(stop.message.text).rpartition(" (")[0] for stop in session.stops]
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("self.flag", ["self.flag is set to True", "self.flag is set to False"]),
+        ("self.state.last", ["self.state.last is set to f32[2]"]),
+    ],
+)
+def test_an_attribute_that_does_not_exist_yet_is_set(what: str, told: list[str]):
+    assert watched(Late(), torch.ones(2), what=f"local::{HERE}::Late.forward::{what}") == told
 
 
 def test_a_tensor_changes_shape_and_dtype_and_nothing_else_is_a_change():

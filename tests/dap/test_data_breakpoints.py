@@ -83,6 +83,22 @@ def test_a_guard_row_and_a_list(client: DapClient, runtime: bool) -> None:
     assert client.wait_for_end() == 0
 
 
+@BOTH
+def test_an_attribute_that_does_not_exist_yet(client: DapClient, runtime: bool) -> None:
+    stop = stopped(client, runtime)
+    frame = stop.frames(0, 1)[0].id
+    found = client.request("dataBreakpointInfo", {"name": "self.late", "frameId": frame})
+    assert found["description"].endswith(": there is none yet, it stops when it is set")
+    for refused in ("y.late", "self.late.later", "nobody.late"):
+        assert client.request("dataBreakpointInfo", {"name": refused, "frameId": frame})["dataId"] is None
+    placed = watch(client, {"dataId": found["dataId"], "accessType": "write"})
+    late = next_stop(stop)
+    assert late.hit_breakpoint_ids == [placed[0]["id"]]
+    assert late.body["text"] == f"self.late is set to 3 (watched.py:{line(WATCHED, 'late')})"
+    late.resume()
+    assert client.wait_for_end() == 0
+
+
 def test_what_cannot_be_watched_says_why(client: DapClient) -> None:
     stop = stopped(client, True)
     symbolic, running = stop.frames(0, 2)

@@ -18,6 +18,7 @@ class Model(torch.nn.Module):
         y = y.view(-1)  # reshape
         self.cache.append(y)  # append
         y = y.half()  # half
+        self.late = 3  # late
         return y.view(4, 4) - x
 
 

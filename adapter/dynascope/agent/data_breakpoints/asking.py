@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import torch
 
 from dynascope.agent.data_breakpoints import data_id, information, names, subject
@@ -15,6 +16,8 @@ from dynascope.agent.internals.tracing import Translator, active_translators, co
 from dynascope.wire.dap import DataBreakpointInfo
 
 _OF_THE_CONSOLE = "{} is a name of the debug console: nothing in the program changes or reads it."
+
+_NONE_YET = ": there is none yet, it stops when it is set"
 
 
 def of_child(below: Below, scope: Names | None, name: str) -> DataBreakpointInfo:
@@ -46,6 +49,10 @@ def of_expression(name: str, frame: Any) -> DataBreakpointInfo:
             for each in callers[at::-1]:
                 if subject.find(each, name) is not None or (on.kind == "local" and _will_have(each, name)):
                     return information.of_expression(name, each, is_known=True)
+            for each in callers[at::-1]:
+                if on.kind == "local" and subject.may_be_set(each, name):
+                    found = information.of_expression(name, each, is_known=True)
+                    return msgspec.structs.replace(found, description=f"{found.description}{_NONE_YET}")
         if on.kind == "local" and on.function == data_id.ANYWHERE:
             function = resume.original_code(code_of(frame)).co_qualname
             return names.refusal(f"There is no {name} in {function}, or in what called it.")

@@ -13,7 +13,7 @@ from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.paths import row_at
 from dynascope.agent.inspection.rows import Datum, Look, Row
 from dynascope.agent.inspection.symbolic_text import contents
-from dynascope.agent.internals.contents import Cell, Contents, Number, Tensor, Unrealised
+from dynascope.agent.internals.contents import Cell, Contents, Number, Object, Real, Tensor, Unrealised
 from dynascope.agent.internals.fake_tensors import is_symbolic
 from dynascope.agent.internals.frame_state import source_of_global
 from dynascope.agent.internals.guard_events import as_written
@@ -53,6 +53,25 @@ def find(translator: Translator, what: str) -> Subject | None:
         look = names.look()
         row = row_at(expression, names, look)
         return None if row is None else _subject(row, expression, names, look)
+
+
+def may_be_set(translator: Translator, what: str) -> bool:
+    """Whether an access path that leads nowhere ends in an attribute that its owner, which is there, may get."""
+    expression = access_path(what)
+    if not isinstance(expression, ast.Attribute):
+        return False
+    with torch._C.DisableTorchFunction():
+        names = Names(translator)
+        look = names.look()
+        row = row_at(expression.value, names, look)
+        held = of_row(row, look)[1] if row is not None else None
+    if isinstance(held, Object):
+        return True
+    if not isinstance(held, (Real, Unrealised)):
+        return False
+    kind = type(held.value)
+    has_dict = kind.__dictoffset__ != 0 and not issubclass(kind, torch.Tensor)
+    return has_dict or any(expression.attr in vars(each) for each in kind.__mro__)
 
 
 def of_row(row: Row, look: Look) -> tuple[object | None, Contents | None]:
