@@ -185,6 +185,7 @@ def test_what_would_change_the_program_is_refused(expression: str, context: str)
         ("1 +", "SyntaxError: invalid syntax"),
         ("", "There is nothing to evaluate."),
         ("x.nope", "AttributeError"),
+        ("x.data_ptr() == 0", "The address of a tensor's data is not known at compile time."),
         ("1 / 0", "ZeroDivisionError: division by zero"),
         ("exit(3)", "SystemExit: 3"),
         ("x @ x", "RuntimeError"),

@@ -188,3 +188,27 @@ torch.compile(lambda x: Square.apply(x, 2), backend="eager")(x)
     assert stop.where()[1] == inside and stop.at_compile_time
     assert stop.evaluate("ctx.p == 2").result == "True" and "x = " in stop.evaluate("__ctx__.print_locals()").result
     assert "no answer" not in client.output("important")
+
+
+def test_logpoints_format_as_f_strings_do_and_iterators_stay_where_they_are(client: DapClient, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    program = tmp_path / "program.py"
+    program.write_text("""
+import torch
+
+def function(x, n):
+    it = iter([1, 2, 3])
+    y = x * next(it)
+    return y + sum(it) + n
+
+torch.compile(function, backend="eager")(torch.ones(4, 3), 7)
+print("end")
+""")
+    compiled = {"line": 6, "logMessage": "n={n:03d} {x.shape[0]!r} {n:>{2}}|"}
+    running = {"line": 10, "logMessage": "torch {3:03d} {'t'!r}"}
+    client.launch(launch(program), {program: [compiled, 7, running]})
+    stop = client.wait_for_stop()
+    assert "n=007 4  7|" in client.output("console")
+    assert stop.evaluate("list(it)").result == "[2, 3]" == stop.evaluate("list(it)").result
+    stop.resume()
+    client.wait_for_end()
+    assert "torch 003 't'" in "".join(client.output(kind) for kind in ("console", "stdout", "stderr", "important"))

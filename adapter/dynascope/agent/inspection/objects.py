@@ -182,6 +182,7 @@ def _builtin_method(stand_in: Any, descriptor: Any, name: str) -> Callable[..., 
     def call(*arguments: Any, **named: Any) -> Any:
         return getattr(_builtin_value(stand_in, name), name)(*arguments, **named)
 
+    call.__qualname__ = getattr(descriptor, "__qualname__", name)
     return call
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.stand_ins import (
     ReadOnlyDefaultDict,
     ReadOnlyDeque,
@@ -19,7 +20,7 @@ from dynascope.agent.inspection.stand_ins import (
 )
 from dynascope.agent.internals.fake_tensors import is_fake
 
-TOLD = frozenset({"__class__", "grad", "grad_fn"})
+TOLD = frozenset({"__class__", "data_ptr", "grad", "grad_fn"})
 """Attributes that an expression asks of `attribute`, because a fake has its own."""
 
 _KEPT = "_dynascope_original"
@@ -87,6 +88,8 @@ def attribute(value: Any, name: str) -> Any:
     """`getattr` for the attributes in `TOLD`."""
     if name == "__class__":
         return class_of(value)
+    if name == "data_ptr" and is_fake(value):
+        raise EvaluationError("The address of a tensor's data is not known at compile time.")
     original = value.__dict__.get(_KEPT) if is_fake(value) else None
     if original is None:
         return getattr(value, name)
