@@ -9,6 +9,7 @@ from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.program import Program
 from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import (
+    CONTEXTS,
     DISABLING,
     LAYERS,
     MASKS,
@@ -60,9 +61,10 @@ class Calls(ABC):
     def _report(self, node: ast.expr | ast.stmt, rule: Rule) -> None:
         if not self._certain or self._uncompiled:
             return
-        if rule.unless and any(module.sets(rule.unless) for module in self._program.modules.values()):
+        if any(module.sets(option) for option in rule.unless for module in self._program.modules.values()):
             return
         self._program.report(self._module, node, rule, self._name)
+        self._program.breaks += 1
         if self._unresumable:
             self._uncompiled = True
 
@@ -94,7 +96,8 @@ class Calls(ABC):
             case Named(name):
                 return self._call_of_named(node, name, arguments)
             case Function():
-                return self._program.call(
+                before = self._program.breaks
+                result = self._program.call(
                     function,
                     arguments,
                     keywords,
@@ -102,6 +105,9 @@ class Calls(ABC):
                     depth=self._depth + 1,
                     more=more,
                 )
+                if self._unresumable and self._program.breaks > before:
+                    self._uncompiled = True  # it breaks here, too: at the call
+                return result
             case Instance(info):
                 forward = self._program.method(info, "forward") or self._program.method(info, "__call__")
                 if forward is not None:
@@ -111,7 +117,7 @@ class Calls(ABC):
             case Class(info):
                 return Instance(info)
             case Several(items, True):
-                result: Value = arguments[0] if arguments else UNKNOWN
+                result = arguments[0] if arguments else UNKNOWN
                 for each in items:
                     result = self._apply(node, each, [result], {}, False)
                 return result
@@ -136,6 +142,14 @@ class Calls(ABC):
         """Something from outside of the workspace is called."""
         if name == DISABLED.name:
             self._report(node, rules.DISABLED)
+            return UNKNOWN
+        if name in ("builtins.all", "builtins.any"):
+            if isinstance(node.args[0] if node.args else None, ast.GeneratorExp) and isinstance(arguments[0], Several):
+                if _holds_tensors(arguments[0]):
+                    self._report(node, rules.BRANCH)
+                    self._uncompiled |= self._certain  # the generator cannot be resumed
+                elif MAYBE_TENSOR in arguments[0].items:
+                    self._certain = False
             return UNKNOWN
         if name in rules.FUNCTIONS:
             self._report(node, rules.FUNCTIONS[name])
@@ -177,7 +191,7 @@ class Calls(ABC):
             return Constant(True) if self._program.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
         if name in ("builtins.enumerate", "builtins.reversed", "builtins.list", "builtins.tuple", "builtins.zip"):
             return _iterated(name, arguments)
-        if name.startswith("torch.") and name.split(".")[1] in ("no_grad", "autocast", "inference_mode", "enable_grad"):
+        if name in CONTEXTS:
             return Named(f"{name}()")
         return result_of(name) or UNKNOWN
 
@@ -190,7 +204,7 @@ class Calls(ABC):
             if method in rules.LOGGER_METHODS:
                 self._report(node, rules.LOGGING)
             return UNKNOWN
-        known = is_tensor(receiver) or receiver == MAYBE_TENSOR
+        known = is_tensor(receiver) or (receiver == MAYBE_TENSOR and self._looks_like_a_tensors(node, method))
         if method in rules.METHODS and known:
             self._report(node, rules.METHODS[method])
             return TENSOR if rules.METHODS[method] is rules.DYNAMIC_SHAPE and method != "nonzero" else UNKNOWN
@@ -204,9 +218,20 @@ class Calls(ABC):
             if method in MASKS or method == "bool":
                 return MASK
             return TENSOR if method in TENSOR_METHODS else UNKNOWN
-        if receiver == MAYBE_TENSOR and method in TELLING_METHODS:
+        if receiver == MAYBE_TENSOR and method in TELLING_METHODS and self._looks_like_a_tensors(node, method):
             return MASK if method in MASKS else TENSOR
         return MAYBE_TENSOR if receiver == MAYBE_TENSOR and method in TENSOR_METHODS else UNKNOWN
+
+    def _looks_like_a_tensors(self, node: ast.Call, method: str) -> bool:
+        """Whether a method of an argument of which nothing is said is a tensor's: not one of a class of the program,
+        nor the `backward(loss)` of whatever drives the training."""
+        if method in ("backward", "item", "tolist") and node.args:
+            return False
+        return not self._program.has_method(method)
+
+
+def _holds_tensors(value: Value) -> bool:
+    return isinstance(value, Several) and any(map(is_tensor, value.items))
 
 
 def _iterated(name: str, arguments: list[Value]) -> Value:

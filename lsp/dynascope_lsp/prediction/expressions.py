@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.calls import Calls
 from dynascope_lsp.prediction.modules import ClassInfo, Module
-from dynascope_lsp.prediction.torch_names import TENSOR_ATTRIBUTES, usual_name
+from dynascope_lsp.prediction.torch_names import DISABLING, TENSOR_ATTRIBUTES, usual_name
 from dynascope_lsp.prediction.values import (
+    DISABLED,
     MASK,
     MAYBE_TENSOR,
     OTHER,
@@ -172,12 +173,15 @@ class Expressions(Calls):
             item = over.items[0]
         elif is_tensor(over):
             item = TENSOR
+        elif over == MAYBE_TENSOR:
+            item = MAYBE_TENSOR
         self._assign(generators[0].target, item)
         simple = len(generators) == 1 and not generators[0].ifs
         value = self.evaluate(element) if simple else UNKNOWN
         self._unresumable -= 1
         self.names = saved
-        return Several((value,)) if isinstance(value, Instance | Tensor | Function) else UNKNOWN
+        known = isinstance(value, Instance | Tensor | Function) or value == MAYBE_TENSOR
+        return Several((value,)) if known else UNKNOWN
 
     def _compare(self, node: ast.Compare) -> Value:
         values = [self.evaluate(each) for each in (node.left, *node.comparators)]
@@ -189,6 +193,8 @@ class Expressions(Calls):
                 if isinstance(values[0], Tensor | Instance | Function):
                     return Constant(not positive)
             return OTHER
+        if len(values) == 2 and isinstance(node.ops[0], ast.Eq | ast.NotEq) and any(map(_is_no_number, values)):
+            return Constant(isinstance(node.ops[0], ast.NotEq)) if any(map(is_tensor, values)) else OTHER
         if any(isinstance(each, ast.In | ast.NotIn | ast.Is | ast.IsNot) for each in node.ops):
             return OTHER
         if any(map(is_tensor, values)):
@@ -228,7 +234,12 @@ class Expressions(Calls):
 
     def _attribute_of(self, owner: Instance, info: ClassInfo, name: str) -> Value:
         found = self._program.method(info, name)
+        if self._program.set_outside(name) or (not owner.exact and self._program.overridden(info, name)):
+            return UNKNOWN
         if found is not None:
+            replaced = self._replaced(info, name)
+            if replaced is not None:
+                return replaced
             assert not isinstance(found.node, ast.Lambda)
             if any(dotted(each) in ("property", "functools.cached_property") for each in found.node.decorator_list):
                 method = Function(found.module, found.node, found.owner, owner)
@@ -237,9 +248,27 @@ class Expressions(Calls):
             return self._program.decorated(Function(found.module, found.node, found.owner, bound))
         for each in self._program.bases(info):
             if name in each.attributes:
-                value, _ = each.attributes[name]
+                value, assigned_in = each.attributes[name]
+                if assigned_in is None and (each.node.decorator_list or each.node.bases):
+                    return UNKNOWN  # a field of a dataclass or the like: a default
                 result = self._value_of_attribute(owner, each.module, value)
                 return (
                     result if isinstance(result, Instance | Several | Named | Function | Constant | Tensor) else UNKNOWN
                 )
         return UNKNOWN
+
+    def _replaced(self, info: ClassInfo, name: str) -> Value | None:
+        """What stands in for a method: `self.step = torch.compiler.disable(self.step)`; None when it is itself."""
+        for each in self._program.bases(info):
+            if name in each.attributes and each.attributes[name][1] is not None:
+                value = each.attributes[name][0]
+                called = self._program.name_of(each.module, value.func) if isinstance(value, ast.Call) else None
+                if called in DISABLING:
+                    return DISABLED
+                return None if called == "torch.compile" else UNKNOWN
+        return None
+
+
+def _is_no_number(value: Value) -> bool:
+    """Compared with it, a tensor is not compared by its elements."""
+    return isinstance(value, Constant) and (value.value is None or isinstance(value.value, str))

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable
 
 from dynascope_lsp.prediction import rules
+from dynascope_lsp.prediction.control_flow import breaks_out, leaves, raises
 from dynascope_lsp.prediction.expressions import Expressions
 from dynascope_lsp.prediction.modules import Module
 from dynascope_lsp.prediction.program import Program
@@ -78,9 +79,17 @@ class Frame(Expressions):
         if name is not None:
             last = name.rpartition(".")[2]
             if last.endswith("Tensor"):
-                return TENSOR
+                return TENSOR if self._is_torchs(name) else UNKNOWN
             return OTHER if last in _NOT_TENSORS else UNKNOWN
         return UNKNOWN if has_default or annotation is not None else MAYBE_TENSOR
+
+    def _is_torchs(self, name: str) -> bool:
+        """Whether an annotation means `torch.Tensor` or one of its kinds."""
+        head, _, rest = name.partition(".")
+        value = self._program.global_value(self._module, head)
+        if isinstance(value, Named):
+            return f"{value.name}.{rest}".startswith("torch.")
+        return value == UNKNOWN and name in ("Tensor", "torch.Tensor")
 
     def run(self) -> Value:
         node = self._function.node
@@ -88,12 +97,7 @@ class Frame(Expressions):
         if isinstance(node, ast.Lambda):
             return self.evaluate(node.body)
         self._block(node.body)
-        if not self._returned:
-            return Constant(None)
-        result: Value | None = self._returned[0]
-        for each in self._returned[1:]:
-            result = merged(result, each)
-        return result if result is not None else UNKNOWN
+        return merged(*self._returned) if self._returned else Constant(None)
 
     def _value_of_attribute(self, owner: Instance, module: Module, value: ast.expr) -> Value:
         frame = Frame.to_evaluate(self._program, module)
@@ -133,7 +137,7 @@ class Frame(Expressions):
             case ast.If():
                 return self._if(node)
             case ast.While():
-                self._while(node)
+                return self._while(node)
             case ast.For() | ast.AsyncFor():
                 self._for(node)
             case ast.With() | ast.AsyncWith():
@@ -160,8 +164,7 @@ class Frame(Expressions):
                 return True
             case ast.Match(subject, cases):
                 self.evaluate(subject)
-                for case in cases:
-                    self._in_doubt(lambda case=case: self._block(case.body))  # type: ignore[misc]
+                self._one_of([case.body for case in cases])
             case ast.Global(names) | ast.Nonlocal(names):
                 for name in names:
                     self.names[name] = UNKNOWN
@@ -180,11 +183,11 @@ class Frame(Expressions):
         elif ended[1]:
             self.names = first
         self.names = {name: merged(first.get(name), self.names.get(name)) for name in {*first, *self.names}}
-        if any(ended) and not all(ended) and not _raises(node):
+        if any(ended) and not all(ended) and not raises(node):
             self._certain = False  # what follows is not always reached
         return all(ended)
 
-    def _while(self, node: ast.While) -> None:
+    def _while(self, node: ast.While) -> bool:
         self._unresumable += 1
         known = self._test(node.test)
         if known is not False:
@@ -192,8 +195,11 @@ class Frame(Expressions):
             if known:
                 self._block(node.body)
             else:
-                self._in_doubt(lambda: self._block(node.body))
+                self._one_of([node.body])
         self._unresumable -= 1
+        if leaves(node.body):
+            self._certain = False
+        return known is True and not breaks_out(node.body)
 
     def _for(self, node: ast.For | ast.AsyncFor) -> None:
         over = self.evaluate(node.iter)
@@ -202,17 +208,32 @@ class Frame(Expressions):
         items = over.items if isinstance(over, Several) else (TENSOR if is_tensor(over) else UNKNOWN,)
         certain = self._certain
         for item in items[:_ITEMS]:
+            self._certain = certain and self._has_items(node.iter, over)
             self._assign(node.target, item)
             self._block(node.body)
-            self._certain = certain
         self._unresumable -= 1
-        self._block(node.orelse)
+        self._certain = certain and not leaves(node.body)
+        if breaks_out(node.body):
+            self._in_doubt(lambda: self._block(node.orelse))
+        else:
+            self._block(node.orelse)
+
+    def _has_items(self, node: ast.expr, over: Value) -> bool:
+        """Whether a loop over this very likely runs; lists of callbacks and the like are often empty."""
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return node.func.id == "range" or any(self._has_items(each, self._quietly(each)) for each in node.args)
+        return is_tensor(over) or over == MAYBE_TENSOR or (isinstance(over, Several) and bool(over.items))
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
         resumable = True
         for item in node.items:
+            before = self._program.breaks
             value = self.evaluate(item.context_expr)
-            resumable &= isinstance(value, Named) and value.name.startswith("torch.")
+            known = isinstance(value, Named) and value.name.startswith(("torch.", "contextlib."))
+            resumable &= known
+            if self._certain and not known:
+                self._uncompiled |= self._program.breaks > before  # Dynamo does not enter what it has not made
+                self._certain = False
             if item.optional_vars is not None:
                 self._assign(item.optional_vars, UNKNOWN)
         self._unresumable += not resumable
@@ -223,12 +244,25 @@ class Frame(Expressions):
     def _try(self, node: ast.Try | ast.TryStar) -> bool:
         self._unresumable += 1
         ended = self._block(node.body)
-        for handler in node.handlers:
-            self._in_doubt(lambda handler=handler: self._block(handler.body))  # type: ignore[misc]
-        self._unresumable -= 1
         if not ended:
             ended = self._block(node.orelse)
+        if node.handlers:
+            self._one_of([handler.body for handler in node.handlers])
+        self._unresumable -= 1
         return self._block(node.finalbody) or (ended and not node.handlers)
+
+    def _one_of(self, bodies: list[list[ast.stmt]]) -> None:
+        """Look at blocks of which one runs, or none."""
+        before = self.names
+        left = [before]
+        for body in bodies:
+            self.names = dict(before)
+            if not self._in_doubt(lambda body=body: self._block(body)):  # type: ignore[misc]
+                left.append(self.names)
+            elif not isinstance(body[-1], ast.Raise):
+                self._certain = False  # what follows is not always reached
+        names = {name for each in left for name in each}
+        self.names = {name: merged(*(each.get(name) for each in left)) for name in names}
 
     def _forget(self, body: list[ast.stmt]) -> None:
         """Before a loop: what it assigns is whatever the last turn left, unless it is a tensor anyway."""
@@ -262,8 +296,3 @@ _NOTHING = ast.Lambda(
 def _loaded(target: ast.expr) -> ast.expr:
     """The target of `+=`, as it is read."""
     return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else ast.Constant(None)
-
-
-def _raises(node: ast.If) -> bool:
-    """Whether a branch ends in an exception: then what follows is what usually runs."""
-    return any(branch and isinstance(branch[-1], ast.Raise) for branch in (node.body, node.orelse))

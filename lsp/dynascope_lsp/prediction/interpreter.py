@@ -10,11 +10,13 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from dynascope_lsp.prediction.control_flow import is_generator
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.modules import Module
 from dynascope_lsp.prediction.program import Program
 from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.values import (
+    OTHER,
     UNKNOWN,
     Class,
     Constant,
@@ -47,7 +49,8 @@ class Interpreter(Program):
         self.reports: dict[tuple[str, int, int, str], Report] = {}
         self._budget = BUDGET
         self._alive: list[Function] = []
-        self._results: dict[object, Value] = {}
+        self._results: dict[object, tuple[Value, bool]] = {}
+        """And whether it broke."""
 
     def trace(self, function: Function) -> None:
         """Look at a function as a compile would that begins with it."""
@@ -75,12 +78,18 @@ class Interpreter(Program):
             more,
         )
         if key in self._results:
-            return self._results[key]
-        self._results[key] = UNKNOWN  # a recursion finds this
+            result, breaks = self._results[key]
+            self.breaks += breaks
+            return result
+        if is_generator(function.node):
+            return OTHER  # it runs when it is asked for values, if it is
+        self._results[key] = UNKNOWN, False  # a recursion finds this
         self._alive.append(function)  # its parts are known by their ids
+        before = self.breaks
         frame = Frame(self, function, certain, depth)
         frame.bind(arguments, keywords, more=more)
-        self._results[key] = result = frame.run()
+        result = frame.run()
+        self._results[key] = result, self.breaks > before
         return result
 
     def evaluate(self, module: Module, node: ast.expr) -> Value:
@@ -100,7 +109,9 @@ def _kind(value: Value | None) -> object:
     """What of an argument decides how a call goes."""
     if isinstance(value, Function):
         return id(value.node)
-    if isinstance(value, Instance | Class):
+    if isinstance(value, Instance):
+        return (id(value.info), value.exact)
+    if isinstance(value, Class):
         return id(value.info)
     if isinstance(value, Several):
         return ("several", *map(_kind, value.items[:4]))

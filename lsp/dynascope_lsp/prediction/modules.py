@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
+import re
 from collections.abc import Callable
 from functools import cached_property
 
-from dynascope_lsp.syntax import FunctionNode
+from dynascope_lsp.syntax import FunctionNode, dotted
 from dynascope_lsp.text import Text
 
 Find = Callable[[str, "Module", int], "Module | None"]
@@ -33,6 +34,8 @@ class ClassInfo:
         places = [(each, None) for each, _ in places if isinstance(each, ast.Assign | ast.AnnAssign)]
         places += [(each, method) for method in self.methods.values() for each in ast.walk(method)]
         for node, method in places:
+            if isinstance(node, ast.AugAssign):
+                twice |= {_attribute_of_self(node.target) or ""}
             if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
                 continue
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
@@ -54,6 +57,8 @@ class Module:
         self.functions: dict[str, FunctionNode] = {}
         self.imports: dict[str, tuple[str, str | None, int]] = {}
         """By local name: module, name in it (None: the module itself), level of dots."""
+        self.imports_everything = False
+        """Whether it has a `from … import *`: a builtin's name may be something else."""
         self.assigned: dict[str, ast.expr | None] = {}
         """Values of module-level names; None for one assigned more than once."""
         for node in self.tree.body:
@@ -64,8 +69,28 @@ class Module:
             self.assigned.update(dict.fromkeys(text.index.global_names))
 
     def sets(self, option: str) -> bool:
-        """Whether the file sets an option of Dynamo's to True."""
-        return f"{option}=True" in self.text.source.replace(" ", "")
+        """Whether the file says something of an option of Dynamo's, but that it is False."""
+        return re.search(rf"\b{option}\b(?!\s*=\s*False)", self.text.source) is not None
+
+    @cached_property
+    def attributes_set(self) -> set[str]:
+        """Names of attributes that are assigned to anything but `self`: `model.verbose = False`; not those that are
+        only compiled so: `model.forward = torch.compile(model.forward)`."""
+        compiled = {
+            id(target)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
+            for target in node.targets
+            if (dotted(node.value.func) or "").endswith("compile")
+        }
+        return {
+            node.attr
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and id(node) not in compiled
+            and _attribute_of_self(node) is None
+        }
 
     def _add(self, node: ast.stmt) -> None:
         if isinstance(node, ast.ClassDef):
@@ -96,7 +121,9 @@ class Module:
             if isinstance(node, ast.Import):
                 local = alias.asname or alias.name.partition(".")[0]
                 self.imports[local] = (alias.name if alias.asname else local, None, 0)
-            elif alias.name != "*":
+            elif alias.name == "*":
+                self.imports_everything = True
+            else:
                 self.imports[alias.asname or alias.name] = (node.module or "", alias.name, node.level)
 
 

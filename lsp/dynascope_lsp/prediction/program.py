@@ -11,7 +11,7 @@ from msgspec import structs
 
 from dynascope_lsp.prediction.modules import ClassInfo, Module
 from dynascope_lsp.prediction.rules import Rule
-from dynascope_lsp.prediction.torch_names import DISABLING, TRANSPARENT, usual_name
+from dynascope_lsp.prediction.torch_names import CLASS_DECORATORS, DISABLING, TRANSPARENT, usual_name
 from dynascope_lsp.prediction.values import (
     DISABLED,
     UNKNOWN,
@@ -36,6 +36,9 @@ class Program(ABC):
         self._import = import_module
         self._decorating = 0
         self._globals: dict[tuple[str, str], Value] = {}
+        self._overridden: dict[ClassInfo, set[str]] = {}
+        self.breaks = 0
+        """So often something was seen to break."""
 
     @abstractmethod
     def call(
@@ -75,13 +78,19 @@ class Program(ABC):
         if name in module.functions:
             return self.decorated(Function(module, module.functions[name]))
         if name in module.classes:
-            return Class(module.classes[name])
+            info = module.classes[name]
+            return Class(info) if self._is_as_written(info) else UNKNOWN
         if name in module.assigned:
             value = module.assigned[name]
             return UNKNOWN if value is None else self.evaluate(module, value)
         if name in module.imports:
             return self.imported(module, *module.imports[name])
-        return Named(f"builtins.{name}") if hasattr(builtins, name) else UNKNOWN
+        return Named(f"builtins.{name}") if hasattr(builtins, name) and not module.imports_everything else UNKNOWN
+
+    def _is_as_written(self, info: ClassInfo) -> bool:
+        """Whether a class's decorators leave its methods as they are."""
+        names = [each.func if isinstance(each, ast.Call) else each for each in info.node.decorator_list]
+        return all(self.name_of(info.module, each) in CLASS_DECORATORS for each in names)
 
     def imported(self, module: Module, origin: str, name: str | None, level: int) -> Value:
         found = self._import(module, origin, level)
@@ -141,6 +150,24 @@ class Program(ABC):
             if name in each.methods:
                 return Function(each.module, each.methods[name], each)
         return None
+
+    def overridden(self, info: ClassInfo, name: str) -> bool:
+        """Whether a class that inherits from it has a method of its own of that name."""
+        if info not in self._overridden:
+            self._overridden[info] = set()  # a cycle finds this
+            for module in list(self.modules.values()):
+                for each in module.classes.values():
+                    if each is not info and info in self.bases(each):
+                        self._overridden[info] |= each.methods.keys()
+        return name in self._overridden[info]
+
+    def has_method(self, name: str) -> bool:
+        """Whether any class of the workspace, as far as it was looked at, has a method of that name."""
+        return any(name in info.methods for module in self.modules.values() for info in module.classes.values())
+
+    def set_outside(self, name: str) -> bool:
+        """Whether an attribute of that name is assigned from outside of its class."""
+        return any(name in module.attributes_set for module in self.modules.values())
 
     def bases(self, info: ClassInfo) -> list[ClassInfo]:
         """The class and those it inherits from, as far as they are in the workspace."""

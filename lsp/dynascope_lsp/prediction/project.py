@@ -6,6 +6,7 @@ files with sites a few at a time, between requests.
 
 from __future__ import annotations
 
+import ast
 import logging
 import os
 import time
@@ -151,13 +152,20 @@ class Project:
 
 def _finding(report: Report) -> Finding:
     node, rule = report.node, report.rule
-    end = node.end_col_offset if node.end_lineno == node.lineno else None
+    end = node.end_col_offset
     line: int = node.lineno
+    start: int = node.col_offset
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        name_line, name_end = node.func.end_lineno, node.func.end_col_offset
+        if name_line is not None and name_end is not None and name_line > line:  # a chain over several lines
+            line, start = name_line, name_end - len(node.func.attr)
+    if node.end_lineno != line:
+        end = None
     length = len(report.module.text.line(line).encode())
     return Finding(
         kind="predicted",
         line=line,
-        columns=(node.col_offset, end if end is not None else length),
+        columns=(start, end if end is not None else length),
         title=f"Graph break expected: {rule.title}",
         explanation=rule.explanation,
         hints=rule.hints,

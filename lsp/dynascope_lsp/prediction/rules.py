@@ -19,8 +19,8 @@ class Rule(Struct, frozen=True):
     hints: list[str] = field(default_factory=list)
     registry_id: str | None = None
     type: str = ""
-    unless: str | None = None
-    """An option of `torch._dynamo.config` that, set to True, makes Dynamo trace it."""
+    unless: tuple[str, ...] = ()
+    """Options of `torch._dynamo.config` that make Dynamo trace it, or leave it out."""
 
 
 _SCALAR_HINT = "Keep it a tensor, or set `torch._dynamo.config.capture_scalar_outputs = True`."
@@ -40,7 +40,7 @@ ITEM = Rule(
     [_SCALAR_HINT],
     "GB0124",
     "Unsupported Tensor.item() call with capture_scalar_outputs=False",
-    unless="capture_scalar_outputs",
+    unless=("capture_scalar_outputs",),
 )
 TOLIST = Rule(
     "tolist",
@@ -48,7 +48,7 @@ TOLIST = Rule(
     "They do not exist while Dynamo traces.",
     ["Work on the tensor itself, or move this out of the compiled function."],
     type="Tensor.tolist()",
-    unless="capture_scalar_outputs",
+    unless=("capture_scalar_outputs",),
 )
 DYNAMIC_SHAPE = Rule(
     "dynamic shape",
@@ -57,7 +57,7 @@ DYNAMIC_SHAPE = Rule(
     ["Set `torch._dynamo.config.capture_dynamic_output_shape_ops = True`, or keep the shape with `torch.where`."],
     "GB0036",
     "Dynamic shape operator",
-    unless="capture_dynamic_output_shape_ops",
+    unless=("capture_dynamic_output_shape_ops",),
 )
 DATA_DEPENDENT = Rule(
     "data dependent operator",
@@ -77,6 +77,7 @@ PRINT = Rule(
     ],
     "GB0059",
     "Failed to trace builtin operator",
+    unless=("reorderable_logging_functions", "ignore_logging_functions"),
 )
 BREAKPOINT = Rule(
     "breakpoint",
@@ -107,6 +108,15 @@ LOGGING = Rule(
     "Dynamo does not trace loggers.",
     ["Guard it with `if not torch.compiler.is_compiling():`, or move it out of the compiled function."],
     type="logging.Logger method not supported for non-export cases",
+    unless=("reorderable_logging_functions", "ignore_logging_functions", "ignore_logger_methods"),
+)
+WARNING = Rule(
+    "warning",
+    "warnings in compiled code",
+    "Dynamo does not trace warnings.",
+    ["Guard it with `if not torch.compiler.is_compiling():`, or move it out of the compiled function."],
+    type="Attempted to call function marked as skipped",
+    unless=("reorderable_logging_functions", "ignore_logging_functions"),
 )
 DISABLED = Rule(
     "disabled",
@@ -126,7 +136,7 @@ BACKWARD = Rule(
     ["Call it outside of the compiled function."],
     "GB0123",
     "Unsupported Tensor.backward() call",
-    unless="trace_autograd_ops",
+    unless=("trace_autograd_ops",),
 )
 AUTOGRAD = Rule(
     "autograd",
@@ -134,7 +144,7 @@ AUTOGRAD = Rule(
     "Dynamo does not trace it.",
     ["Call it outside of the compiled function."],
     type="torch.autograd.grad",
-    unless="trace_autograd_ops",
+    unless=("trace_autograd_ops",),
 )
 TEXT = Rule(
     "text",
@@ -148,7 +158,7 @@ RNN = Rule(
     "Dynamo does not trace RNN, GRU and LSTM.",
     ["Set `torch._dynamo.config.allow_rnn = True` to try it."],
     type="Attempted to wrap RNN, GRU, or LSTM",
-    unless="allow_rnn",
+    unless=("allow_rnn",),
 )
 ASSERTION = Rule(
     "assertion",
@@ -189,7 +199,7 @@ FUNCTIONS: dict[str, Rule] = {
     "builtins.print": PRINT,
     "builtins.breakpoint": BREAKPOINT,
     **dict.fromkeys(
-        ("builtins.open", "builtins.exec", "builtins.compile", "builtins.globals", "builtins.input", "builtins.dir"),
+        ("builtins.open", "builtins.exec", "builtins.compile", "builtins.globals", "builtins.input"),
         BUILTIN,
     ),
     **dict.fromkeys(
@@ -206,7 +216,7 @@ FUNCTIONS: dict[str, Rule] = {
                 "sys.stdout.write",
                 "sys.stdout.flush",
             ),
-            *("datetime.datetime.now", "warnings.warn", "torch.save", "torch.manual_seed", "torch.set_num_threads"),
+            *("datetime.datetime.now", "torch.save", "torch.manual_seed", "torch.set_num_threads"),
             *("torch.jit.script", "torch.random.get_rng_state", "torch.get_num_threads", "torch.initial_seed"),
         ),
         SKIPPED,
@@ -215,6 +225,7 @@ FUNCTIONS: dict[str, Rule] = {
         (f"logging.{level}" for level in ("debug", "info", "warning", "error", "critical", "exception", "log")), LOGGING
     ),
     "logging.getLogger": LOGGING,
+    **dict.fromkeys(("warnings.warn", "warnings.simplefilter", "warnings.filterwarnings"), WARNING),
     "torch.autograd.grad": AUTOGRAD,
     "torch._dynamo.graph_break": GRAPH_BREAK,
 }

@@ -23,7 +23,9 @@ def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
     """The functions that compiles of this module begin with."""
     for owner, node in _functions(module):
         if any(_compiles(interpreter, module, decorator) for decorator in node.decorator_list):
-            yield Function(module, node, owner)
+            static = any(interpreter.name_of(module, each) == "builtins.staticmethod" for each in node.decorator_list)
+            bound = Instance(owner, exact=False) if owner is not None and not static else None
+            yield Function(module, node, owner, bound)
     for scopes, call in _calls(module):
         name = interpreter.name_of(module, call.func)
         if name == COMPILE and not _disabled(call):
@@ -35,7 +37,7 @@ def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
         if target is None:
             continue
         value = _value(interpreter, module, scopes, target)
-        if isinstance(call.func, ast.Attribute) and name is None and not isinstance(value, Instance):
+        if isinstance(call.func, ast.Attribute) and name is None and not _is_module(interpreter, value):
             continue
         function = _entry(interpreter, value)
         if function is not None:
@@ -52,9 +54,16 @@ def _compiles(interpreter: Interpreter, module: Module, decorator: ast.expr) -> 
     return name == COMPILE and not _disabled(decorator)
 
 
+def _is_module(interpreter: Interpreter, value: Value) -> bool:
+    """Whether its `compile` is that of torch.nn.Module: a base class is from elsewhere, and none has its own."""
+    if not isinstance(value, Instance) or interpreter.method(value.info, "compile") is not None:
+        return False
+    return any(len(each.node.bases) > 0 for each in interpreter.bases(value.info))
+
+
 def _disabled(call: ast.Call) -> bool:
     return any(
-        each.arg == "disable" and isinstance(each.value, ast.Constant) and each.value.value is True
+        each.arg == "disable" and not (isinstance(each.value, ast.Constant) and not each.value.value)
         for each in call.keywords
     )
 
@@ -86,7 +95,7 @@ def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], targ
     owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
     for scope in scopes:
         if id(scope) in owners:
-            frame.names["self"] = Instance(owners[id(scope)])
+            frame.names["self"] = Instance(owners[id(scope)], exact=False)
         for node in ast.walk(scope):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
                 if node.lineno < target.lineno:

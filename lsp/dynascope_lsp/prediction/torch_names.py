@@ -54,6 +54,11 @@ NOT_TENSORS = frozenset(
             "split",
         ),
         *("chunk", "unbind", "tensor_split", "meshgrid", "max", "min", "sort", "topk", "where", "unique", "svd"),
+        *("std_mean", "var_mean", "aminmax", "frexp", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors"),
+        *("align_tensors", "cummax", "cummin", "kthvalue", "mode", "median", "nanmedian", "unravel_index", "hsplit"),
+        *("vsplit", "dsplit", "cond", "while_loop", "qr", "lu", "slogdet", "unsafe_split", "unsafe_chunk", "lstm"),
+        *("histogram", "histogramdd", "geqrf", "triangular_solve", "compiled_with_cxx11_abi", "seed", "gru"),
+        *("initial_seed", "from_file", "fork", "wait", "lobpcg", "pca_lowrank", "svd_lowrank", "split_with_sizes"),
     )
 )
 """Of `torch.NAME(…)`: those that do not give a tensor, or not always."""
@@ -224,6 +229,15 @@ NOT_TRACED = frozenset(
 
 DISABLING = frozenset(("torch.compiler.disable", "torch._dynamo.disable"))
 
+CONTEXTS = frozenset(
+    (
+        *("torch.no_grad", "torch.enable_grad", "torch.inference_mode", "torch.autocast", "torch.set_grad_enabled"),
+        *("torch.amp.autocast", "torch.profiler.record_function", "torch.autograd.profiler.record_function"),
+        *("contextlib.nullcontext", "contextlib.suppress"),
+    )
+)
+"""Context managers that Dynamo enters, and can enter again behind a break."""
+
 TRANSPARENT = frozenset(
     (
         *("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.compile", "torch.autocast"),
@@ -245,6 +259,11 @@ TRANSPARENT = frozenset(
 )
 """Decorators that Dynamo traces through."""
 
+CLASS_DECORATORS = frozenset(
+    ("dataclasses.dataclass", "functools.total_ordering", "typing.final", "typing.runtime_checkable", "enum.unique")
+)
+"""Those that leave a class's methods as they are."""
+
 
 def result_of(name: str) -> Value | None:
     """What a call of a function of torch's gives; None when that is not known."""
@@ -256,7 +275,8 @@ def result_of(name: str) -> Value | None:
             return OTHER if function in ("is_tensor", "finfo", "iinfo", "device") else None
         return MASK if function in MASKS else TENSOR
     if module == "torch.nn.functional":
-        return TENSOR
+        pair = function.endswith("_with_indices") or "max_pool" in function or function.startswith(("has_", "multi_"))
+        return None if pair else TENSOR
     return None
 
 

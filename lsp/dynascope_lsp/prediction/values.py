@@ -66,9 +66,10 @@ class Class(Struct, frozen=True, eq=False):
 
 
 class Instance(Struct, frozen=True, eq=False):
-    """An object of such a class."""
+    """An object of such a class; `exact`: not of a class that inherits from it."""
 
     info: ClassInfo
+    exact: bool = True
 
 
 class Several(Struct, frozen=True, eq=False):
@@ -106,15 +107,13 @@ def combined(values: Sequence[Value]) -> Value:
     return MAYBE_TENSOR if MAYBE_TENSOR in values else UNKNOWN
 
 
-def merged(one: Value | None, other: Value | None) -> Value:
-    """Of two paths."""
-    if one is None or other is None:
+def merged(first: Value | None, *others: Value | None) -> Value:
+    """Of several paths; None: a path on which it has no value."""
+    if first is None:
         return UNKNOWN
-    if one == other:
-        return one
-    if is_tensor(one) and is_tensor(other):
-        return TENSOR
-    return UNKNOWN
+    if all(each == first for each in others):
+        return first
+    return TENSOR if all(map(is_tensor, (first, *others))) else UNKNOWN
 
 
 def truth(value: Value) -> bool | None:

@@ -1,0 +1,40 @@
+"""What a block of code does, by its form alone: how it ends, and whether it runs when it is called."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from dynascope_lsp.syntax import FunctionNode
+
+
+def leaves(body: Iterable[ast.stmt]) -> bool:
+    """Whether a loop's body may return from the function."""
+    return any(isinstance(node, ast.Return) for node in _own(body))
+
+
+def breaks_out(body: Iterable[ast.stmt]) -> bool:
+    """Whether a loop's body has a `break` (one of a loop inside counts, too)."""
+    return any(isinstance(node, ast.Break) for node in _own(body))
+
+
+def raises(node: ast.If) -> bool:
+    """Whether a branch ends in an exception: then what follows is what usually runs."""
+    return any(branch and isinstance(branch[-1], ast.Raise) for branch in (node.body, node.orelse))
+
+
+def is_generator(node: ast.AST) -> bool:
+    """Whether a call of the function runs nothing of it."""
+    if isinstance(node, ast.AsyncFunctionDef):
+        return True
+    return isinstance(node, ast.FunctionDef) and any(
+        isinstance(each, ast.Yield | ast.YieldFrom) for each in _own(node.body)
+    )
+
+
+def _own(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """Nodes, but for those of functions and classes inside."""
+    for node in body:
+        yield node
+        if not isinstance(node, FunctionNode | ast.Lambda | ast.ClassDef):
+            yield from _own(ast.iter_child_nodes(node))

@@ -1,0 +1,32 @@
+"""Tensors that are made from numbers in the compiled function."""
+
+import math
+
+import torch
+
+
+@torch.compile(backend="eager")
+def f(x):
+    limit = torch.tensor(3)
+    if limit > 2:
+        x = x + 1
+    return x * limit.item()
+
+
+@torch.compile(backend="eager")
+def g(x):
+    n = torch.tensor(4).item()
+    info = torch.finfo(x.dtype)
+    return x.clamp(info.min, info.max) * n / math.sqrt(x.shape[-1])
+
+
+@torch.compile(backend="eager")
+def h(x):
+    lengths = torch.tensor([2, 1])
+    return x.split(lengths.tolist())
+
+
+if __name__ == "__main__":
+    f(torch.ones(3))
+    g(torch.ones(3))
+    h(torch.ones(3))

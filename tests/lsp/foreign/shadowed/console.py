@@ -1,0 +1,6 @@
+def print(*values):
+    """Nothing is written."""
+
+
+def open(x):
+    return x + 1
