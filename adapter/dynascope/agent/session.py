@@ -10,32 +10,24 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dynascope.agent import instruction_breakpoints
+from dynascope.agent.all_breakpoints import AllBreakpoints
 from dynascope.agent.backward.half import BackwardHalf
-from dynascope.agent.breakpoints import Table
 from dynascope.agent.code_lines import breakpoint_locations
-from dynascope.agent.compiled_roots import CompiledRoots
 from dynascope.agent.compiles import compiles_now
 from dynascope.agent.disassembly import BadAddress
 from dynascope.agent.documents import UnknownDocument
-from dynascope.agent.event_breakpoints import EventBreakpoints
 from dynascope.agent.exception_filters.half import ExceptionFilters
-from dynascope.agent.generated_breakpoints import GeneratedBreakpoints
 from dynascope.agent.going_on import GoingOn, NotStopped, going_on
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals import self_test, trace_rules
-from dynascope.agent.node_breakpoints import names_only_nodes
 from dynascope.agent.reading import Reading
 from dynascope.agent.recorder import process
-from dynascope.agent.run_breakpoints import RunBreakpoints
 from dynascope.agent.running_program import program_threads
 from dynascope.agent.stop import Stops, answer
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.user_code import OUR_FOLDER
-from dynascope.agent.verification import Verification
-from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import BreakpointsBody, LoadedSourcesBody, ModulesBody
-from dynascope.wire.from_agent import BreakpointChanged, DynamoReady, Hello, Output
+from dynascope.wire.dap import LoadedSourcesBody, ModulesBody
+from dynascope.wire.from_agent import DynamoReady, Hello, Output
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import (
     Acknowledge,
@@ -89,13 +81,7 @@ class Agent:
         self.reading = Reading(self.stops, send)
         self._backward = BackwardHalf(self.stops.hold_inspection, suspension, send, self._step_into_next_compile)
         self._exception_filters = ExceptionFilters()
-        self._roots = CompiledRoots()
-        self._run_breakpoints = RunBreakpoints(suspension.kind == "pydevd", self._roots)
-        self._generated_breakpoints = GeneratedBreakpoints(suspension, self._roots, self._breakpoint_changed)
-        self._verification = Verification(suspension.kind == "pydevd", self._breakpoint_changed)
-        self._verification.is_compiling = lambda: self.hook is not None and bool(self.hook.compiling())
-        self._table = Table()
-        self._events = EventBreakpoints(send)
+        self._breakpoints = AllBreakpoints(send, suspension, self.stops, self._backward)
         self._configuration = Configure(id=0)
         self._not_yet_imported: Callable[[], None] = lambda: None
         self._awaited = {_DYNAMO, "configuration"}
@@ -122,7 +108,7 @@ class Agent:
 
     def install(self) -> None:
         """Hook Dynamo once the session is configured and the program has imported it: this never does."""
-        atexit.register(self._explain_at_exit)
+        atexit.register(self._breakpoints.explain_at_exit)
         self._not_yet_imported = when_imported(_DYNAMO, lambda: self._is_there(_DYNAMO))
 
     def _is_there(self, what: str) -> None:
@@ -141,18 +127,15 @@ class Agent:
             if not missing:
                 trace_rules.never_trace(self.suspension.folders_to_skip())
                 process.hook_beneath_a_debugger()
-                told = self._compiled, self._first_compile, self._verification.stops
+                told = self._compiled, self._first_compile, self._breakpoints.stop_in
                 hook = Hook(self.suspension, self.stops, self._send, *told)
-                hook.table = self._table
                 self._comptime = ComptimeStops(hook)
                 self.reading.begin(hook)
                 hook.stops_on_entry = self._wants_entry_stop()
                 self.hook = hook
-                self._events.begin(hook)
-                self._verification.dynamo_is_there()
+                self._breakpoints.begin(hook)
                 self._exception_filters.begin(hook, self._send)
                 self._backward.begin()
-                self._run_breakpoints.begin(hook)
         except Exception as error:
             missing = [f"{type(error).__name__}: {error}"]
         self._send(DynamoReady(torch_version=_torch_version(), missing=missing))
@@ -178,7 +161,7 @@ class Agent:
     def uninstall(self) -> None:
         """Take every hook out again and let stopped threads go; the program runs on as if we had never been there."""
         self._not_yet_imported()
-        atexit.unregister(self._explain_at_exit)
+        atexit.unregister(self._breakpoints.explain_at_exit)
         with self._hooking:
             self._unhook()
             self._awaited.add(_DYNAMO)
@@ -189,11 +172,9 @@ class Agent:
 
     def _unhook(self) -> None:
         self._exception_filters.end()
-        self._run_breakpoints.end()
-        self._generated_breakpoints.end()
+        self._breakpoints.end()
         hook, self.hook = self.hook, None
         comptime, self._comptime = self._comptime, None
-        self._events.end()
         if comptime is not None:
             comptime.remove()
         if hook is not None:
@@ -228,21 +209,19 @@ class Agent:
             case Configure():
                 return self._configure(message)
             case SetBreakpoints():
-                return self._set_breakpoints(message)
+                return self._breakpoints.set_lines(message)
             case SetFunctionBreakpoints():
-                return self._set_function_breakpoints(message)
+                return self._breakpoints.set_functions(message)
             case SetInstructionBreakpoints():
-                states, instructions = instruction_breakpoints.resolve(self.stops.listings, message.breakpoints)
-                self._set_table(self._table.with_instructions(instructions))
-                return BreakpointsBody(breakpoints=states)
+                return self._breakpoints.set_instructions(message)
             case FindBreakpointLocations():
                 return breakpoint_locations(message.path, message.line, message.end_line)
             case Disassemble():
                 return self.stops.listings.disassemble(message)
             case SetDataBreakpoints():
-                return self._events.take_data(message)
+                return self._breakpoints.events.take_data(message)
             case FindDataBreakpoint():
-                return self._events.find(message)
+                return self._breakpoints.events.find(message)
             case SetExceptionFilters():
                 return self._exception_filters.take(message)
             case ConfigurationDone():
@@ -263,7 +242,7 @@ class Agent:
 
     def _configure(self, message: Configure) -> None:
         self._configuration = message
-        self._verification.compiler_is_debugged = message.debug_dynamo
+        self._breakpoints.debug_dynamo(message.debug_dynamo)
         if self.hook is not None:
             self.hook.stops_on_entry = self._wants_entry_stop()
         self.suspension.configure(message)
@@ -272,31 +251,6 @@ class Agent:
             self._end_recording = process.begin_beside_a_debugger(self._recording_says)
         self._backward.configure(message)
         self._is_there("configuration")
-
-    def _set_breakpoints(self, message: SetBreakpoints) -> BreakpointsBody:
-        others, of_mode = message, []
-        for take in (self._run_breakpoints.take, self._generated_breakpoints.take, self._backward.take_lines):
-            others, answers = take(others)
-            of_mode.append(answers)
-        path, states, made = self._verification.resolve_lines(others)
-        self._set_table(self._table.with_file(path, made))
-        for answers in reversed(of_mode):
-            rest = iter(states)
-            states = [answer or next(rest) for answer in answers]
-        return BreakpointsBody(breakpoints=states)
-
-    def _set_function_breakpoints(self, message: SetFunctionBreakpoints) -> BreakpointsBody:
-        states, made = self._verification.resolve_functions(message)
-        self._events.take_functions(made)
-        self._backward.take_names([(name, each) for name, each in made if not names_only_nodes(name)])
-        self._set_table(self._table.with_functions(made))
-        return BreakpointsBody(breakpoints=states)
-
-    def _set_table(self, table: Table) -> None:
-        self._table = table
-        if self.hook is not None:
-            self.hook.table = table
-            self.hook.watch_again()
 
     def _pause(self) -> dict[str, list[int]]:
         compiling = [] if self.hook is None else self.hook.compiling()
@@ -338,19 +292,7 @@ class Agent:
             if self.hook is not None and not self.hook.frames_entered:
                 self._send(DynamoReady(torch_version=_torch_version(), missing=["OutputGraph.push_tx was not called"]))
         self.reading.compiled(traced)
-        self._verification.compiled(traced, skipped)
-        if traced:
-            self._events.compiled(traced)
-            self._roots.note(traced)
-            self._run_breakpoints.compiled(traced)
-            self._generated_breakpoints.compiled(traced)
-
-    def _explain_at_exit(self) -> None:
-        for state in self._verification.why_never_hit() + self._events.why_never_hit():
-            self._breakpoint_changed(state)
-
-    def _breakpoint_changed(self, state: BreakpointState) -> None:
-        self._send(BreakpointChanged(breakpoint=state))
+        self._breakpoints.compiled(traced, skipped)
 
 
 def _torch_version() -> str:
