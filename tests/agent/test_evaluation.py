@@ -547,3 +547,15 @@ def test_iterators_are_read_and_not_advanced() -> None:
     result = stop_in(function, torch.ones(2), numbers, look=look)
     assert list(numbers) == [6, 7]
     assert result.tolist() == [1 + 5 + 2 + 11 + 2 + 3.0] * 2
+
+
+def test_what_is_kept_in_c_is_read_or_refused() -> None:
+    def function(x: Any, error: Any) -> Any:
+        y = x * 2
+        return y + 1  # STOP
+
+    def look(stop: Stopped) -> None:
+        assert stop.evaluate("error.args, error.__cause__").result == "((3,), None)"
+        assert stop.evaluate("'message: %s' % error.args").result == "'message: 3'"
+
+    stop_in(function, torch.ones(2, requires_grad=True), ValueError(3), look=look)

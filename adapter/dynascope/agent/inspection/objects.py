@@ -157,7 +157,19 @@ def _bind(stand_in: Any, cls: type, found: Any, name: str) -> Any:
     getter = in_class(type(found), "__get__")
     if isinstance(getter, types.FunctionType):
         return _get(stand_in, cls, found, name)
+    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+        return _kept_in_c(stand_in, found, name)
     return shadow.of_real(found) if getter is MISSING else _builtin_method(stand_in, found, name)
+
+
+def _kept_in_c(stand_in: Any, descriptor: Any, name: str) -> Any:
+    """An attribute of a class written in C: read from the real object, but not of torch: the trace has its own."""
+    cls, real, _, _ = _state(stand_in)
+    owner: type = descriptor.__objclass__
+    if not issubclass(type(real), owner) or owner.__module__.startswith("torch"):
+        raise EvaluationError(f"{class_text(cls)}.{name} is kept in C, and not known at compile time.")
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    return shadow.of_real(descriptor.__get__(real, type(real)))
 
 
 def _get(stand_in: Any, cls: type, descriptor: Any, name: str) -> Any:
