@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import types
+from collections.abc import Iterator, Sequence
 
-from dynascope.agent.internals import convert_frame, resume
-from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.internals import convert_frame, resume, tracing
+from dynascope.agent.internals.tracing import Translator
+from dynascope.agent.suspension.interface import LinePassed, Suspension
 from dynascope.agent.user_code import is_our_code, real_path
 
 
@@ -22,20 +25,38 @@ class ProgramBelow:
 
     def functions(self) -> list[object]:
         """What the compiled code under this compile runs, down to the frame where a step of ours ends at run time."""
-        frame, functions = self.frame(), []
+        return [function_of(frame.f_code) for frame in self._generated_from(self.frame())]
+
+    def steps_over(self) -> list[object]:
+        """The functions in whose continuation a `next` at run time, that is under way, may end."""
+        frame = self._suspension.runtime_steps_over()
+        if frame is None or not _is_compiled(frame.f_code):
+            return []
+        return [function_of(each.f_code) for each in self._generated_from(frame)]
+
+    def lines_passed(self, stack: Sequence[Translator]) -> list[LinePassed]:
+        """The lines at which these stand, innermost first, and those of the compiled code under them."""
+        traced = [(tracing.code_of(each), tracing.line_of(each)) for each in stack]
+        running = [(each.f_code, each.f_lineno) for each in self._generated_from(self.frame())]
+        return [
+            LinePassed(code.co_filename, line, functools.partial(_runs, function_of(code)))
+            for code, line in traced + running
+        ]
+
+    def _generated_from(self, frame: types.FrameType | None) -> Iterator[types.FrameType]:
+        """The compiled code's, down to the frame where a step of ours ends at run time."""
         while frame is not None:
-            if convert_frame.is_generated(frame.f_code):
-                functions.append(function_of(frame.f_code))
+            if _is_compiled(frame.f_code):
+                yield frame
             elif self._is_where_steps_end(frame):
-                break
+                return
             frame = frame.f_back
-        return functions
 
     def user_frame(self) -> types.FrameType | None:
         """Where a step that leaves the compile ends."""
         frame = self.frame()
         while frame is not None:
-            if self._is_where_steps_end(frame) and not convert_frame.is_generated(frame.f_code):
+            if self._is_where_steps_end(frame) and not _is_compiled(frame.f_code):
                 return frame
             frame = frame.f_back
         return None
@@ -47,5 +68,15 @@ class ProgramBelow:
 
 def function_of(code: types.CodeType) -> object:
     """What tells a function, its resume functions and the code that Dynamo made of it from every other function."""
-    original = resume.original_code(code)
+    original = resume.original_code(convert_frame.compiled_from(code))
     return original.co_filename, original.co_firstlineno, original.co_qualname
+
+
+def _runs(function: object, code: types.CodeType) -> bool:
+    """Whether this code runs lines of that function as they are written."""
+    return function_of(code) == function and not _is_compiled(code)
+
+
+def _is_compiled(code: types.CodeType) -> bool:
+    """Whether Dynamo made this code, and no line of a function runs in it as it is written."""
+    return convert_frame.is_generated(code) and not resume.runs_as_written(code, convert_frame.compiled_from(code))

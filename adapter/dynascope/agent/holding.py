@@ -44,6 +44,8 @@ class Holding:
         functions = [function_of(tracing.code_of(translator)) for translator in stack] + self._below.functions()
         how = self._stops.step_prepared(tracing.instruction_index(stack[0]))
         state.stepping.command(command, frames, functions, *how)
+        steps = self._below.lines_passed(stack) if command != "continue" else []
+        state.passed = steps[1:] if command == "stepOut" else steps
         for translator, frame in zip(stack, frames, strict=True):
             if state.stepping.watches(frame):
                 self._watch(state, translator)
@@ -60,3 +62,4 @@ class Holding:
             state.is_held = False
         self._stops.step_prepared(-1)  # whatever was prepared, there are no instructions to step by
         state.stepping.command(command, [-1], [function_of(frame.f_code), *self._below.functions()])
+        state.passed = []

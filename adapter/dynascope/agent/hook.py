@@ -129,7 +129,7 @@ class Hook:
             self.table.forget_codes()
         if state.stepping.compile_ends():
             # a compile that continues the step may come before it ends there (see _compile_entered)
-            self._suspension.finish_step_at_runtime(self._below.user_frame())
+            self._suspension.finish_step_at_runtime(self._below.user_frame(), state.passed)
 
     def attempt_restarts(self, kind: convert_frame.Restart) -> None:
         try:
@@ -196,6 +196,10 @@ class Hook:
         if steps_in:
             state.step_package = None
         shown = self._is_shown(state, translator)
+        code = tracing.code_of(translator)
+        continues = resume.is_resume_function(code)
+        if continues and stepping.mode is Mode.RUN and function_of(code) in (over := self._below.steps_over()):
+            stepping.left_at_runtime(over)
         if self.stops_on_entry and shown:
             self.stops_on_entry, state.stops_on_entry = False, True
             stepping.step_into_compile()
@@ -203,8 +207,6 @@ class Hook:
             stepping.step_into_compile()
             suspension.cancel_runtime_step()
         elif stepping.mode is Mode.LEFT and shown:
-            code = tracing.code_of(translator)
-            continues = resume.is_resume_function(code)
             elsewhere = not suspension.ends_steps_at_runtime and not any(
                 map(stepping.began_in, self._below.functions())
             )

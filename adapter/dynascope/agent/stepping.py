@@ -87,6 +87,10 @@ class Stepping:
         """A `stepIn` at run time goes on in the compile that begins now."""
         self._begin(Mode.INTO, None, None)
 
+    def left_at_runtime(self, functions: Sequence[object]) -> None:
+        """A `next` at run time goes on in the compile that begins now, which continues one of these functions."""
+        self._begin(Mode.LEFT, None, functions)
+
     def compile_begins(self, frame: FrameId, function: object, continues: bool, elsewhere: bool) -> bool:
         """Whether a step that left an earlier compile goes on in the one that begins now, in `frame`, which shows.
 

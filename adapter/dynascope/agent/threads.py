@@ -11,6 +11,7 @@ from dynascope.agent.activation import Activation
 from dynascope.agent.internals import tracing
 from dynascope.agent.moments import Moments
 from dynascope.agent.stepping import FrameId, Stepping
+from dynascope.agent.suspension.interface import LinePassed
 
 
 class ThreadTracing:
@@ -20,6 +21,8 @@ class ThreadTracing:
         self.stepping = Stepping()
         self.step_package: str | None = None
         """Folder of the package that the step began in: its files are shown to steps as the user's own are."""
+        self.passed: list[LinePassed] = []
+        """The lines where the step began."""
         self.thread_id = 0
         """DAP's."""
         self.depth = 0

@@ -128,3 +128,10 @@ def is_generated(code: types.CodeType) -> bool:
     """Whether Dynamo made this code (`convert_frame.output_codes`, 2.0): the compiled function or a resume function."""
     convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
     return code in convert_frame.output_codes
+
+
+def compiled_from(code: types.CodeType) -> types.CodeType:
+    """What Dynamo made this code from (`convert_frame.orig_code_map`, 2.1), or `code` itself."""
+    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
+    original: types.CodeType = convert_frame.orig_code_map.get(code, code)
+    return original

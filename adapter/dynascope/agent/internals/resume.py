@@ -49,6 +49,39 @@ def lines_begun(code: types.CodeType) -> set[int]:
     }
 
 
+def runs_as_written(code: types.CodeType, original: types.CodeType) -> bool:
+    """Whether code that Dynamo made of `original` runs lines of it, instead of calling graphs and resume functions.
+
+    Behind a graph break that it cannot resume from, Dynamo has the rest of the function run uncompiled, in the code
+    that calls the graph so far (`InstructionTranslatorBase.step_graph_break`, 2.0).
+    """
+    firsts = _first_instructions(original_code(original))
+    return any(
+        (each.opname, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset) in firsts
+        for each in dis.get_instructions(code)
+        if each.opname != "RESUME" and (at := each.positions) is not None
+    )
+
+
+def line_has_run(code: types.CodeType, offset: int) -> bool:
+    """Whether the line at `offset` of this code, which runs, ran before the graph break that the code goes on behind.
+
+    A resume function, and what Dynamo makes of it, begin on the line of the graph break
+    (`resume_execution.TORCH_DYNAMO_RESUME_IN_PREFIX`, 2.1); what stands there for the sake of going on has no columns.
+    """
+    resume_execution: Any = sys.modules.get("torch._dynamo.resume_execution")
+    if resume_execution is None or not code.co_name.startswith(resume_execution.TORCH_DYNAMO_RESUME_IN_PREFIX):
+        return False
+    instructions = [each for each in dis.get_instructions(code) if each.positions is not None]
+    here = next((each.positions for each in instructions if each.offset == offset), None)
+    if here is None or here.col_offset is not None:
+        return False
+    if is_resume_function(code):
+        return True
+    others = (each.positions for each in instructions)
+    return not any(each.lineno == here.lineno and each.col_offset is not None for each in others if each is not None)
+
+
 def _reachable(code: types.CodeType) -> list[dis.Instruction]:
     """Instructions that control can come to from the first one."""
     instructions = list(dis.get_instructions(code))

@@ -26,6 +26,15 @@ class EntryBreakpoint(NamedTuple):
     condition: str | None
 
 
+class LinePassed(NamedTuple):
+    """A step that leaves a compile began on this line: it ends at the next, should the function run uncompiled."""
+
+    path: str
+    line: int
+    is_in: Callable[[types.CodeType], bool]
+    """Whether code is that function."""
+
+
 class Suspension:
     """One per agent. `wait` runs on the stopped thread, `post` and `resume` on the channel's; the rest on any."""
 
@@ -105,11 +114,18 @@ class Suspension:
         """Whether a runtime `stepIn` is under way on this thread, so that it may end in a compile."""
         return False
 
+    def runtime_steps_over(self) -> types.FrameType | None:
+        """The frame of a runtime `next` that is under way on this thread."""
+        return None
+
     def cancel_runtime_step(self) -> None:
         """The step of this thread is ours now, or over."""
 
-    def finish_step_at_runtime(self, frame: types.FrameType | None) -> None:
-        """A step of ours left the compile: end it at the next line of `frame`, a real one."""
+    def finish_step_at_runtime(self, frame: types.FrameType | None, passed: Sequence[LinePassed] = ()) -> None:
+        """A step of ours left the compile: end it at the next line of `frame`, a real one.
+
+        Or behind one of the lines that the step has `passed`, where what Dynamo gave up compiling runs as it is.
+        """
 
     def is_user_code(self, path: str) -> bool:
         """Whether steps stop in this file (an absolute real path)."""

@@ -12,16 +12,18 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
 from dynascope.agent.internals.eval_frame import unseen
 from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
 from dynascope.agent.suspension.child_processes import but_torchs_own
 from dynascope.agent.suspension.entry_breakpoints import EntryBreakpoints
-from dynascope.agent.suspension.interface import EntryBreakpoint, Suspension
+from dynascope.agent.suspension.interface import EntryBreakpoint, LinePassed, Suspension
+from dynascope.agent.suspension.line_stops import LineStops
 from dynascope.agent.suspension.reentry import refuse_reentry
 from dynascope.agent.suspension.resuming import Resuming
+from dynascope.agent.suspension.runtime_steps import RuntimeSteps
 from dynascope.agent.suspension.start_events import StartEvents
 from dynascope.agent.suspension.symbolic_frame import chain
 from dynascope.agent.suspension.uninterrupted import uninterrupted
@@ -54,6 +56,7 @@ class PydevdSuspension(Suspension):
         from _pydev_bundle import pydev_monkey
         from _pydevd_bundle import (
             pydevd_api,
+            pydevd_breakpoints,
             pydevd_comm,
             pydevd_comm_constants,
             pydevd_constants,
@@ -90,10 +93,14 @@ class PydevdSuspension(Suspension):
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
         self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
         self._replace(pydev_monkey, "patch_args", but_torchs_own(pydev_monkey.patch_args))
+        step = self._step_over, self.runtime_steps_over
+        asks_twice = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
+        self._steps = RuntimeSteps(self._pydevd, pydevd_api.PyDevdAPI, *step, self._lines_stopped_at, asks_twice)
         self._look_before_and_after()
         refuse_reentry(self._pydevd, self._replace)
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
         self._keep_entries(pydevd_api.PyDevdAPI)
+        LineStops(self._pydevd, pydevd_breakpoints.LineBreakpoint, self._steps, self._replace)
 
     def configure(self, settings: Configure) -> None:
         super().configure(settings)
@@ -158,12 +165,17 @@ class PydevdSuspension(Suspension):
         set_suspend, do_wait_suspend = self._pydevd.set_suspend, self._pydevd.do_wait_suspend
 
         def watched_set_suspend(*args: Any, **kwargs: Any) -> Any:
+            if self._steps.passes():
+                return None
             try:
                 return unseen(set_suspend, *args, **kwargs)
             finally:
                 self.on_suspend_requested()
 
         def watched_do_wait_suspend(*args: Any, **kwargs: Any) -> Any:
+            if self._steps.has_passed():
+                return None
+            self._steps.forget()
             self.on_runtime_stop()
             return unseen(do_wait_suspend, *args, **kwargs)
 
@@ -263,9 +275,13 @@ class PydevdSuspension(Suspension):
             self._pydevd.enable_tracing()
 
     def _has_breakpoint_in(self, code: types.CodeType) -> bool:
-        path = self._files.get_abs_path_real_path_and_base_from_file(code.co_filename)[1]
-        lines = self._pydevd.breakpoints.get(path)
+        lines = self._lines_stopped_at(code.co_filename)
         return bool(lines) and any(line in lines for _, _, line in code.co_lines())
+
+    def _lines_stopped_at(self, path: str) -> Collection[int]:
+        path = self._files.get_abs_path_real_path_and_base_from_file(path)[1]
+        lines: Collection[int] = self._pydevd.breakpoints.get(path, ())
+        return lines
 
     def _starts_matter(self) -> bool:
         pydevd = self._pydevd
@@ -288,18 +304,28 @@ class PydevdSuspension(Suspension):
     # ---- steps that cross between tracing and running
 
     def runtime_steps_in(self) -> bool:
+        return self._steps_by(self._commands.CMD_STEP_INTO, self._commands.CMD_STEP_INTO_MY_CODE)
+
+    def runtime_steps_over(self) -> types.FrameType | None:
+        over = self._steps_by(self._commands.CMD_STEP_OVER, self._commands.CMD_STEP_OVER_MY_CODE)
+        frame: types.FrameType | None = self._info().pydev_step_stop if over else None
+        return frame
+
+    def _steps_by(self, *commands: int) -> bool:
         info = self._info()  # while it is suspended its step command is a placeholder
-        return info.pydev_state == self._constants.STATE_RUN and info.pydev_step_cmd in (
-            self._commands.CMD_STEP_INTO,
-            self._commands.CMD_STEP_INTO_MY_CODE,
-        )
+        return info.pydev_state == self._constants.STATE_RUN and info.pydev_step_cmd in commands
 
     def cancel_runtime_step(self) -> None:
         self._set_step(-1, None)
+        self._steps.forget()
 
-    def finish_step_at_runtime(self, frame: types.FrameType | None) -> None:
+    def finish_step_at_runtime(self, frame: types.FrameType | None, passed: Sequence[LinePassed] = ()) -> None:
         if frame is None or threading.get_ident() in self._untraced:
             return
+        self._step_over(frame)
+        self._steps.watch(passed)
+
+    def _step_over(self, frame: types.FrameType) -> None:
         only_user = self._pydevd.get_use_libraries_filter()
         self._set_step(self._commands.CMD_STEP_OVER_MY_CODE if only_user else self._commands.CMD_STEP_OVER, frame)
         self._pydevd.set_trace_for_frame_and_parents(threading.get_ident(), frame)
