@@ -40,7 +40,11 @@ from dynascope.wire.to_agent import (
     Variables,
 )
 
-EXPRESSIONS = ("{0}.shape[0] > 8", "len({0})", "({0} * 2).sum()", "{0}.dtype", "ctx.get_local({0!r})", "[{0}, {0}]")
+EXPRESSIONS = (
+    *("{0}.shape[0] > 8", "len({0})", "({0} * 2).sum()", "{0}.dtype", "ctx.get_local({0!r})", "[{0}, {0}]"),
+    *("type({0}), isinstance({0}, torch.nn.Parameter)", "{0}.grad_fn, {0}.is_leaf, {0}.grad", "list({0})", "next({0})"),
+    *("locals(), globals().keys()", "__class__, super().__init__", "torch._dynamo.reset()", "breakpoint()"),
+)
 
 
 class Everywhere(Suspension):
