@@ -2,20 +2,30 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
+/** The box that a key opens; the key again where the workbench was still at something else. */
+async function quickInput(page, key) {
+  const input = page.locator('.quick-input-widget:visible input.input').first();
+  for (let attempt = 1; ; attempt++) {
+    await page.keyboard.press(key);
+    try {
+      await input.waitFor({ timeout: 5_000 });
+      return input;
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
+}
+
 /** Run a command by its title through the command palette. */
 export async function command(page, title) {
-  await page.keyboard.press('F1');
-  const input = page.locator('.quick-input-widget:visible input.input').first();
-  await input.waitFor();
+  const input = await quickInput(page, 'F1');
   await input.fill(`>${title}`);
   await page.locator(`.quick-input-widget:visible .monaco-list-row[aria-label^="${title}"]`).first().click();
 }
 
 /** Open a file by its path, inside the workspace or not, and go to a line. */
 export async function openFile(page, file, line = 1) {
-  await page.keyboard.press('Control+p');
-  const input = page.locator('.quick-input-widget:visible input.input').first();
-  await input.waitFor();
+  const input = await quickInput(page, 'Control+p');
   await input.fill(file);
   // Not Enter: for a moment the list still shows what was open before.
   await page.locator(`.quick-input-widget:visible .monaco-list-row[aria-label^="${path.basename(file)}"]`).first().click();
@@ -25,9 +35,7 @@ export async function openFile(page, file, line = 1) {
 }
 
 export async function goToLine(page, line) {
-  await page.keyboard.press('Control+g');
-  const input = page.locator('.quick-input-widget:visible input.input').first();
-  await input.waitFor();
+  const input = await quickInput(page, 'Control+g');
   await input.fill(`:${line}`);
   await page.keyboard.press('Enter');
   await page.locator('.quick-input-widget:visible').waitFor({ state: 'hidden' });
