@@ -59,11 +59,19 @@ export async function toggle(page, text, open = true) {
   const row = page.locator('.debug-variables .monaco-list-row', { hasText: new RegExp(`^\\s*${text}`) }).first();
   if ((await row.count()) === 0) await variable(page, new RegExp(`^${text}`), { stay: true });
   const wanted = String(open);
-  if ((await row.getAttribute('aria-expanded')) !== wanted) await row.locator('.monaco-tl-twistie').click();
-  await page.waitForFunction(
-    ([text, wanted]) => [...document.querySelectorAll('.debug-variables .monaco-list-row')].some((row) => row.textContent.trim().startsWith(text) && row.getAttribute('aria-expanded') === wanted),
-    [text, wanted],
-  );
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if ((await row.getAttribute('aria-expanded')) !== wanted) await row.locator('.monaco-tl-twistie').click({ timeout: 5_000 });
+      await page.waitForFunction(
+        ([text, wanted]) => [...document.querySelectorAll('.debug-variables .monaco-list-row')].some((row) => row.textContent.trim().startsWith(text) && row.getAttribute('aria-expanded') === wanted),
+        [text, wanted],
+        { timeout: 10_000 },
+      );
+      return;
+    } catch (error) {
+      if (attempt === 4) throw error; // a click is lost where the view is drawn anew
+    }
+  }
 }
 
 /** Wait for a row of the Variables view that matches; the view holds only the rows it has room for, so it is scrolled (`stay`: and stays there). */

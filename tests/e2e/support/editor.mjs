@@ -2,43 +2,42 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** The box that a key opens; the key again where the workbench was still at something else. */
-async function quickInput(page, key) {
-  const input = page.locator('.quick-input-widget:visible input.input').first();
+const quickInput = '.quick-input-widget:visible';
+
+/** Type into the box that a key opens, and choose; again where the end of a session took the focus, which closes the box. */
+async function fromQuickInput(page, key, text, act) {
   for (let attempt = 1; ; attempt++) {
     await page.keyboard.press(key);
     try {
-      await input.waitFor({ timeout: 5_000 });
-      return input;
+      await page.locator(`${quickInput} input.input`).first().fill(text, { timeout: 5_000 });
+      return await act();
     } catch (error) {
       if (attempt === 5) throw error;
     }
   }
 }
 
+function clickRow(page, label) {
+  return page.locator(`${quickInput} .monaco-list-row[aria-label^="${label}"]`).first().click({ timeout: 10_000 });
+}
+
 /** Run a command by its title through the command palette. */
 export async function command(page, title) {
-  const input = await quickInput(page, 'F1');
-  await input.fill(`>${title}`);
-  await page.locator(`.quick-input-widget:visible .monaco-list-row[aria-label^="${title}"]`).first().click();
+  await fromQuickInput(page, 'F1', `>${title}`, () => clickRow(page, title));
 }
 
 /** Open a file by its path, inside the workspace or not, and go to a line. */
 export async function openFile(page, file, line = 1) {
-  const input = await quickInput(page, 'Control+p');
-  await input.fill(file);
   // Not Enter: for a moment the list still shows what was open before.
-  await page.locator(`.quick-input-widget:visible .monaco-list-row[aria-label^="${path.basename(file)}"]`).first().click();
+  await fromQuickInput(page, 'Control+p', file, () => clickRow(page, path.basename(file)));
   await page.waitForSelector(`.tab.active:has-text("${path.basename(file)}")`);
   await page.waitForSelector('.editor-instance .view-line span[class^="mtk"]'); // the span of an empty line is never visible
   await goToLine(page, line);
 }
 
 export async function goToLine(page, line) {
-  const input = await quickInput(page, 'Control+g');
-  await input.fill(`:${line}`);
-  await page.keyboard.press('Enter');
-  await page.locator('.quick-input-widget:visible').waitFor({ state: 'hidden' });
+  await fromQuickInput(page, 'Control+g', `:${line}`, () => page.keyboard.press('Enter'));
+  await page.locator(quickInput).waitFor({ state: 'hidden' });
   await lineNumber(page, line).waitFor();
 }
 
@@ -57,10 +56,10 @@ function lineNumber(page, line) {
 export async function clickGutter(page, line) {
   const wanted = !(await breakpointLines(page)).includes(line);
   for (let attempt = 1; ; attempt++) {
-    const number = await lineNumber(page, line).boundingBox();
-    const margin = await page.locator('.editor-instance .margin').first().boundingBox();
-    await page.mouse.click(margin.x + 9, number.y + number.height / 2);
     try {
+      const number = await lineNumber(page, line).boundingBox();
+      const margin = await page.locator('.editor-instance .margin').first().boundingBox();
+      await page.mouse.click(margin.x + 9, number.y + number.height / 2);
       await page.waitForFunction(([source, line, wanted]) => new Function(`return ${source}`)()().includes(line) === wanted, [linesWithBreakpoint.toString(), line, wanted], { timeout: 3_000 });
       return;
     } catch (error) {
@@ -146,29 +145,30 @@ export async function hover(page, within, text, kind = DEBUG_HOVER) {
 
 /** Choose an entry of the context menu of an element. */
 export async function choose(page, element, entry) {
-  await element.click({ button: 'right' });
-  await chooseEntry(page, entry);
+  await fromMenu(page, entry, () => element.click({ button: 'right' }));
 }
 
 /** Choose an entry of the context menu of the margin left of a line. */
 export async function chooseInGutter(page, line, entry) {
-  const number = await lineNumber(page, line).boundingBox();
-  const margin = await page.locator('.editor-instance .margin').first().boundingBox();
-  await page.mouse.click(margin.x + 9, number.y + number.height / 2, { button: 'right' });
-  await chooseEntry(page, entry);
+  await fromMenu(page, entry, async () => {
+    const number = await lineNumber(page, line).boundingBox();
+    const margin = await page.locator('.editor-instance .margin').first().boundingBox();
+    await page.mouse.click(margin.x + 9, number.y + number.height / 2, { button: 'right' });
+  });
 }
 
-/** A menu that has just opened takes no click: again until it closes. */
-async function chooseEntry(page, entry) {
+/** A menu that has just opened takes no click, and closes when a view is drawn anew: again until it has taken one. */
+async function fromMenu(page, entry, open) {
   const item = page.locator('.monaco-menu .action-item:visible', { has: page.getByText(entry, { exact: true }) }).first();
   for (let attempt = 1; ; attempt++) {
-    await item.hover();
-    await item.click();
     try {
+      if (!(await item.isVisible())) await open();
+      await item.hover({ timeout: 5_000 });
+      await item.click({ timeout: 5_000 });
       await item.waitFor({ state: 'hidden', timeout: 1_000 });
       return;
     } catch (error) {
-      if (attempt === 5) throw error;
+      if (attempt === 8) throw error;
     }
   }
 }
@@ -186,7 +186,7 @@ export async function menuOf(page, element) {
 
 /** Pick a row of the list that has opened at the top. */
 export async function pick(page, text) {
-  await page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: text }).first().click();
+  await page.locator(`${quickInput} .monaco-list-row`, { hasText: text }).first().click();
 }
 
 /** Drag the border at the right (dx) or at the top (dy) of an element by so many pixels. */
