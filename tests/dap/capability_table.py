@@ -60,7 +60,7 @@ ROWS: dict[str, Row] = {
     "supportsDisassembleRequest": Row("the bytecode Dynamo traces, jumps, stack effects", NOT_HERE, "`disassemble`"),
     "supportsGotoTargetsRequest": Row("refused, with the reason: nothing runs there", SAME, NOT_HERE),
     "supportsDelayedStackTraceLoading": Row("symbolic and real frames, paged as one stack", SAME, "`where`"),
-    "supportsValueFormattingOptions": Row("hexadecimal numbers", SAME, "`expand`"),
+    "supportsValueFormattingOptions": Row("hexadecimal numbers, parameters of frames", SAME, "`expand`"),
     "supportsEvaluateForHovers": Row("reads rows; runs nothing of yours", SAME, "`print`"),
     "supportsClipboardContext": Row("the whole text", SAME, "`print`"),
     "supportsCompletionsRequest": Row("locals, closure, globals, `ctx`, attributes", SAME, "Tab"),
