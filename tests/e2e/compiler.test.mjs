@@ -8,12 +8,12 @@ import {
   breakpointRow,
   callStack,
   consoleShows,
+  continueUntil,
   evaluate,
   notifications,
   reset,
   sessionOver,
   stoppedAt,
-  stopSays,
   toggle,
   variable,
   variableRow,
@@ -106,16 +106,12 @@ test('data breakpoints by a right click on a tensor, a list and a guard', { time
   await toggle(page, 'self');
   await variable(page, /^decoded/, { stay: true });
   await choose(page, variableRow(page, 'decoded'), 'Break on Value Change');
-  await page.keyboard.press('F5');
-  await stopSays(page, /y: f32\[s\d+, 4\] → f32\[4, s\d+\] \(decoder\.py:16\)/);
+  await continueUntil(page, /y: f32\[s\d+, 4\] → f32\[4, s\d+\] \(decoder\.py:16\)/);
   await stoppedAt(page, 'decoder.py', lineOf(file, 'self.decoded.append'));
   await workbench.screenshot('data-breakpoint');
-  await page.keyboard.press('F5');
-  await stopSays(page, /self\.decoded is mutated \(decoder\.py:17\)/);
-  await page.keyboard.press('F5');
-  await stopSays(page, /y: f32\[4, s\d+\] → f16\[4, s\d+\] \(decoder\.py:18\)/);
-  await page.keyboard.press('F5');
-  await stopSays(page, /L\['x'\] is an input of %/);
+  await continueUntil(page, /self\.decoded is mutated \(decoder\.py:17\)/);
+  await continueUntil(page, /y: f32\[4, s\d+\] → f16\[4, s\d+\] \(decoder\.py:18\)/);
+  await continueUntil(page, /L\['x'\] is an input of %/);
   await workbench.screenshot('data-breakpoint-on-a-guard');
 });
 

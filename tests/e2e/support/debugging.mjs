@@ -114,10 +114,18 @@ export async function breakpointRow(page, text) {
   return row;
 }
 
-/** Wait until the status bar says why the program has stopped. */
-export async function stopSays(page, pattern) {
-  await page.locator('.statusbar-item:visible', { hasText: pattern }).first().waitFor();
-  await page.locator('.debug-toolbar .codicon-debug-continue').waitFor(); // the text may be there first
+/** F5, until the status bar says that the program has stopped for this reason: a press before VS Code knows of the last stop is lost. */
+export async function continueUntil(page, pattern) {
+  const text = page.locator('.statusbar-item:visible', { hasText: pattern }).first();
+  for (let attempt = 1; ; attempt++) {
+    await page.locator('.debug-toolbar .codicon-debug-continue').waitFor();
+    await page.keyboard.press('F5');
+    try {
+      return await text.waitFor({ timeout: 20_000 });
+    } catch (error) {
+      if (attempt === 3) throw error;
+    }
+  }
 }
 
 /** Evaluate in the debug console and wait for an answer that matches. */
