@@ -50,8 +50,8 @@ class Session:
         self.cancellable: dict[int, asyncio.Task[None]] = {}
         """The requests being served that can be ended early, by `seq`."""
         self.over = asyncio.Event()
-        self._ending = asyncio.Lock()
         """The client has disconnected, or we have been told to end."""
+        self._ending = asyncio.Lock()
 
     def running(self) -> Program:
         """The program. Raises RequestError when there is none."""

@@ -27,20 +27,25 @@ class Interrupts:
         """Here Ctrl-C raises KeyboardInterrupt, also the one that was pressed before."""
         self._held = False
         try:
-            if self._pressed:
-                self._pressed = False
-                raise KeyboardInterrupt
+            self.serve()
             yield
         finally:
             self._held = True
 
+    def serve(self) -> None:
+        """Raise KeyboardInterrupt where Ctrl-C was pressed before."""
+        if self._pressed:
+            self._pressed = False
+            raise KeyboardInterrupt
+
 
 @contextmanager
 def held_back() -> Iterator[Interrupts]:
-    """Keep Ctrl-C for the next `let_through`; what nobody let through is forgotten. For the main thread alone."""
+    """Keep Ctrl-C for the next `let_through`, or for the end of this. For the main thread alone."""
     interrupts = Interrupts()
     before = signal.signal(signal.SIGINT, interrupts.on_key)
     try:
         yield interrupts
     finally:
         signal.signal(signal.SIGINT, before)
+    interrupts.serve()

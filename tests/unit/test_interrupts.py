@@ -1,0 +1,39 @@
+"""Ctrl-C while a request is under way."""
+
+import signal
+
+import pytest
+from dynascope.terminal.interrupts import held_back
+
+
+def press() -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_a_key_is_served_where_it_is_let_through():
+    done = []
+    with held_back() as interrupts:
+        press()
+        done.append("request")
+        with pytest.raises(KeyboardInterrupt), interrupts.let_through():
+            done.append("wait")
+    assert done == ["request"]
+
+
+def test_a_key_that_comes_while_we_wait_is_served_at_once():
+    with held_back() as interrupts, pytest.raises(KeyboardInterrupt), interrupts.let_through():
+        press()
+
+
+def test_a_second_key_gets_through_what_hangs():
+    with held_back():
+        press()
+        with pytest.raises(KeyboardInterrupt):
+            press()
+
+
+def test_a_key_that_nobody_let_through_is_served_at_the_end():
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), held_back():
+        press()
+    assert signal.getsignal(signal.SIGINT) is before
