@@ -336,3 +336,28 @@ def test_a_capture_that_torch_gives_up_leaves_no_mode_behind():
         assert not torch.utils._python_dispatch._get_current_dispatch_mode_stack()
         run(chain)
     assert names(script)[-1] == "torch::autograd::GraphRoot [!1 NodeCall 0]"
+
+
+def branched() -> None:
+    weight = torch.ones(3, 3, requires_grad=True)
+    bias = torch.ones(3, requires_grad=True)
+    hidden = torch.ones(2, 3) @ weight + bias
+    (hidden.exp() * 2 + hidden).sum().backward()
+
+
+@pytest.mark.parametrize("at", ["GraphRoot", "MmBackward0", "runtime_wrapper"])
+def test_what_is_lifted_is_told_with_the_node_that_it_is_lifted_for(at: str):
+    """torch names another node beside the number wherever the backward branches."""
+    script = Script()
+    with debugging(script, names=[at]), compiled_autograd.record() as runs:
+        run(branched)
+    scopes = script.stops[0].scopes
+    known = {f"{name} (NodeCall {i})" for i, name in enumerate(runs[0].node_calls)}
+    lifted = [value.partition(" ← ")[2] for scope in ("Inputs", "Sizes") for value, _ in scopes[scope].values()]
+    assert set(filter(None, lifted)) <= known
+    inputs = {value for value, _ in scopes["Inputs"].values()}
+    assert {f"ExpBackward0 (NodeCall {runs[0].node_calls.index('ExpBackward0')})"} <= {
+        value.partition(" ← ")[2] for value in inputs
+    }
+    nodes = [below["node"][0] for _, below in scopes["Graph"].values() if "node" in below]
+    assert nodes and set(nodes) <= known

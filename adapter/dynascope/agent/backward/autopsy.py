@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dynascope.agent.backward.captures import Capture
+from dynascope.agent.backward.captures import Capture, node_text
 
 UNEXPLAINED = "torch did not say why: an earlier capture failed, or was made before anybody observed"
 _NEW_NODE = re.compile(r"new autograd node: (?P<name>\S+) \(NodeCall (?P<index>\d+)\)")
@@ -50,5 +50,5 @@ def _about_node(capture: Capture, index: int, name: str, earlier: list[Capture])
 
 def _about_sizes(capture: Capture, changed: int) -> str:
     """The sizes of a capture are those that are dynamic: the changed ones have just become so."""
-    nodes = dict.fromkeys(f"{origin.name} (NodeCall {origin.node_call})" for origin in capture.size_origins)
+    nodes = dict.fromkeys(node_text(capture.names.get(index), index) for index in capture.size_origins)
     return f"{changed} sizes became dynamic; now dynamic are sizes of {', '.join(nodes)}"

@@ -31,14 +31,6 @@ class LiftedHook:
     """The name of the graph's node that calls it."""
 
 
-@dataclass(slots=True)
-class Origin:
-    """The NodeCall that an input, size or scalar was lifted for."""
-
-    node_call: int
-    name: str
-
-
 @dataclass(slots=True, eq=False)
 class Capture:
     """One captured backward, or one being captured (`milliseconds` is None)."""
@@ -48,10 +40,14 @@ class Capture:
     accumulates: bool = True
     """`backward()`, which adds into `.grad`; False for `torch.autograd.grad`."""
     node_calls: list[NodeCall] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    """By NodeCall; those still to come have none."""
     hooks: list[LiftedHook] = field(default_factory=list)
-    input_origins: list[Origin] = field(default_factory=list)
-    size_origins: list[Origin] = field(default_factory=list)
-    scalar_origins: list[Origin] = field(default_factory=list)
+    input_origins: list[int] = field(default_factory=list)
+    """The NodeCall that each input was lifted for; as `size_origins` and `scalar_origins`, empty where torch did not
+    say."""
+    size_origins: list[int] = field(default_factory=list)
+    scalar_origins: list[int] = field(default_factory=list)
     moved_to_cuda: tuple[int, ...] = ()
     calls_of_nodes: dict[str, int] = field(default_factory=dict)
     """The NodeCall that each node of the finished graph was made for, by the node's name."""
@@ -65,6 +61,11 @@ class Capture:
     @property
     def current(self) -> NodeCall | None:
         return self.node_calls[-1] if self.node_calls else None
+
+
+def node_text(name: str | None, index: int) -> str:
+    """`AddmmBackward0 (NodeCall 2)`; `NodeCall 2` without a name."""
+    return f"NodeCall {index}" if name is None else f"{name} (NodeCall {index})"
 
 
 class Captures:
@@ -86,7 +87,8 @@ class Captures:
         return known[: known.index(capture)] if capture in known else known
 
     def begins(self, compiler: Compiler, given: Given) -> Capture:
-        origins = [[Origin(index, name) for index, name in group] for group in given.origins]
+        # the names beside them are of the order of discovery, and so those of other nodes wherever a backward branches
+        origins = [[index for index, _ in group] for group in given.origins]
         capture = Capture(
             compiled_autograd.capture_id(compiler),
             reasons=tuple(given.reasons),
@@ -102,6 +104,7 @@ class Captures:
     def node_called(self, compiler: Compiler, index: int, name: str) -> Capture:
         capture = self.of(compiler)
         graph = compiled_autograd.graph_of(compiler)
+        capture.names[index] = name
         capture.node_calls.append(NodeCall(index, name, len(graph.nodes) if graph is not None else 0))
         return capture
 

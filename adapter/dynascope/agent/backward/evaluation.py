@@ -139,8 +139,7 @@ def _value(expression: str, live: LiveCapture, moment: Moment) -> Any:
 
 
 def _name(live: LiveCapture, moment: Moment) -> str | None:
-    calls = live.capture.node_calls
-    return next((call.name for call in reversed(calls) if call.index == moment.node_call), None)
+    return live.capture.names.get(moment.node_call) if moment.node_call is not None else None
 
 
 def _function(live: LiveCapture, moment: Moment) -> str | None:

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.backward.autopsy import explain
-from dynascope.agent.backward.captures import Capture, LiftedHook
+from dynascope.agent.backward.captures import Capture, LiftedHook, node_text
 from dynascope.agent.backward.passes import PassRun
 from dynascope.agent.backward.places import Place, place_of
 from dynascope.agent.internals import autograd_graph, captured_graph, compiled_autograd
@@ -53,6 +53,7 @@ class LiveCapture:
         """By NodeCall: the class of the `torch.autograd.Function`, of nodes that are written in Python."""
         self._calls_by_name: dict[str, int] = {}
         self._nodes_ordered = 0
+        self._calls_agreed = 0
         self._passes_have_begun = False
         self._order: list[AutogradNode | None] | None = None
         self._tensors: list[Any] | None = None
@@ -77,10 +78,30 @@ class LiveCapture:
     def node(self, index: int) -> AutogradNode | None:
         """The autograd node of a NodeCall; None for the root, and where the walk is not the engine's."""
         order = self._walked()
-        names = {call.index: call.name for call in self.capture.node_calls}
-        if index >= len(order) or autograd_graph.name_of(order[index]) != names.get(index):
+        if index >= len(order) or autograd_graph.name_of(order[index]) != self.capture.names.get(index):
             return None
         return order[index]
+
+    def name_of(self, index: int) -> str | None:
+        """The name of a NodeCall: as the engine said it; of one to come, as the walk has it, if it was right so far."""
+        name, order = self.capture.names.get(index), self._walked()
+        if name is not None or index >= len(order):
+            return name
+        return autograd_graph.name_of(order[index]) if self._walk_agrees() else None
+
+    def _walk_agrees(self) -> bool:
+        """Whether the engine has called what the walk says, as far as it has come."""
+        order, calls = self._walked(), self.capture.node_calls
+        while self._calls_agreed < len(calls):
+            call = calls[self._calls_agreed]
+            if call.index >= len(order) or autograd_graph.name_of(order[call.index]) != call.name:
+                return False
+            self._calls_agreed += 1
+        return True
+
+    def node_text(self, index: int) -> str:
+        """`AddmmBackward0 (NodeCall 2)`; `NodeCall 2` where nobody can say yet what that will be."""
+        return node_text(self.name_of(index), index)
 
     def _walked(self) -> list[AutogradNode | None]:
         if self._order is None:
@@ -112,8 +133,8 @@ class LiveCapture:
         """The NodeCall that a node of the graph was made for; of a lifted input, the one it was lifted for."""
         position = captured_graph.input_position(node)
         if position is not None:
-            known = position < len(self.capture.input_origins)
-            return self.capture.input_origins[position].node_call if known else None
+            origins = self.capture.input_origins
+            return origins[position] if position < len(origins) else None
         noted = captured_graph.node_call_of(node)
         return noted if noted is not None else self._by_order().get(node.name)
 

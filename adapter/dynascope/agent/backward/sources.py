@@ -48,7 +48,7 @@ class Sources:
         index = capture.calls_of_nodes.get(lines.get(line, "")) if capture is not None else None
         if capture is None or index is None:
             return None
-        name = next((call.name for call in capture.node_calls if call.index == index), "?")
+        name = capture.names.get(index, "?")
         return Origin(capture.compile_id, index, name, capture.forward_frames.get(index))
 
     def forward_of(self, compile_id: str, index: int) -> ForwardFrame | None:

@@ -54,7 +54,6 @@ def _place(live: LiveCapture, node: Any) -> Place | None:
 
 def _facts(live: LiveCapture, node: Any) -> list[Row]:
     index = live.node_call_of_node(node)
-    names = {call.index: call.name for call in live.capture.node_calls}
     rows = [
         fact("op", node.op),
         fact("target", target_text(node.target)),
@@ -65,6 +64,6 @@ def _facts(live: LiveCapture, node: Any) -> list[Row]:
         rows.append(fact("value", value_text(value_of(node))))
     if index is not None:
         place = _place(live, node)
-        rows.append(fact("node", f"{names.get(index, '?')} (NodeCall {index})", place))
+        rows.append(fact("node", live.node_text(index), place))
         rows.append(fact("forward line", forward_line_of(node) or forward_line(live, index), place))
     return rows

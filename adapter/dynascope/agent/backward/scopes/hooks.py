@@ -17,8 +17,7 @@ def heading(live: LiveCapture) -> Heading:
 
 
 def _row(live: LiveCapture, i: int, hook: LiftedHook) -> Row:
-    names = {call.index: call.name for call in live.capture.node_calls}
-    node = f"{names.get(hook.node_call, '?')} (NodeCall {hook.node_call})"
+    node = live.node_text(hook.node_call)
     place = live.place_of_hook(hook)
     function = place.name if place is not None else ("C++" if hook.position is None else _NOT_YET)
     rows = [fact("kind", hook.kind), fact("node", node), fact("function", function)]

@@ -36,10 +36,10 @@ def _gradients(live: LiveCapture, index: int) -> Iterator[Row]:
 
 def _input(live: LiveCapture, position: int) -> Row:
     value: Any = live.inputs[position]
-    rows = [Row("lifted for", origin_text(live.capture.input_origins, position), hint=VIRTUAL)]
-    rows += tensor_rows(value, Look(None), None)
-    text = f"{value_text(value)} ← {origin_text(live.capture.input_origins, position)}"
     origins = live.capture.input_origins
-    place = forward_place(live, origins[position].node_call if position < len(origins) else None)
+    origin = origin_text(live, origins, position)
+    rows = [Row("lifted for", origin, hint=VIRTUAL), *tensor_rows(value, Look(None), None)]
+    text = f"{value_text(value)} ← {origin}"
+    place = forward_place(live, origins[position] if position < len(origins) else None)
     below = Below(named=fixed(rows))
     return Row(f"inputs[{position}]", text, type="fake tensor", below=below, made_at=place)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dynascope.agent.backward.captures import Origin
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.scopes.rows import origin_text
 from dynascope.agent.inspection.rows import Below, Look, Row, Rows
@@ -15,17 +14,17 @@ from dynascope.agent.inspection.tensors import number_text
 
 
 def sizes_heading(live: LiveCapture) -> Heading:
-    return Heading("Sizes", _below("sizes", live.sizes, live.capture.size_origins))
+    return Heading("Sizes", _below("sizes", live, live.sizes, live.capture.size_origins))
 
 
 def scalars_heading(live: LiveCapture) -> Heading:
-    return Heading("Scalars", _below("scalars", live.scalars, live.capture.scalar_origins))
+    return Heading("Scalars", _below("scalars", live, live.scalars, live.capture.scalar_origins))
 
 
-def _below(name: str, values: Sequence[Any], origins: Sequence[Origin]) -> Below:
+def _below(name: str, live: LiveCapture, values: Sequence[Any], origins: Sequence[int]) -> Below:
     def make(look: Look, start: int, stop: int) -> Iterator[Row]:
         for i in range(start, stop):
-            text = f"{number_text(values[i], look)} ← {origin_text(origins, i)}"
+            text = f"{number_text(values[i], look)} ← {origin_text(live, origins, i)}"
             yield Row(f"{name}[{i}]", text, type=type(values[i]).__name__)
 
     return Below(indexed=Rows(len(values), make))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dynascope.agent.backward.captures import Origin
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.inspection.locations import Place
 from dynascope.agent.inspection.rows import Row
@@ -13,12 +12,11 @@ from dynascope.agent.inspection.tensors import VIRTUAL
 UNKNOWN_LINE = "unknown: set a line breakpoint with mode `backward` before the forward runs, or use anomaly mode"
 
 
-def origin_text(origins: Sequence[Origin], position: int) -> str:
-    """`AddmmBackward0 (NodeCall 2)`."""
+def origin_text(live: LiveCapture, origins: Sequence[int], position: int) -> str:
+    """`AddmmBackward0 (NodeCall 2)`, of the node that an input, size or scalar was lifted for."""
     if position >= len(origins):
         return "unknown: torch said no origins in this capture"
-    origin = origins[position]
-    return f"{origin.name} (NodeCall {origin.node_call})"
+    return live.node_text(origins[position])
 
 
 def forward_line(live: LiveCapture, index: int) -> str:

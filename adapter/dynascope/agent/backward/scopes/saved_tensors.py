@@ -12,7 +12,7 @@ from dynascope.agent.internals.captured_graph import value_text
 
 def heading(live: LiveCapture, index: int) -> Heading:
     origins = live.capture.input_origins
-    kept = [i for i, origin in enumerate(origins) if origin.node_call == index and i < len(live.inputs)]
+    kept = [i for i, origin in enumerate(origins) if origin == index and i < len(live.inputs)]
     return Heading("Saved Tensors", Below(named=fixed([_row(live, i, index) for i in kept])))
 
 
