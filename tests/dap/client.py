@@ -330,7 +330,7 @@ class DapClient:
         configuration: Body,
         breakpoints: Mapping[Path, Iterable[int | Body]] | None = None,
         *,
-        functions: Sequence[str] = (),
+        functions: Sequence[str | Body] = (),
         exceptions: Sequence[str] = (),
         request: str = "launch",
         initialize: Mapping[str, Any] | None = None,
@@ -343,7 +343,8 @@ class DapClient:
         self._wait_until_initialized(started)
         placed = {path: self.set_breakpoints(path, *lines) for path, lines in (breakpoints or {}).items()}
         if functions:
-            self.request("setFunctionBreakpoints", {"breakpoints": [{"name": name} for name in functions]})
+            named = [{"name": each} if isinstance(each, str) else each for each in functions]
+            self.request("setFunctionBreakpoints", {"breakpoints": named})
         self.request("setExceptionBreakpoints", {"filters": list(exceptions)})
         before_running()
         self.request("configurationDone")

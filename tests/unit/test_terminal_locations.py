@@ -53,6 +53,11 @@ def test_a_function_without_a_file_is_a_function_breakpoint():
     assert parse("Block.forward, x is not None", None) == (Location(function="Block.forward"), "x is not None")
 
 
+@pytest.mark.parametrize("name", ["NodeCall 5", "Scale.backward", "*Convolution*", "call_method view"])
+def test_parts_of_graphs_are_breakpoints_by_name(name: str):
+    assert parse(f"{name}, nodes > 3", None) == (Location(function=name), "nodes > 3")
+
+
 def test_a_condition_may_hold_commas(model: Path):
     assert parse(f"{model}:4, f(x, 1) == 2", None) == (Location(model, 4), "f(x, 1) == 2")
 

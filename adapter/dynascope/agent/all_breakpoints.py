@@ -113,7 +113,8 @@ class AllBreakpoints:
 
     def explain_at_exit(self) -> None:
         """The program is about to end: say why breakpoints were never hit."""
-        for state in self._verification.why_never_hit() + self.events.why_never_hit():
+        reasons = self._verification.why_never_hit() + self.events.why_never_hit() + self._backward.why_never_hit()
+        for state in reasons:
             self._changed(state)
 
     def _changed(self, state: BreakpointState) -> None:

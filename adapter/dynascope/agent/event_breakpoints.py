@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.backward.half import names_backward
+from dynascope.agent.backward.breakpoints import names_backward
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.data_breakpoints.never_hit import why_never_hit
 from dynascope.agent.data_breakpoints.watch import Watches, resolve

@@ -8,23 +8,32 @@ import types
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.user_code import real_path
 
+NEVER_HIT = "Never hit."
+"""How every such message begins: the adapter knows them by it."""
+
 
 def why_never_traced(path: str, name: str) -> str:
     """Of a function that Dynamo has never traced, by its qualified name; a sentence."""
     if not is_imported(path):
-        return "Never hit. Its file was never imported."
-    return f"Never hit. {name} was not called, or not in compiled code, or had been compiled before."
+        return f"{NEVER_HIT} Its file was never imported."
+    return f"{NEVER_HIT} {name} was not called, or not in compiled code, or had been compiled before."
 
 
 def why_not_stopped(breakpoint: Breakpoint) -> str | None:
-    """Of a line that Dynamo came to without stopping; None where nothing kept it from that."""
+    """Of a line that Dynamo came to without stopping, a sentence; None where nothing kept it from that."""
+    why = what_kept(breakpoint, "Dynamo")
+    return None if why is None else f"{NEVER_HIT} {why}"
+
+
+def what_kept(breakpoint: Breakpoint, who: str) -> str | None:
+    """Its condition or hit condition, which kept `who` came there from stopping; None where there is neither."""
     came, condition, hit_condition = _times(breakpoint.reached), breakpoint.condition, breakpoint.asked.hit_condition
     if condition and not breakpoint.hits:
-        return f"Never hit. Dynamo came here {came}, and its condition ({condition}) never held."
+        return f"{who} came here {came}, and its condition ({condition}) never held."
     if not hit_condition:
         return None
     held = f", its condition ({condition}) held {_times(breakpoint.hits)} in all" if condition else ""
-    return f"Never hit. Dynamo came here {came}{held}, and its hit condition is {hit_condition}."
+    return f"{who} came here {came}{held}, and its hit condition is {hit_condition}."
 
 
 def _times(count: int) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 import msgspec
 
 from dynascope.agent import hit_counts
-from dynascope.agent.backward.half import BY_NAME, names_backward
+from dynascope.agent.backward.breakpoints import BY_NAME, names_backward
 from dynascope.agent.breakpoints import Breakpoint, names_function
 from dynascope.agent.code_lines import function_code_at, is_function, lines_with_code
 from dynascope.agent.functions import FunctionKey, disabled_because, find_function, key_of

@@ -187,7 +187,7 @@ class BreakpointTable:
                 entry.hit = True
 
     def never_hit(self) -> list[str]:
-        """A sentence for each line or data breakpoint at which the program, now ended, has never stopped."""
+        """A sentence for each breakpoint at which the program, now ended, has never stopped, if known."""
         sentences = []
         for entry in (each for entries in self.files.values() for each in entries):
             shown = entry.shown()
@@ -201,6 +201,11 @@ class BreakpointTable:
             shown = entry.shown()
             if not entry.hit and shown.message and shown.message.startswith(_NEVER_HIT):
                 sentences.append(f"a data breakpoint was never hit. {shown.message.removeprefix(_NEVER_HIT)}")
+        for entry in self.functions:
+            shown = entry.shown()
+            if not entry.hit and shown.message and shown.message.startswith(_NEVER_HIT):
+                name = getattr(entry.asked, "name", "")
+                sentences.append(f"{name}: the breakpoint was never hit. {shown.message.removeprefix(_NEVER_HIT)}")
         return sentences
 
     def forget_program(self) -> None:

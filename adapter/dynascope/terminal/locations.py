@@ -24,7 +24,7 @@ MODES = ("trace", "run", "generated", "backward")
 # a pattern may begin with *; an address begins with *0x
 _FUNCTION = re.compile(r"(?!\*\d)[A-Za-z_*?][\w*?]*(\.([A-Za-z_*?][\w*?]*|<\w+>))*")
 _ADDRESS = re.compile(r"\*0x[0-9a-fA-F]+")
-_NODE = re.compile(r"(call_function|call_method|call_module|get_attr|placeholder|output)(\s+\S+)?")
+_NODE = re.compile(r"(call_function|call_method|call_module|get_attr|placeholder|output)(\s+\S+)?|(?i:nodecall)\s+\d+")
 
 
 class BadLocation(Exception):

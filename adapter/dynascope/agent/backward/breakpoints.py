@@ -21,6 +21,13 @@ from dynascope.agent.internals.autograd_graph import ForwardFrame
 from dynascope.agent.user_code import real_path
 
 MODE = "backward"
+_OF_BACKWARD = re.compile(
+    r"(?i:nodecall\s+\d+)|.*Backward.*|.*\.backward|(torch::autograd::)?(AccumulateGrad|GraphRoot|CopySlices)"
+    r"|(cpp_)?tensor_pre_hook|pre_hook|post_hook|post_acc_grad_hook|unpack_hook|dce|runtime_wrapper"
+    r"|(reorder|delay)_[\w*?]+|Accumulate[\w*?]+|remove_unused_sizes|move_graph_nodes_to_cuda"
+)
+BY_NAME = "Stops in the backward, where compiled autograd captures it."
+"""What is said of a function breakpoint that names a part of the backward."""
 _NODE_CALL = re.compile(r"NodeCall\s+(\d+)", re.IGNORECASE)
 
 
@@ -70,11 +77,22 @@ class BackwardTable:
         return [each for pattern, each in self.names if fnmatch.fnmatchcase(name, pattern)]
 
 
+def node_call_named(pattern: str) -> int | None:
+    """The 5 of `NodeCall 5`; None of any other name."""
+    numbered = _NODE_CALL.fullmatch(pattern.strip())
+    return int(numbered[1]) if numbered else None
+
+
 def names_node(pattern: str, index: int, name: str, function: str | None) -> bool:
     """Whether `pattern` names this node; its C++ namespace may be left out."""
-    numbered = _NODE_CALL.fullmatch(pattern.strip())
-    if numbered:
-        return int(numbered[1]) == index
+    numbered = node_call_named(pattern)
+    if numbered is not None:
+        return numbered == index
     if fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(name.rpartition("::")[2], pattern):
         return True
     return function is not None and names_function(pattern, f"{function}.backward")
+
+
+def names_backward(pattern: str) -> bool:
+    """Whether a function breakpoint can only mean a part of the backward."""
+    return _OF_BACKWARD.fullmatch(pattern.strip()) is not None

@@ -90,8 +90,12 @@ class BackwardDebugger:
         suspension: Suspension,
         send: Callable[[Message], None],
         step_into_compile: Callable[[], None] = lambda: None,
+        captured: Callable[[LiveCapture, BackwardTable], None] = lambda live, table: None,
     ) -> None:
-        """`step_into_compile`: a step in leaves the capture; what Dynamo compiles next on this thread may end it."""
+        """`step_into_compile`: a step in leaves the capture; what Dynamo compiles next on this thread may end it.
+        `captured`: a capture is over, with the breakpoints that were at work.
+        """
+        self._captured = captured
         self._hold = hold
         self._step_into_compile = step_into_compile
         self._suspension = suspension
@@ -240,6 +244,8 @@ class BackwardDebugger:
         """The capture is over: keep nothing of it alive, and let a step end in the program."""
         live, thread.live = thread.live, None
         mode, thread.mode = thread.mode, Mode.RUN
+        if live is not None and self.enabled and not self.table.is_empty:
+            self._captured(live, self.table)
         if mode is not Mode.RUN and live is not None and self.enabled:
             self._suspension.finish_step_at_runtime(live.caller)
             if mode is Mode.INTO:

@@ -5,13 +5,13 @@ Imports no torch itself: a program's torch is not ours to import.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from dynascope.agent.backward.breakpoints import MODE, BackwardTable
+from dynascope.agent.backward.breakpoints import MODE, BackwardTable, names_backward
+from dynascope.agent.backward.never_hit import NeverHit
 from dynascope.agent.backward.setting import CompiledAutograd
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.code_lines import lines_with_code
@@ -27,17 +27,10 @@ if TYPE_CHECKING:
     from dynascope.agent.backward.debugger import BackwardDebugger, Holder
     from dynascope.agent.backward.forward_lines import ForwardLines
 
-_OF_BACKWARD = re.compile(
-    r"(?i:nodecall\s+\d+)|.*Backward.*|.*\.backward|(torch::autograd::)?(AccumulateGrad|GraphRoot|CopySlices)"
-    r"|(cpp_)?tensor_pre_hook|pre_hook|post_hook|post_acc_grad_hook|unpack_hook|dce|runtime_wrapper"
-    r"|(reorder|delay)_\w+_nodes\w*|remove_unused_sizes|move_graph_nodes_to_cuda"
-)
 _AT_NODES = (
     "Stops in the backward, where compiled autograd captures the nodes that this line makes from now on, "
     "outside of code under torch.compile."
 )
-BY_NAME = "Stops in the backward, where compiled autograd captures it."
-"""What is said of a function breakpoint that names a part of the backward."""
 _NO_CODE = "There is no code on this line or below it."
 
 
@@ -51,7 +44,10 @@ class BackwardHalf:
         send: Callable[[Message], None],
         step_into_compile: Callable[[], None] = lambda: None,
     ) -> None:
-        self._make: Callable[[], BackwardDebugger] = lambda: _debugger(hold, suspension, send, step_into_compile)
+        self._never_hit = NeverHit(send)
+        self._make: Callable[[], BackwardDebugger] = lambda: _debugger(
+            hold, suspension, send, step_into_compile, self._never_hit.captured
+        )
         self._setting = CompiledAutograd(send)
         self._table = BackwardTable()
         self._forward_lines: ForwardLines | None = None
@@ -73,6 +69,10 @@ class BackwardHalf:
         debugger, self.debugger = self.debugger, None
         if debugger is not None:
             debugger.remove()
+
+    def why_never_hit(self) -> list[BreakpointState]:
+        """The program is about to end: the states of breakpoints that never stopped in a backward, with the reason."""
+        return self._never_hit.at_exit(self._table)
 
     def take_lines(self, message: SetBreakpoints) -> tuple[SetBreakpoints, list[BreakpointState | None]]:
         """Take the breakpoints with mode `backward` out of a request.
@@ -119,11 +119,6 @@ class BackwardHalf:
         self._forward_lines.want(self._wants_lines())
 
 
-def names_backward(pattern: str) -> bool:
-    """Whether a function breakpoint can only mean a part of the backward."""
-    return _OF_BACKWARD.fullmatch(pattern.strip()) is not None
-
-
 def _line_answer(path: str, asked: SourceBreakpoint) -> BreakpointState:
     state = BreakpointState(id=asked.id, verified=True, line=asked.line, message=_AT_NODES, source=Source(path=path))
     problem = None
@@ -144,7 +139,7 @@ def _line_answer(path: str, asked: SourceBreakpoint) -> BreakpointState:
     return state
 
 
-def _debugger(hold: Any, suspension: Suspension, send: Any, step_into_compile: Any) -> BackwardDebugger:
+def _debugger(hold: Any, suspension: Suspension, send: Any, step_into_compile: Any, captured: Any) -> BackwardDebugger:
     from dynascope.agent.backward.debugger import BackwardDebugger
 
-    return BackwardDebugger(hold, suspension, send, step_into_compile)
+    return BackwardDebugger(hold, suspension, send, step_into_compile, captured)

@@ -27,7 +27,8 @@ def break_(session: Session, argument: str) -> None:
     `break torch.mm, node.args[0].meta["example_value"].shape[0] > 8`. `break *ADDRESS` stops at an instruction, which
     `disassemble` lists. MODE says what of a line to stop at: `trace` (as without it), `run` (each time it runs: its
     function is left uncompiled), `generated` (where the code that Dynamo generated for its function is entered),
-    `backward` (where compiled autograd captures what it makes).
+    `backward` (where compiled autograd captures what it makes). Parts of a backward have names of their own:
+    `break AddmmBackward0`, `break NodeCall 5`, `break Scale.backward`, `break post_acc_grad_hook`, `break dce`.
 
     HITS counts the passes at which CONDITION holds, over all compiles and where the line runs: `--hit 3` stops at the
     third, `--hit ">= 3"` from then on, `--hit "% 2"` at every other. TEXT is written instead of stopping, with

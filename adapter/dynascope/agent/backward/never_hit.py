@@ -1,0 +1,103 @@
+"""Breakpoints of the backward that nothing was called by, told after each backward and when the program ends: a name
+may be mistyped, and any name may be one of a node still to come."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dynascope.agent.backward.breakpoints import BY_NAME, BackwardTable, names_backward, node_call_named
+from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent.never_hit import NEVER_HIT, what_kept
+from dynascope.wire.dap import Breakpoint as BreakpointState
+from dynascope.wire.from_agent import BreakpointChanged
+from dynascope.wire.messages import Message
+
+if TYPE_CHECKING:
+    from dynascope.agent.backward.live import LiveCapture
+
+_ALIKE = 0.8
+"""How like a name must be to be proposed, as difflib measures it."""
+_SHOWN = 12
+"""Names listed where none is like the one that was asked for."""
+_NOT_CAPTURED = (
+    "No backward was captured: compiled autograd was off, or each backward was in its cache before. `compiledAutograd` "
+    "in a launch configuration and `dynascope debug --compiled-autograd` turn it on."
+)
+
+
+class NeverHit:
+    """Told of each captured backward on the thread that ran it; asked once more when the program ends."""
+
+    def __init__(self, send: Callable[[Message], None]) -> None:
+        self._send = send
+        self._lock = threading.Lock()
+        self._captures = 0
+        self._node_calls = 0
+        self._names: dict[str, None] = {}
+        self._told: dict[int, str] = {}
+
+    def captured(self, live: LiveCapture, table: BackwardTable) -> None:
+        """A capture is over: say of each breakpoint by name whether the backwards so far have anything of that name."""
+        with self._lock:
+            self._captures += 1
+            self._node_calls = max([self._node_calls, *live.capture.names])
+            self._names |= dict.fromkeys(_names_of(live))
+            for pattern, breakpoint in table.names:
+                message = BY_NAME if breakpoint.reached else self._missing(pattern)
+                if names_backward(pattern) and self._told.get(breakpoint.id, BY_NAME) != message:
+                    self._told[breakpoint.id] = message
+                    self._send(BreakpointChanged(BreakpointState(id=breakpoint.id, verified=True, message=message)))
+
+    def at_exit(self, table: BackwardTable) -> list[BreakpointState]:
+        """The states of those that never stopped, with the reason."""
+        with self._lock:
+            named = [
+                BreakpointState(id=each.id, verified=True, message=f"{NEVER_HIT} {why}")
+                for pattern, each in table.names
+                if names_backward(pattern) and (why := self._why(each, self._missing(pattern)))
+            ]
+            at_lines = [
+                BreakpointState(id=each.id, verified=True, line=each.line, message=f"{NEVER_HIT} {why}")
+                for lines in table.lines.values()
+                for at in lines.values()
+                for each in at
+                if (why := self._why(each, _NOT_MADE))
+            ]
+        return named + at_lines
+
+    def _why(self, breakpoint: Breakpoint, unreached: str) -> str | None:
+        if breakpoint.has_stopped:
+            return None
+        if not self._captures:
+            return _NOT_CAPTURED
+        return what_kept(breakpoint, "A backward") if breakpoint.reached else unreached
+
+    def _missing(self, pattern: str) -> str:
+        if node_call_named(pattern) is not None:
+            return f"No backward so far has it: the longest goes to NodeCall {self._node_calls}."
+        text = f"No node, hook or pass of a backward so far ({self._captures} captured) is called {pattern}"
+        alike = difflib.get_close_matches(pattern, self._names, 1, _ALIKE)
+        if alike:
+            return f"{text}. Did you mean {alike[0]}?"
+        nodes = [name for name in self._names if "Backward" in name or "Grad" in name]
+        more = ", …" if len(nodes) > _SHOWN else ""
+        return f"{text}; its nodes are {', '.join(nodes[:_SHOWN])}{more}."
+
+
+_NOT_MADE = (
+    "Nothing in the backwards that were captured was made by this line: it did not run since the breakpoint was set, "
+    "runs compiled, or makes nothing that has a gradient."
+)
+
+
+def _names_of(live: LiveCapture) -> list[str]:
+    """All that a breakpoint may be called by in this backward."""
+    return [
+        *(name.rpartition("::")[2] for name in live.capture.names.values()),
+        *(f"{function}.backward" for function in live.functions.values()),
+        *(hook.kind for hook in live.capture.hooks),
+        *(each.name for each in live.passes),
+    ]
