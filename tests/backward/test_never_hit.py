@@ -24,16 +24,17 @@ def test_names_that_a_function_may_have(pattern: str):
 
 
 def test_a_name_that_no_backward_has_is_told(client: DapClient):
-    named = ["SinnBackward0", "NodeCall 99", "unpack_hook", "MmBackward0"]
+    named = ["SinnBackward0", "NodeCall 99", "unpack_hook", "reorder_all", "MmBackward0"]
     lines = [{"line": line(TRAIN, "after"), "mode": "backward"}]
     client.launch(configuration(), {TRAIN: lines}, functions=named)
     stop = client.wait_for_stop()
     assert stop.where()[0] == "MmBackward0 [!0 NodeCall 3]"
     stop.resume()
-    told = [client.wait_for_event("breakpoint")["body"]["breakpoint"]["message"] for _ in range(3)]
+    told = [client.wait_for_event("breakpoint")["body"]["breakpoint"]["message"] for _ in range(4)]
     assert told[0].endswith("is called SinnBackward0. Did you mean SinBackward0?")
     assert told[1] == "No backward so far has it: the longest goes to NodeCall 4."
-    assert told[2].endswith("its nodes are SumBackward0, SinBackward0, MmBackward0, AccumulateGrad.")
+    assert told[2] == "No backward so far (1 captured) has any unpack_hook."
+    assert told[3].endswith("its nodes are SumBackward0, SinBackward0, MmBackward0, AccumulateGrad.")
     assert BY_NAME not in told
     assert ends_well(client)
     said = client.output("console")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import linecache
 import random
@@ -361,3 +362,46 @@ def test_what_is_lifted_is_told_with_the_node_that_it_is_lifted_for(at: str):
     }
     nodes = [below["node"][0] for _, below in scopes["Graph"].values() if "node" in below]
     assert nodes and set(nodes) <= known
+
+
+def scales_inputs(module: Any, inputs: Any, outputs: Any) -> Any:
+    return (inputs[0] * 3,)
+
+
+def scales_outputs(module: Any, outputs: Any) -> Any:
+    return (outputs[0] * 4,)
+
+
+def hooked_module() -> None:
+    layer = torch.nn.Linear(3, 2)
+    layer.register_full_backward_hook(scales_inputs)
+    layer.register_full_backward_pre_hook(scales_outputs)
+    layer.bias.register_hook(functools.partial(torch.mul, other=0.5))
+    layer.weight.register_hook(doubles)
+    layer(torch.ones(4, 3, requires_grad=True)).sum().backward()
+
+
+def test_hooks_of_a_module_are_the_users_functions_and_not_what_torch_makes_of_them():
+    script = Script()
+    with debugging(script, names=["runtime_wrapper"]):
+        run(hooked_module)
+    hooks = {below["function"][0]: below for _, below in script.stops[0].scopes["Hooks"].values()}
+    assert set(hooks) == {"scales_inputs", "scales_outputs", "mul", "doubles"}
+    for function in (scales_inputs, scales_outputs):
+        code = function.__code__
+        assert hooks[code.co_name]["place"][0] == f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def test_what_a_pass_moves_it_moves_behind_another_node():
+    script = Script()
+    with debugging(script, names=["runtime_wrapper"]):
+        run(hooked_module)
+    moved = [
+        text
+        for _, below in script.stops[0].scopes["Passes"].values()
+        for text, _ in below.get("moved", ("", {}))[1].values()
+    ]
+    assert moved
+    for text in moved:
+        match = re.fullmatch(r"from behind %(\w+) to behind %(\w+)", text)
+        assert match and match[1] != match[2], text

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.backward.breakpoints import BY_NAME, BackwardTable, names_backward, node_call_named
 from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent.internals.compiled_autograd import HOOK_KINDS
 from dynascope.agent.never_hit import NEVER_HIT, what_kept
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.from_agent import BreakpointChanged
@@ -78,6 +79,8 @@ class NeverHit:
     def _missing(self, pattern: str) -> str:
         if node_call_named(pattern) is not None:
             return f"No backward so far has it: the longest goes to NodeCall {self._node_calls}."
+        if pattern in HOOK_KINDS:
+            return f"No backward so far ({self._captures} captured) has any {pattern}."
         text = f"No node, hook or pass of a backward so far ({self._captures} captured) is called {pattern}"
         alike = difflib.get_close_matches(pattern, self._names, 1, _ALIKE)
         if alike:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A node that the pass put behind another: `before` and `after` name what it followed, None at the top."""
+    """A node that the pass put elsewhere: `before` and `after` name the last node in front of it that stayed where it
+    was, None at the top. What moved along with it says nothing of where to."""
 
     node: str
     before: str | None
@@ -35,15 +36,9 @@ class PassRun:
         """The fewest nodes whose moving explains the new order."""
         place = {name: i for i, name in enumerate(self.before)}
         order = [name for name in self.after if name in place]
-        stayed = _longest_rising([place[name] for name in order])
-        kept = set(order)
-        before = [name for name in self.before if name in kept]
-        previous = dict(zip(before, [None, *before[:-1]], strict=True))
-        found = []
-        for i, name in enumerate(order):
-            if i not in stayed:
-                found.append(Moved(name, previous[name], order[i - 1] if i else None))
-        return found
+        stayed = {order[i] for i in _longest_rising([place[name] for name in order])}
+        was, now = _last_before(self.before, stayed), _last_before(order, stayed)
+        return [Moved(name, was[name], now[name]) for name in order if name not in stayed]
 
     def summary(self) -> str:
         """`removed 19 nodes`, `moved 3 nodes`, `changed nothing`."""
@@ -55,6 +50,17 @@ class PassRun:
         if isinstance(self.result, list) and self.result:
             parts.append(f"chose inputs {', '.join(map(str, self.result))} to move at run time")
         return ", ".join(parts) or "changed nothing"
+
+
+def _last_before(order: Sequence[str], stayed: set[str]) -> dict[str, str | None]:
+    """For each name the last one in front of it that stayed."""
+    found: dict[str, str | None] = {}
+    last = None
+    for name in order:
+        found[name] = last
+        if name in stayed:
+            last = name
+    return found
 
 
 def _longest_rising(numbers: Sequence[int]) -> set[int]:

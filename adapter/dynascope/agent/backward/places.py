@@ -7,6 +7,8 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
+from dynascope.agent.internals import autograd_graph
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -18,7 +20,15 @@ class Place:
 
 
 def place_of(function: Any) -> Place:
-    """Looks through partials and bound methods, and at the `__call__` of an object; runs nothing of the user's."""
+    """Looks through partials and bound methods, at the `__call__` of an object, and behind what torch wraps around the
+    hooks of a module, all of which it then names; runs nothing of the user's."""
+    behind = [_place_of(each) for each in autograd_graph.module_hooks_behind(function)]
+    if not behind:
+        return _place_of(function)
+    return Place(", ".join(place.name for place in behind), behind[0].path, behind[0].line)
+
+
+def _place_of(function: Any) -> Place:
     found = function
     for _ in range(8):
         if isinstance(found, functools.partial):
@@ -31,6 +41,8 @@ def place_of(function: Any) -> Place:
             found = found.__dict__["__wrapped__"]
         else:
             break
+    if isinstance(found, types.BuiltinFunctionType):
+        return Place(found.__name__)
     if not isinstance(found, types.FunctionType):
         call = type(found).__dict__.get("__call__")
         name = type(found).__qualname__ if not hasattr(type(found), "__get__") else getattr(found, "__qualname__", "?")

@@ -176,6 +176,19 @@ def post_accumulate_hooks_of(tensor: Any) -> list[Any]:
     return list((getattr(tensor, "_post_accumulate_grad_hooks", None) or {}).values())
 
 
+def module_hooks_behind(function: Any) -> list[Any]:
+    """What `register_full_backward_hook` or `register_full_backward_pre_hook` was given, behind the hook of a node that
+    torch makes of it (closures of `torch.utils.hooks.BackwardHook`, 1.8; `user_pre_hooks`, 2.0); [] of any other."""
+    if type(function) is not types.FunctionType or function.__module__ != "torch.utils.hooks":
+        return []
+    variables = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
+    owner = variables["self"].cell_contents if "self" in variables else None
+    if "setup_output_hook" not in function.__qualname__:
+        return list(getattr(owner, "user_hooks", ()))
+    called_at_once = getattr(owner, "user_hooks", ()) if getattr(owner, "input_tensors_index", ()) is None else ()
+    return [*getattr(owner, "user_pre_hooks", ()), *called_at_once]
+
+
 def tensors_in_frames(frame: types.FrameType | None, others: Sequence[Any]) -> list[Any]:
     """Tensors with a `grad_fn` among `others` and the local variables from `frame` outwards; each once."""
     found = {id(each): each for each in others if _has_grad_fn(each)}
