@@ -113,6 +113,10 @@ def test_nodes_and_saved_tensors_lead_to_the_forward_line(client: DapClient):
     while "sin_backward" not in " ".join(graph(stop)):
         stop = stop.step("next")
     assert sin in places(graph(stop))
+    traced = next(row for name, row in graph(stop).items() if name.startswith("sin_backward"))
+    facts = stop.variables(traced.variables_reference)
+    assert facts["node"].value == "SinBackward0 (NodeCall 2)" and "user line" not in facts
+    assert facts["forward line"].value == f"{TRAIN}:{line(TRAIN, 'sin')}"
     stop.resume()
     assert ends_well(client)
 

@@ -259,10 +259,15 @@ def test_passes_say_what_they_did():
 
 def test_evaluation_finds_rows_and_says_what_it_cannot():
     found: list[str] = []
+    numbers: list[str] = []
 
     def look(inspection: Any) -> None:
         found.append(evaluate(inspection, "inputs[0]"))
         found.append(evaluate(inspection, "compile id"))
+        found.append(evaluate(inspection, "gradients"))
+        numbers.append(evaluate(inspection, "sizes"))
+        with pytest.raises(EvaluationError, match="facts without data here: shape, dtype"):
+            evaluate(inspection, "gradients[0] + 1")
         with pytest.raises(EvaluationError, match="'loss' is not defined"):
             evaluate(inspection, "loss + 1")
 
@@ -270,7 +275,8 @@ def test_evaluation_finds_rows_and_says_what_it_cannot():
     script.at_stop = look
     with debugging(script, names=["SinBackward0"]):
         run(chain)
-    assert found == ["f32[] ← torch::autograd::GraphRoot (NodeCall 0)", "!0"]
+    assert found == ["f32[] ← torch::autograd::GraphRoot (NodeCall 0)", "!0", "[f32[3]]"]
+    assert numbers and numbers[0].startswith("[3")
 
 
 def test_a_backward_from_the_cache_does_not_stop():
@@ -405,3 +411,21 @@ def test_what_a_pass_moves_it_moves_behind_another_node():
     for text in moved:
         match = re.fullmatch(r"from behind %(\w+) to behind %(\w+)", text)
         assert match and match[1] != match[2], text
+
+
+def test_packed_tensors_are_among_the_saved_and_the_root_has_no_line():
+    script = Script()
+    with debugging(script, names=["GraphRoot", "unpack_hook"], lines={__file__: [1]}):
+        run(packs)
+    root, unpacking = script.stops
+    assert root.scopes["Saved Tensors"]["inputs[0]"][1]["saved at"][0].startswith("none: the engine makes this node")
+    ((value, below),) = unpacking.scopes["Saved Tensors"].values()
+    assert value == "packed; unpacked when the graph runs"
+    assert below["saved at"][0] == f"{__file__}:{packs.__code__.co_firstlineno + 3} in packs"
+
+
+def packs() -> None:
+    leaf = torch.ones(3, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda tensor: tensor * 1, lambda packed: packed):
+        waved = leaf.sin()
+    waved.sum().backward()

@@ -20,10 +20,13 @@ from dynascope.agent.evaluation import fill
 from dynascope.agent.inspection import concrete
 from dynascope.agent.inspection.errors import EvaluationError
 from dynascope.agent.inspection.rows import Look, Row
+from dynascope.agent.inspection.text import write_as
 from dynascope.agent.internals import captured_graph
 from dynascope.agent.internals.containment import ActRefused
 from dynascope.agent.internals.fake_tensors import dtype_text, hint_of
 from dynascope.agent.internals.isolation import undisturbed
+
+_FACTS = ". Tensors of a backward are facts without data here: shape, dtype, device, numel()."
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,8 @@ class TensorFacts:
         place = "" if self.device.type == "cpu" else f" {self.device}"
         return f"{dtype_text(self.dtype)}[{', '.join(map(str, self.shape))}]{place}"
 
+
+write_as(TensorFacts, lambda value, look, depth: repr(value))
 
 NAMES: dict[str, Callable[[LiveCapture, Moment], Any]] = {
     "capture": lambda live, moment: live.capture.compile_id,
@@ -135,7 +140,8 @@ def _value(expression: str, live: LiveCapture, moment: Moment) -> Any:
     except ActRefused as error:
         raise EvaluationError(str(error)) from error
     except BaseException as error:  # an expression may raise anything; the backward must not see it
-        raise EvaluationError(f"{type(error).__name__}: {error}") from error
+        about_facts = _FACTS if TensorFacts.__name__ in str(error) else ""
+        raise EvaluationError(f"{type(error).__name__}: {error}{about_facts}") from error
 
 
 def _name(live: LiveCapture, moment: Moment) -> str | None:

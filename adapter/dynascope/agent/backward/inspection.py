@@ -188,7 +188,8 @@ class BackwardInspection:
         look, name = Look(None, request.hex), request.expression.strip()
         for heading in headings(self._live, moment):
             if heading.name.lower() == name.lower():
-                return Row(name, heading.name, below=heading.below)
+                of_name = evaluation.row(name, self._live, moment, look) if name in evaluation.NAMES else None
+                return Row(name, of_name.value if of_name is not None else heading.name, below=heading.below)
             for row in heading.below.page(look, None, None, None):
                 if row.name == name:
                     return row

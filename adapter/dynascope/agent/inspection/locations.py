@@ -20,7 +20,7 @@ import torch
 from dynascope.agent.backward.places import place_of
 from dynascope.agent.backward.sources import captured
 from dynascope.agent.inspection.errors import EvaluationError
-from dynascope.agent.internals.captured_graph import node_call_of
+from dynascope.agent.internals.captured_graph import node_call_of, node_call_text
 from dynascope.agent.internals.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph import user_place
 from dynascope.wire.dap import LocationsBody, Source
@@ -80,6 +80,16 @@ def place_of_node(node: Any) -> Place | None:
         origin = captured.origin(*place)
         return (origin.forward.path, origin.forward.line) if origin is not None and origin.forward is not None else None
     return place
+
+
+def backward_node_of(node: Any) -> str | None:
+    """`MmBackward0 (NodeCall 3)`: the autograd node that a node of a captured backward's trace came from; None of any
+    other."""
+    if (noted := node_call_text(node)) is not None:
+        return noted
+    place = user_place(node)
+    origin = captured.origin(*place) if place is not None and place[0].startswith("<") else None
+    return f"{origin.name} (NodeCall {origin.index})" if origin is not None else None
 
 
 def place_of_value(value: Any) -> Whereabouts:

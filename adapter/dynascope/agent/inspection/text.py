@@ -99,6 +99,11 @@ def value_text(value: Any, look: Look, depth: int = 0) -> str:
     return _composite_text(value, look, depth)
 
 
+def write_as(kind: type, writer: Callable[[Any, Look, int], str]) -> None:
+    """Values of exactly this class, which is one of ours, are written by `writer`: value, look, depth."""
+    _writers[kind] = writer
+
+
 def _composite_text(value: Any, look: Look, depth: int) -> str:
     kind = type(value)
     builtin = builtin_part_of(value)

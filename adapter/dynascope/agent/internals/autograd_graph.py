@@ -17,6 +17,8 @@ from typing import Any
 AutogradNode = Any
 """A `torch.autograd.graph.Node`: what `tensor.grad_fn` gives."""
 
+ROOT = "torch::autograd::GraphRoot"
+"""What the engine calls the node that it makes for the gradients it begins with (1.0)."""
 _FRAMES_SEARCHED = 50
 _FRAME_LINE = re.compile(r'\s*File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<name>.+)')
 
@@ -140,7 +142,7 @@ def _wanted(roots: Sequence[AutogradNode], inputs: Sequence[Any]) -> set[Autogra
 
 def name_of(node: AutogradNode | None) -> str:
     """The engine's name: `AddmmBackward0`, `torch::autograd::AccumulateGrad`; of None, the root's."""
-    return "torch::autograd::GraphRoot" if node is None else str(node.name())
+    return ROOT if node is None else str(node.name())
 
 
 def made_at(node: AutogradNode) -> list[ForwardFrame]:

@@ -16,6 +16,7 @@ from dynascope.agent.internals.fake_tensors import is_symbolic, symbolic_text, t
 from dynascope.agent.internals.graph import argument_text, arguments_text, target_text, user_line
 
 _ASSIGNMENT = re.compile(r"\s+(\w+)(?:\s*:[^=]+)? = ")
+_NAMED_NODE_CALL = re.compile(r"\S+ \(NodeCall \d+\)")
 _NODE_CALL = re.compile(r"\(NodeCall (\d+)\)")
 _HOOK_CALLS = frozenset({"call_hook", "call_cpp_tensor_pre_hooks"})
 _DUMMIES = frozenset({(0, 123456789), (0, 0, 0, 0, 123)})
@@ -148,6 +149,12 @@ def node_call_of(node: Any) -> int | None:
     """
     match = _NODE_CALL.search(str(node.meta.get("stack_trace") or ""))
     return int(match[1]) if match else None
+
+
+def node_call_text(node: Any) -> str | None:
+    """`MmBackward0 (NodeCall 3)`, as the capture noted it in the node's stack; None where it did not."""
+    match = _NAMED_NODE_CALL.search(str(node.meta.get("stack_trace") or ""))
+    return match[0] if match else None
 
 
 def forward_line_of(node: Any) -> str | None:

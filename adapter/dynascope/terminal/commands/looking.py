@@ -83,7 +83,7 @@ def show_scope(session: Session, name: str, text: str = "") -> None:
     if scope is None:
         frame = session.need_frame()
         half = "Dynamo keeps none here" if is_symbolic(frame) else "the program runs here; Dynamo is not tracing"
-        raise CommandError(f"`{frame.name}` has no {name} ({half})")
+        raise CommandError(f"`{frame.name}` has no {name} ({half}){_instead(session)}")
     reference = scope.variables_reference
     if not text:
         rows = session.children(reference)
@@ -93,6 +93,12 @@ def show_scope(session: Session, name: str, text: str = "") -> None:
     rows = session.children(reference, 0, 100 * PAGE)
     rows = [one for one in rows if wanted in f"{one.name} {one.value} {one.type or ''}".casefold()]
     _show(session, rows)
+
+
+def _instead(session: Session) -> str:
+    """What a frame without locals has: a node of a backward."""
+    names = [one.name for one in session.scopes()]
+    return "" if not names or "Locals" in names else f"; it has {', '.join(names)}: `expand {names[0]}`"
 
 
 def local_names(session: Session) -> list[str]:

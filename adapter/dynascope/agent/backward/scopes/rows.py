@@ -8,7 +8,9 @@ from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.inspection.locations import Place
 from dynascope.agent.inspection.rows import Row
 from dynascope.agent.inspection.tensors import VIRTUAL
+from dynascope.agent.internals import autograd_graph
 
+NO_LINE = "none: the engine makes this node itself, for the gradients that the backward begins with"
 UNKNOWN_LINE = "unknown: set a line breakpoint with mode `backward` before the forward runs, or use anomaly mode"
 
 
@@ -22,7 +24,9 @@ def origin_text(live: LiveCapture, origins: Sequence[int], position: int) -> str
 def forward_line(live: LiveCapture, index: int) -> str:
     """`model.py:12 in forward`, the line that made the node."""
     frames = live.made_at(index)
-    return f"{frames[0].path}:{frames[0].line} in {frames[0].name}" if frames else UNKNOWN_LINE
+    if frames:
+        return f"{frames[0].path}:{frames[0].line} in {frames[0].name}"
+    return NO_LINE if live.capture.names.get(index) == autograd_graph.ROOT else UNKNOWN_LINE
 
 
 def forward_place(live: LiveCapture, index: int | None) -> Place | None:

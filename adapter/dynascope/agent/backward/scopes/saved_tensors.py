@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynascope.agent.backward.captures import LiftedHook
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
 from dynascope.agent.inspection.rows import Below, Look, Row, fixed
@@ -13,7 +14,22 @@ from dynascope.agent.internals.captured_graph import value_text
 def heading(live: LiveCapture, index: int) -> Heading:
     origins = live.capture.input_origins
     kept = [i for i, origin in enumerate(origins) if origin == index and i < len(live.inputs)]
-    return Heading("Saved Tensors", Below(named=fixed([_row(live, i, index) for i in kept])))
+    packed = [(i, hook) for i, hook in enumerate(live.capture.hooks) if _unpacks(hook, index)]
+    rows = [_row(live, i, index) for i in kept] + [_packed_row(live, i, hook) for i, hook in packed]
+    return Heading("Saved Tensors", Below(named=fixed(rows)))
+
+
+def _unpacks(hook: LiftedHook, index: int) -> bool:
+    return hook.kind == "unpack_hook" and hook.node_call == index
+
+
+def _packed_row(live: LiveCapture, position: int, hook: LiftedHook) -> Row:
+    """What the forward gave to `saved_tensors_hooks` is not lifted: the graph calls the hook for it when it runs."""
+    place = live.place_of_hook(hook)
+    by = f", by {place.name}" if place is not None else ""
+    saved = forward_place(live, hook.node_call)
+    rows = [fact("hook", f"hooks[{position}]"), fact("saved at", forward_line(live, hook.node_call), saved)]
+    return Row(f"hooks[{position}]", f"packed; unpacked when the graph runs{by}", below=Below(named=fixed(rows)))
 
 
 def _row(live: LiveCapture, position: int, index: int) -> Row:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.agent.inspection.locations import place_of_node
+from dynascope.agent.inspection.locations import backward_node_of, place_of_node
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.rows import Below, Datum, Look, Row, Rows, computed, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
@@ -49,6 +49,15 @@ def _node_row(node: Any) -> Row:
     )
 
 
+def _origin(node: Any) -> list[Row]:
+    """The user's line; of a node that Dynamo traces of a captured backward, the NodeCall and the forward's line."""
+    called, place = backward_node_of(node), place_of_node(node)
+    if called is None:
+        return [Row("user line", user_line(node) or "unknown", hint=VIRTUAL, made_at=place)]
+    where = f"{place[0]}:{place[1]}" if place is not None else "unknown: nothing asked the forward to note its lines"
+    return [Row("node", called, hint=VIRTUAL, made_at=place), Row("forward line", where, hint=VIRTUAL, made_at=place)]
+
+
 def _below(node: Any, look: Look) -> list[Row]:
     example = example_of(node)
     value = Below(named=fixed(tensor_rows(example, look, None))) if is_tensor(example) else None
@@ -58,7 +67,7 @@ def _below(node: Any, look: Look) -> list[Row]:
         Row("args", argument_text(node.args), hint=VIRTUAL),
         Row("kwargs", argument_text(node.kwargs), hint=VIRTUAL),
         Row("users", ", ".join(f"%{user.name}" for user in node.users) or "none yet", hint=VIRTUAL),
-        Row("user line", user_line(node) or "unknown", hint=VIRTUAL, made_at=place_of_node(node)),
+        *_origin(node),
     ]
     if example is not None:
         rows.append(Row("example_value", example_text(example), below=value, hint=VIRTUAL))
