@@ -99,6 +99,8 @@ class Adapter:
         return {"stackFrames": [symbolic, running] if arguments["threadId"] == 1 else [running]}
 
     def scopes(self, arguments: dict) -> dict:
+        if self.scenario == "backward":
+            return {"scopes": [{"name": n, "variablesReference": 8, "expensive": False} for n in ("Inputs", "Graph")]}
         scopes = [{"name": "Locals", "variablesReference": 7, "expensive": False}]
         if arguments["frameId"] == AGENT:
             scopes.append({"name": "Guards", "variablesReference": 8, "expensive": False})

@@ -88,6 +88,11 @@ def test_a_scope_the_frame_has_not(debug):
     assert "`<module>` has no Guards (the program runs here; Dynamo is not tracing)" in out
 
 
+def test_a_node_of_a_backward_has_other_scopes_than_locals(debug):
+    _, out = debug("locals\nquit", "backward")
+    assert "has no Locals (Dynamo keeps none here); it has Inputs, Graph: `expand Inputs`" in out
+
+
 def test_expressions(debug):
     _, out = debug("print x + 1\n!x\nprint nonsense\nprint\nquit")
     assert "<x + 1>" in out
