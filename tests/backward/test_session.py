@@ -179,3 +179,18 @@ def test_a_setting_turns_it_on_for_the_whole_program(client: DapClient, backend:
     assert client.output("stdout").split() == ["gradient", "3.0"]
     if backend == "nonsense":
         assert "torch knows no backend 'nonsense' for `compiledAutograd`" in client.output("important")
+
+
+@pytest.mark.parametrize("behind", ["dce", "runtime_wrapper"])
+def test_stepping_out_behind_the_last_node_comes_back_to_the_program(client: DapClient, behind: str):
+    client.launch(configuration(), functions=[behind])
+    stop = client.wait_for_stop()
+    assert names(stop)[0] == f"{behind} [!0]"
+    stop = stop.step("stepOut")
+    assert stop.reason == "step" and names(stop)[0] == "main"
+    assert stop.frames()[0].line in (
+        line(TRAIN, "backward") - 1,
+        line(TRAIN, "after"),
+    )  # the end of the `with`, or behind
+    stop.resume()
+    assert ends_well(client)

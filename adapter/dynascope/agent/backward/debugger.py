@@ -57,6 +57,7 @@ class Mode(Enum):
     INTO = "the next moment"
     OVER = "the next moment that is no detail"
     OUT = "the end of the nodes"
+    LEAVE = "the program, behind the backward"
 
 
 class _Thread:
@@ -272,7 +273,7 @@ class BackwardDebugger:
             "continue": Mode.RUN,
             "stepIn": Mode.INTO,
             "next": Mode.OVER,
-            "stepOut": Mode.OUT if moment.node_call is not None else Mode.RUN,
+            "stepOut": Mode.OUT if moment.node_call is not None else Mode.LEAVE,
         }[command]
 
 
