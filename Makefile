@@ -1,6 +1,7 @@
 # Two commands: `make demo` shows the main job, `make test` runs the tests. Both set up what they need in .venvs/.
 #   PYTHON=python3.12        which interpreter (3.11 or newer)
 #   TORCH=torch==2.15.0      which torch; TORCH=installed uses the one that interpreter already has
+#   PY=python3 READY=        an environment of your own as it is: nothing is installed
 PYTHON ?= python3
 TORCH ?= torch==2.13.0
 
@@ -9,6 +10,9 @@ TAG := $(shell $(PYTHON) -c 'import sys; print("py%d.%d" % sys.version_info[:2])
 VENV := .venvs/$(TAG)
 PY := $(VENV)/bin/python
 READY := $(VENV)/.ready
+# A virtual environment does not see the packages of one that its interpreter is itself in.
+SITE := 'import sysconfig; print(sysconfig.get_path("purelib"))'
+INSTALLED_THERE := 'import sysconfig; [print(each) for each in {sysconfig.get_path(of) for of in ("purelib", "platlib")}]'
 # The first that runs: pyenv's shims are there for versions that are not switched on.
 find_python = $(shell for each in python$(1) $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$(1).*/bin/python; do \
   "$$each" -c "" 2>/dev/null && { echo "$$each"; exit; }; done; echo python$(1))
@@ -27,6 +31,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Dynascope needs Python 3.11 or newer; $(PYTHON) is not. Name another: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
 	$(PYTHON) -m venv $(if $(filter installed,$(TORCH)),--system-site-packages) $(VENV)
+	$(if $(filter installed,$(TORCH)),@$(PYTHON) -c $(INSTALLED_THERE) >$$($(PY) -c $(SITE))/torch-of-python.pth)
 	$(PY) -m pip install -q --upgrade 'pip >= 25.1'
 	$(if $(filter installed,$(TORCH)),,$(PY) -m pip install -q '$(TORCH)')
 	$(PY) -m pip install -q -e . --group test --group lint
@@ -56,8 +61,8 @@ test-e2e: $(READY) ## real editors: VS Code's workbench in a browser, Neovim and
 	  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends neovim emacs-nox elpa-eglot >/dev/null; }
 	$(PY) -m pytest tests/editors
 
-test-cuda: $(READY) ## the tests that need a GPU
-	$(PYTEST) -m cuda tests
+test-cuda: $(READY) ## the tests that need a GPU; ends with a table of what they gave
+	$(PYTEST) -m cuda $(TESTS)
 
 matrix: ## all tests on torch 2.13, those of agent and adapter on every other supported torch
 	$(MAKE) test TORCH=torch==2.13.0
