@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 import torch
 from dynascope import compiled_autograd
 
 from tests.backward.gpu_table import Table
-
-_gpu_table = Table()
 
 
 @pytest.fixture(autouse=True)
@@ -24,11 +22,14 @@ def fresh() -> Iterator[None]:
 
 
 @pytest.fixture
-def gpu_table() -> Table:
+def gpu_table(record_property: Callable[[str, object], None]) -> Table:
     """What the tests on a GPU gave."""
-    return _gpu_table
+    return Table(record_property)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for line in _gpu_table.lines():
-        terminalreporter.write_line(line)
+@pytest.fixture
+def exact() -> Iterator[None]:
+    """Convolutions on a GPU in full float32, by algorithms that give the same twice."""
+    with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
+        yield
+        torch.cuda.synchronize()

@@ -1,40 +1,99 @@
-"""What the tests on a GPU gave, as a table in Markdown for the README."""
+"""What the tests on a GPU gave, as a table in Markdown that can be pasted into the README.
+
+Rows travel in pytest's reports: the tests run in workers, and the table is printed where the reports come together.
+"""
 
 from __future__ import annotations
 
-import torch
-from dynascope.agent.backward.report import BackwardRun
+import importlib.metadata
+import platform
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-HEADINGS = ("backward", "graph", "CUDA graphs", "nodes", "inputs", "scalars moved", "GPU ms", "gradients")
+if TYPE_CHECKING:
+    from dynascope.agent.backward.report import BackwardRun
+
+Row = dict[str, Any]
+HEADINGS = (
+    "backward",
+    "the graph runs",
+    "nodes",
+    "inputs",
+    "CPU scalars moved, without / with CUDA graphs",
+    "GPU ms, without / with",
+    "gradients",
+)
+_ROW, _HARDWARE = "gpu_row", "gpu_hardware"
 
 
 class Table:
     """One row for each backward whose gradients were found to be those of eager mode."""
 
-    def __init__(self) -> None:
-        self._rows: list[tuple[str, ...]] = []
+    def __init__(self, keep: Callable[[str, object], None]) -> None:
+        """`keep` puts a property into the report of the test: pytest's `record_property`."""
+        self._keep = keep
 
-    def add(self, backward: str, graph: str, cudagraphs: bool, run: BackwardRun) -> None:
-        inputs = ", ".join(f"{each.count} on {device}" for device, each in run.inputs.items())
-        moved = f"{len(run.moved_to_cuda)} ({run.moved_bytes} bytes)" if run.moved_to_cuda else "0"
-        device_ms = run.device_ms
-        self._rows.append(
-            (
-                backward,
-                graph,
-                "on" if cudagraphs else "off",
-                str(sum(map(bool, run.node_calls))),
-                inputs,
-                moved,
-                f"{device_ms:.2f}" if device_ms is not None else "-",
-                "as in eager mode",
-            )
-        )
+    def add(self, backward: str, graph: str, cudagraphs: bool, run: BackwardRun, difference: float) -> None:
+        """`difference` is the largest one between a gradient and eager mode's."""
+        row: Row = {
+            "backward": backward,
+            "graph": graph,
+            "cudagraphs": cudagraphs,
+            "nodes": sum(map(bool, run.node_calls)),
+            "inputs": ", ".join(f"{each.count} on {device}" for device, each in sorted(run.inputs.items())),
+            "moved": f"{len(run.moved_to_cuda)} ({run.moved_bytes} bytes)" if run.moved_to_cuda else "0",
+            "ms": run.device_ms,
+            "difference": difference,
+        }
+        self._keep(_ROW, row)
+        self._keep(_HARDWARE, hardware())
 
-    def lines(self) -> list[str]:
-        """Hardware and versions, then the table; nothing when no test ran."""
-        if not self._rows:
-            return []
-        hardware = f"{torch.cuda.get_device_name()}, CUDA {torch.version.cuda}, torch {torch.__version__}"
-        rows = [HEADINGS, ("---",) * len(HEADINGS), *self._rows]
-        return [f"On {hardware}:", "", *(f"| {' | '.join(row)} |" for row in rows)]
+
+def hardware() -> str:
+    """The GPU, and the versions that a result depends on."""
+    import torch
+
+    memory = torch.cuda.get_device_properties(0).total_memory / 2**30
+    try:
+        triton = importlib.metadata.version("triton")
+    except importlib.metadata.PackageNotFoundError:
+        triton = "none"
+    return (
+        f"{torch.cuda.get_device_name(0)} ({memory:.0f} GiB), CUDA {torch.version.cuda}, torch {torch.__version__}, "
+        f"Triton {triton}, Python {platform.python_version()}"
+    )
+
+
+def lines(reports: Iterable[Any]) -> list[str]:
+    """Hardware and versions, then the table; nothing when no report holds a row."""
+    properties = [each for report in reports for each in report.user_properties]
+    rows: dict[tuple[str, str], list[Row]] = {}
+    for name, row in properties:
+        if name == _ROW:
+            rows.setdefault((row["graph"], row["backward"]), []).append(row)
+    if not rows:
+        return []
+    machine = " and ".join(sorted({text for name, text in properties if name == _HARDWARE}))
+    written = [HEADINGS, ("---",) * len(HEADINGS), *(_cells(rows[key]) for key in sorted(rows))]
+    return ["", f"On {machine}:", "", *(f"| {' | '.join(cells)} |" for cells in written)]
+
+
+def _cells(rows: Sequence[Row]) -> tuple[str, ...]:
+    """One line for the same backward with CUDA graphs and without."""
+    without = next((row for row in rows if not row["cudagraphs"]), None)
+    with_graphs = next((row for row in rows if row["cudagraphs"]), None)
+    first = without or rows[0]
+
+    def both(text_of: Callable[[Row], str]) -> str:
+        return " / ".join("–" if row is None else text_of(row) for row in (without, with_graphs))
+
+    difference = max(row["difference"] for row in rows)
+    return (
+        first["backward"],
+        first["graph"],
+        str(first["nodes"]),
+        first["inputs"],
+        both(lambda row: str(row["moved"])),
+        both(lambda row: "–" if row["ms"] is None else f"{row['ms']:.2f}"),
+        "eager's, bit for bit" if difference == 0 else f"eager's within {difference:.0e}",
+    )

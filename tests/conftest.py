@@ -1,0 +1,22 @@
+"""Tests marked `cuda` are skipped where there is no GPU, and sum up what they gave where there is one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.backward import gpu_table
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("cuda") is None:
+        return
+    import torch
+
+    if not torch.cuda.is_available():
+        why = "finds none" if torch.version.cuda else "is built without CUDA"
+        pytest.skip(f"needs a GPU, and torch {torch.__version__} {why}: nothing of it was tested here")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for line in gpu_table.lines(terminalreporter.stats.get("passed", ())):
+        terminalreporter.write_line(line)
