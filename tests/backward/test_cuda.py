@@ -8,15 +8,20 @@ from typing import Any
 import pytest
 import torch
 from dynascope import compiled_autograd
-from dynascope.agent.backward.recorder import inputs_by_device
-from dynascope.agent.internals.captured_graph import scalar_moves
+from dynascope.agent.backward.recorder import Recorder, inputs_by_device
+from dynascope.agent.internals.captured_graph import input_nodes, scalar_moves
+from dynascope.agent.internals.compiled_autograd import RunGiven
+from dynascope.agent.internals.isolation import undisturbed
 from torch._dynamo import compiled_autograd as dynamo
 from torch._inductor import config as inductor
 
 from tests.backward.holding import Script, debugging
+from tests.backward.on_gpu import ON_ONE_GPU
+from tests.backward.programs import PROGRAMS
 from tests.backward.test_runtime import OFF, state
+from tests.backward.test_stops import gradients, same
 
-FakeTensor = torch._subclasses.FakeTensor
+FakeTensor, FakeTensorMode = torch._subclasses.FakeTensor, torch._subclasses.FakeTensorMode
 
 
 @pytest.fixture
@@ -117,7 +122,7 @@ def test_without_cudagraphs_nothing_moves(fake_cuda: None):
 
 
 def test_inputs_are_counted_by_device():
-    with torch._subclasses.FakeTensorMode():
+    with FakeTensorMode():
         here = torch.empty(4, 4)
         there = torch.empty_like(here, device="cuda")
     counted = inputs_by_device([here, there, there])
@@ -132,3 +137,79 @@ def test_scalars_of_a_cpu_graph_say_so():
     graph.placeholder("inputs")
     (move,) = scalar_moves(graph, [torch.tensor(1.0), torch.ones(3)])
     assert "no input is on CUDA" in str(move.stays_because)
+
+
+@pytest.mark.parametrize("name", ON_ONE_GPU)
+def test_what_is_said_of_a_scalar_is_what_torch_does(name: str, fake_cuda: None, monkeypatch: pytest.MonkeyPatch):
+    decide = dynamo.AutogradCompilerInstance.move_graph_nodes_to_cuda
+    judged: list[tuple[list[int], list[int]]] = []
+
+    def move_graph_nodes_to_cuda(self: Any, graph: torch.fx.Graph) -> list[int]:
+        inputs = [node.meta["val"] for _, node in sorted(input_nodes(graph).items())]
+        ours = [each.position for each in scalar_moves(graph, inputs) if each.stays_because is None]
+        theirs = decide(self, graph)
+        judged.append((ours, theirs))
+        return theirs
+
+    monkeypatch.setattr(dynamo.AutogradCompilerInstance, "move_graph_nodes_to_cuda", move_graph_nodes_to_cuda)
+    expected = gradients(PROGRAMS[name])
+    with compiled_autograd.enable(lambda graph: graph) as runs:
+        assert same(gradients(PROGRAMS[name]), expected)
+    ((ours, theirs),) = judged
+    assert ours == theirs == list(runs[-1].moved_to_cuda)
+    assert (runs[-1].moved_bytes > 0) == bool(theirs)
+
+
+def fake_input() -> torch.Tensor:
+    with FakeTensorMode():
+        return torch.empty_like(torch.empty(4), device="cuda")
+
+
+@pytest.mark.parametrize("capturing", [False, True])
+def test_the_time_of_the_gpu_is_that_of_the_graph(monkeypatch: pytest.MonkeyPatch, capturing: bool):
+    """Nothing waits until somebody asks; while the program itself records a CUDA graph, events would be part of it."""
+    told: list[str] = []
+
+    class Event:
+        def __init__(self, enable_timing: bool) -> None:
+            assert enable_timing
+
+        def record(self) -> None:
+            told.append("record")
+
+        def synchronize(self) -> None:
+            told.append("wait")
+
+        def elapsed_time(self, end: Event) -> float:
+            return 1.5
+
+    given = RunGiven([torch.ones(3), fake_input()], [], [], [])
+    compiler = type("Compiler", (), {})()
+    recorder, runs = Recorder(), []
+    recorder.add(runs.append)
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.cuda, "is_available", lambda: True)
+        patch.setattr(torch.cuda, "is_initialized", lambda: True)
+        patch.setattr(torch.cuda, "is_current_stream_capturing", lambda: capturing)
+        patch.setattr(torch.cuda, "Event", Event)
+        recorder.run_begins(compiler, given)
+        recorder.graph_begins(compiler)
+        told.append("graph")
+        recorder.graph_ends(compiler)
+        recorder.run_ends(compiler, None)
+    assert told == (["graph"] if capturing else ["record", "graph", "record"])
+    assert runs[0].device_ms == (None if capturing else 1.5)
+    assert told[-1] == ("graph" if capturing else "wait")
+
+
+def test_an_expression_leaves_the_random_numbers_of_the_gpu_as_they_were(monkeypatch: pytest.MonkeyPatch):
+    generator = torch.Generator()
+    before = generator.get_state()
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.cuda, "is_available", lambda: True)
+        patch.setattr(torch.cuda, "is_initialized", lambda: True)
+        patch.setattr(torch.cuda, "default_generators", (generator,))
+        with undisturbed():
+            torch.rand(3, generator=generator)
+            assert not torch.equal(generator.get_state(), before)
+    assert torch.equal(generator.get_state(), before)
