@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from dynascope.agent.cancellation import Cancellation, Cancelled
+from dynascope.agent.clock import this_threads_clock
 from dynascope.agent.disassembly import Listings
 from dynascope.agent.documents import PYTHON, document_source
 from dynascope.agent.internals.tracing import Translator
@@ -165,9 +166,10 @@ class Stops:
                     exception=None if exception is None else exception.info,
                 )
             )
-            if suspension.needs_acknowledgement:
-                known.wait()
-            return "continue" if self._over else suspension.wait(symbolic, below, reason)
+            with this_threads_clock().standing():
+                if suspension.needs_acknowledgement:
+                    known.wait()
+                return "continue" if self._over else suspension.wait(symbolic, below, reason)
         finally:
             del self._inspections[ident], self._acknowledged[ident]
             del self._documents[document.source_reference or 0]

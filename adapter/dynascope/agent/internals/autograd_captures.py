@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.agent.clock import this_threads_clock
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 
 Captured = Callable[[str, int, float], None]
@@ -23,12 +23,13 @@ class CaptureEvents:
         began: dict[int, float] = {}
 
         def begin_capture(self: Any, *args: Any, **kwargs: Any) -> Any:
-            began[id(self)] = time.perf_counter()
+            began[id(self)] = this_threads_clock().now()
             return begin(self, *args, **kwargs)
 
         def end_capture(self: Any, *args: Any, **kwargs: Any) -> Any:
             result = end(self, *args, **kwargs)
-            _tell(captured, self, time.perf_counter() - began.pop(id(self), time.perf_counter()))
+            now = this_threads_clock().now()
+            _tell(captured, self, now - began.pop(id(self), now))
             return result
 
         instance_class.begin_capture, instance_class.end_capture = begin_capture, end_capture

@@ -7,6 +7,7 @@ import time
 import types
 from typing import Any
 
+from dynascope.agent.clock import this_threads_clock
 from dynascope.agent.internals import convert_frame_events, graph_breaks, recompiling
 from dynascope.agent.internals.convert_frame_events import Ending
 from dynascope.agent.internals.resume import original_code
@@ -39,7 +40,8 @@ class CompileRecording:
         self.attempts = 0
         self.trace: Trace | None = None
         self._began = time.time()
-        self._clock = time.perf_counter()
+        self._now = this_threads_clock().now
+        self._clock = self._now()
         self._times: LineTimes = {}
         self._breaks: dict[tuple[Any, ...], GraphBreak] = {}
         self._recompiles: list[Recompile] = []
@@ -61,10 +63,10 @@ class CompileRecording:
             self.trace.pause()
         self._backend = at_the_end.backend_of(output)
         self._graph_sizes.append(convert_frame_events.graph_size(graph_module))
-        self._backend_clock = time.perf_counter()
+        self._backend_clock = self._now()
 
     def backend_ends(self) -> None:
-        self._backend_seconds += time.perf_counter() - self._backend_clock
+        self._backend_seconds += self._now() - self._backend_clock
         if self.trace is not None:
             self.trace.go_on()
 
@@ -172,7 +174,7 @@ class CompileRecording:
             skip_reason=skip_reason,
             failure=failure,
             began=self._began,
-            seconds=time.perf_counter() - self._clock,
+            seconds=self._now() - self._clock,
             backend_seconds=self._backend_seconds,
             graphs=len(self._graph_sizes) if ending.compiled else 0,
             nodes=sum(self._graph_sizes) if ending.compiled else 0,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 import types
 from typing import Any
 
+from dynascope.agent.clock import this_threads_clock
 from dynascope.agent.internals import line_events, tracing
 from dynascope.agent.internals.assigned import Texts, is_pending, tensor_or_number
 from dynascope.agent.internals.resume import original_code
@@ -86,7 +86,8 @@ class Trace:
         self._texts: Texts = {}
         self._times = times
         self._frames: list[Frame] = []
-        self._since = time.perf_counter()
+        self._now = this_threads_clock().now
+        self._since = self._now()
 
     def entered(self, translator: Any) -> None:
         self._charge()
@@ -104,10 +105,10 @@ class Trace:
                 if variable is not None:
                     frame.parameters.append((name, variable))
         self._frames.append(frame)
-        self._since = time.perf_counter()
+        self._since = self._now()
 
     def line_begins(self, translator: Any, line: int) -> None:
-        now = time.perf_counter()
+        now = self._now()
         frame = self._frames[-1] if self._frames else None
         if frame is None or frame.translator is not translator:
             return
@@ -124,7 +125,7 @@ class Trace:
             times[line] = [0.0, 1]
         else:
             spent[1] += 1
-        self._since = time.perf_counter()
+        self._since = self._now()
 
     def left(self, translator: Any) -> None:
         frame = self._frames[-1] if self._frames else None
@@ -140,21 +141,21 @@ class Trace:
             self._note(frame, line, name, variable, "assigned")
         for name, variable in frame.parameters:
             self._note(frame, frame.code.first_line, name, variable, "parameter")
-        self._since = time.perf_counter()
+        self._since = self._now()
 
     def pause(self) -> None:
         """The backend works now: no line's time."""
         self._charge()
 
     def go_on(self) -> None:
-        self._since = time.perf_counter()
+        self._since = self._now()
 
     def _charge(self) -> None:
         if self._frames:
             frame = self._frames[-1]
             spent = frame.times.get(frame.line)
             if spent is not None:
-                spent[0] += time.perf_counter() - self._since
+                spent[0] += self._now() - self._since
 
     def _called(self, code: Code, caller: Frame | None) -> int:
         parent = caller.call if caller is not None else -1

@@ -15,6 +15,7 @@ import types
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
+from dynascope.agent.clock import this_threads_clock
 from dynascope.agent.internals.eval_frame import unseen
 from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
 from dynascope.agent.suspension.child_processes import but_torchs_own
@@ -177,7 +178,8 @@ class PydevdSuspension(Suspension):
                 return None
             self._steps.forget()
             self.on_runtime_stop()
-            return unseen(do_wait_suspend, *args, **kwargs)
+            with this_threads_clock().standing():
+                return unseen(do_wait_suspend, *args, **kwargs)
 
         self._replace(self._pydevd, "set_suspend", watched_set_suspend)
         self._replace(self._pydevd, "do_wait_suspend", watched_do_wait_suspend)

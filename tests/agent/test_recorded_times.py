@@ -1,0 +1,49 @@
+"""Recorded times are the compiler's: what a debugger holds a thread for is none of them."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from dynascope.agent import clock
+from dynascope.agent.recorder.recorder import Recorder
+from dynascope.facts.model import CompileFacts
+
+from tests.agent.scripted import ScriptedSession
+
+AN_HOUR = 3600.0
+
+
+def compiled(x: torch.Tensor) -> torch.Tensor:
+    y = x + 1  # held
+    return y * 2
+
+
+def test_time_at_a_stop_is_no_time_of_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[CompileFacts] = []
+    recorder = Recorder(written.append, pytest.fail)
+    passed = 0.0
+
+    def an_hour_passes(session: ScriptedSession) -> None:
+        nonlocal passed
+        passed += AN_HOUR
+
+    monkeypatch.setattr(clock, "perf_counter", lambda: time.perf_counter() + passed)
+    session = ScriptedSession(["next", "continue"])
+    session.at_stop = an_hour_passes
+    line = compiled.__code__.co_firstlineno + 1
+    try:
+        with session.attached():
+            session.break_at(Path(__file__), line)
+            torch.compile(compiled, backend="eager")(torch.ones(3))
+    finally:
+        recorder.remove()
+    assert passed == 2 * AN_HOUR and len(written) == 1
+    assert 0 < written[0].compile.seconds < AN_HOUR
+    seconds = {each.line: each.seconds for each in written[0].line_times}
+    assert 0 < seconds[line] < AN_HOUR and 0 < seconds[line + 1] < AN_HOUR
