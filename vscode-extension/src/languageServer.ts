@@ -4,6 +4,7 @@ import { CloseAction, DidChangeConfigurationNotification, ErrorAction, LanguageC
 import { debugCommands } from './debugCommands';
 import { findInterpreter } from './interpreter';
 import { isProblem, preflight } from './preflight';
+import { showDocument } from './reportPanel';
 
 const SELECTOR: vscode.DocumentSelector = { language: 'python' };
 
@@ -81,6 +82,7 @@ export class LanguageServer implements vscode.Disposable {
     this.client = new QuietClient('dynascope', 'Dynascope', run, {
       documentSelector: SERVED,
       outputChannel: this.log,
+      middleware: { window: { showDocument } },
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),

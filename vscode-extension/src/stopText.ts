@@ -7,7 +7,8 @@ const SHOWN = 160;
 
 export const stopText: vscode.DebugAdapterTrackerFactory = {
   createDebugAdapterTracker: () => {
-    const item = vscode.window.createStatusBarItem('dynascope.stop', vscode.StatusBarAlignment.Left, -1_000);
+    // Without an id of its own: the workbench gives a new item the text of one that had the same, and shows it.
+    const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, -1_000);
     item.name = 'Dynascope: why it stopped';
     item.command = 'workbench.debug.action.focusCallStackView';
     return {

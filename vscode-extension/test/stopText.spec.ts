@@ -31,6 +31,14 @@ test('shows nothing for an exception, which the editor explains, nor for a stop 
   }
 });
 
+test('shows nothing of a session before', () => {
+  const ended = track();
+  ended.onDidSendMessage?.(stopped({ reason: 'data breakpoint', text: CHANGED }));
+  ended.onWillStopSession?.();
+  track();
+  expect(statusBarItem.visible).toBe(false);
+});
+
 test('keeps a text without an end to one line', () => {
   const tracker = track();
   tracker.onDidSendMessage?.(stopped({ reason: 'function breakpoint', text: `%add =\n ${'x'.repeat(500)}` }));

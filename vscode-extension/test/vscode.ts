@@ -1,4 +1,6 @@
 // Stands in for the editor's own module in unit tests: the parts of it that we use, recording what they are told.
+import * as fs from 'node:fs';
+
 export class EventEmitter<T> {
   private readonly listeners = new Set<(value: T) => void>();
   readonly event = (listener: (value: T) => void): { dispose: () => void } => {
@@ -99,7 +101,10 @@ interface Folder {
   readonly uri: FakeUri;
 }
 
+export const ViewColumn = { Active: -1 };
+
 export const workspace = {
+  fs: { readFile: (uri: FakeUri): Promise<Uint8Array> => fs.promises.readFile(uri.fsPath) },
   workspaceFolders: undefined as Folder[] | undefined,
   isTrusted: true,
   getWorkspaceFolder: (): Folder | undefined => workspace.workspaceFolders?.[0],
@@ -128,9 +133,16 @@ export const window = {
   showInformationMessage: show,
   showQuickPick: (): Promise<string | undefined> => Promise.resolve(state.pick),
   showOpenDialog: (): Promise<undefined> => Promise.resolve(undefined),
+  createWebviewPanel: (_type: string, title: string): FakePanel => {
+    const panel: FakePanel = { title, webview: { html: '' }, reveal: () => undefined, onDidDispose: (listener) => (panel.dispose = listener), dispose: () => undefined };
+    panels.push(panel);
+    return panel;
+  },
   createOutputChannel: () => fakeLog().channel,
-  createStatusBarItem: () => {
-    statusBarItem = { visible: false, show: () => void (statusBarItem.visible = true), hide: () => void (statusBarItem.visible = false), ...nothing };
+  createStatusBarItem: (id: unknown) => {
+    // As the workbench does: an item of an id that it has seen is shown at once, with what the item before said.
+    const before = typeof id === 'string' ? statusBarItem.text : undefined;
+    statusBarItem = { visible: before !== undefined, text: before, show: () => void (statusBarItem.visible = true), hide: () => void (statusBarItem.visible = false), ...nothing };
     return statusBarItem;
   },
 };
@@ -172,6 +184,16 @@ export const debug = {
 
 /** The language status item made last. */
 export let status: { text?: string; detail?: string } = {};
+
+export interface FakePanel {
+  readonly title: string;
+  readonly webview: { html: string };
+  readonly reveal: () => void;
+  readonly onDidDispose: (listener: () => void) => void;
+  dispose: () => void;
+}
+/** Every panel made. */
+export const panels: FakePanel[] = [];
 
 export const languages = {
   createLanguageStatusItem: () => {
