@@ -44,6 +44,12 @@ class FileFacts:
         return {each.id: each for each in self._view.compiles()}
 
     @cached_property
+    def run(self) -> model.Run | None:
+        """The process whose compile was the last to trace a line of this file."""
+        number = max(self.compiles.values(), key=lambda each: each.id).run if self.compiles else None
+        return next((each for each in self._reader.runs() if each.id == number), None)
+
+    @cached_property
     def own_compiles(self) -> list[model.Compile]:
         """Those of functions of this file."""
         return [each for each in self.compiles.values() if each.path == self.path]

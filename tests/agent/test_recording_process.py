@@ -64,6 +64,8 @@ def test_pytest_by_its_name(tmp_path: Path):
     ended = run(tmp_path, "-m", "dynascope", "run", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert functions(tmp_path) == ["f"]
+    with Reader.open(tmp_path / FOLDER_NAME / FILE_NAME) as reader:
+        assert reader.runs()[0].program == "-m pytest -q -p no:cacheprovider test_it.py"
 
 
 def test_forked_children_are_runs_of_the_same_launch(tmp_path: Path):

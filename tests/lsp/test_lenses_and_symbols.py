@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from dynascope.facts.writer import Writer
 from lsprotocol import types
 
 from tests.facts import sample
@@ -24,8 +26,37 @@ def test_a_lens_sums_up_the_compiles_and_leads_into_the_debugger(tmp_path: Path)
             debug = lenses["Debug its compile"].command
             assert debug is not None
             assert debug.command == "dynascope.debugFunction"
-            assert list(debug.arguments or ()) == [{"uri": uri, "line": 13, "function": "Model.forward"}]
+            target = {"uri": uri, "line": 13, "function": "Model.forward"}
+            assert list(debug.arguments or ()) == [target]  # the program of the sample is no file that could be started
             assert all(lens.range.start.line + 1 == 13 for lens in lenses.values())
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("program", ["train.py --steps 2", "-m project.train --steps 2"])
+def test_debugging_starts_the_program_that_was_recorded(tmp_path: Path, program: str):
+    model_path, layers_path = sample.write_workspace(tmp_path)
+    (tmp_path / "train.py").write_text("import model")
+    recorded = sample.new_run(tmp_path)
+    recorded.program = program
+    writer = Writer(tmp_path / ".dynascope" / "facts.db", recorded)
+    writer.write(sample.first_compile(str(model_path), str(layers_path)))
+    writer.close()
+    what = {"module": "project.train"} if program.startswith("-m") else {"program": str(tmp_path / "train.py")}
+    started = {**what, "args": ["--steps", "2"], "cwd": str(tmp_path)}
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(model_path)
+            found = await each.client.text_document_code_lens_async(
+                types.CodeLensParams(types.TextDocumentIdentifier(uri))
+            )
+            lens = next(each.command for each in found or [] if each.command and each.command.title.startswith("Debug"))
+            target = {"uri": uri, "line": 13, "function": "Model.forward"}
+            assert list(lens.arguments or ()) == [target | started]
+            action = (await each.actions(each.open(layers_path), 5))["Debug this graph break"].command
+            assert action is not None and action.arguments
+            assert {name: action.arguments[0][name] for name in started} == started
 
     run(scenario)
 

@@ -1,7 +1,9 @@
 // The commands that the language server offers on its lenses and quick fixes: debug the compile of a function, or of a line.
+import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { StaticFeature } from 'vscode-languageclient';
 import { CURRENT_FILE } from './configuration';
+import { AWAITED } from './missedStops';
 
 /** What the server passes; `line` counts from 1. */
 export interface Target {
@@ -12,13 +14,18 @@ export interface Target {
   /** Of `dynascope.debugFinding`: exception filters of the debugger, and the condition under which they stop. */
   readonly filters?: readonly string[];
   readonly condition?: string;
+  /** The program that was recorded, with its arguments and its folder, where one is known; else the file itself is started. */
+  readonly program?: string;
+  readonly module?: string;
+  readonly args?: readonly string[];
+  readonly cwd?: string;
 }
 
 export const DEBUG_COMMANDS: Readonly<Record<string, (target: Target) => Promise<void>>> = {
   'dynascope.debugFunction': debugFunction,
   // No extension can tick an exception filter: the configuration switches it on, for this session.
   'dynascope.debugFinding': async (target) => {
-    if (isFile(target)) await debug(target, { exceptionFilters: (target.filters ?? []).map((filterId) => ({ filterId, condition: target.condition })) });
+    if (isFile(target)) await debug(target, placeOf(target), { exceptionFilters: (target.filters ?? []).map((filterId) => ({ filterId, condition: target.condition })) });
   },
 };
 
@@ -41,7 +48,7 @@ async function debugFunction(target: Target): Promise<void> {
     vscode.debug.removeBreakpoints(same);
     vscode.debug.addBreakpoints([breakpoint]);
   }
-  await debug(target);
+  await debug(target, breakpoint.functionName);
 }
 
 function isFile(target: Target): boolean {
@@ -50,7 +57,14 @@ function isFile(target: Target): boolean {
   return false;
 }
 
-async function debug(target: Target, more: object = {}): Promise<void> {
+function placeOf({ uri, line }: Target): string {
+  return `${path.basename(vscode.Uri.parse(uri).fsPath)}:${line}`;
+}
+
+async function debug(target: Target, awaited: string, more: object = {}): Promise<void> {
   const uri = vscode.Uri.parse(target.uri);
-  await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), { ...CURRENT_FILE, program: uri.fsPath, ...more });
+  const { module, args, cwd } = target;
+  const program = module ? undefined : (target.program ?? uri.fsPath);
+  const session = { name: `Dynascope: ${awaited}`, program, module, args, cwd, [AWAITED]: awaited };
+  await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(uri), { ...CURRENT_FILE, ...session, ...more });
 }

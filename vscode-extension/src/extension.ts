@@ -5,6 +5,7 @@ import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered
 import { DEBUG_COMMANDS } from './debugCommands';
 import { chooseInterpreter } from './interpreter';
 import { LanguageServer } from './languageServer';
+import { missedStops } from './missedStops';
 import { pickProcess } from './pickProcess';
 import type { Problem } from './preflight';
 import { stopText } from './stopText';
@@ -36,6 +37,7 @@ export function activate(context: vscode.ExtensionContext): void {
       },
     }),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, stopText),
+    vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, missedStops),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),

@@ -23,6 +23,17 @@ test('debugs the file with the exception filter of a finding on', async () => {
   ]);
 });
 
+test('debugs the program that was recorded, not a file of it', async () => {
+  const recorded = { args: ['--steps', '2'], cwd: '/work' };
+  await run('dynascope.debugFunction', { ...TARGET, program: '/work/train.py', ...recorded });
+  await run('dynascope.debugFinding', { ...TARGET, module: 'project.train', ...recorded });
+  expect(state.started).toMatchObject([
+    { program: '/work/train.py', ...recorded },
+    { module: 'project.train', ...recorded },
+  ]);
+  expect(state.started[1]?.['program']).toBeUndefined();
+});
+
 test('one breakpoint, however often', async () => {
   await run('dynascope.debugFunction');
   await run('dynascope.debugFunction');

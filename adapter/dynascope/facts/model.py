@@ -46,7 +46,7 @@ class Run(Struct, kw_only=True):
     """What one command started: the same text in every process of it."""
     origin: Literal["recorded", "imported"] = "recorded"
     program: str
-    """The command line."""
+    """The command line: see `command_line`."""
     folder: str
     host: str
     pid: int
@@ -109,7 +109,7 @@ class Compile(Struct, kw_only=True):
     """`TypeError: …`, when status is "failed"."""
     began: float
     seconds: float
-    """Everything: tracing, the backend, guards."""
+    """Everything: tracing, the backend, guards; not the time in which a debugger held the thread."""
     backend_seconds: float = 0.0
     graphs: int = 0
     nodes: int = 0

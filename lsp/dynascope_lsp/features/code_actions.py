@@ -11,13 +11,14 @@ from dynascope_lsp.features.diagnostics import diagnostics, range_of
 from dynascope_lsp.findings import Finding
 from dynascope_lsp.fixes import branches, calls, dynamic, options, scalars
 from dynascope_lsp.fixes.fix import Fix
+from dynascope_lsp.recorded_program import recorded_program
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 from dynascope_lsp.snapshot import Snapshot
 
 DEBUG_FINDING = "dynascope.debugFinding"
-"""A command of the client's: `[{"uri", "line", "filters", "condition"}]`; it starts a debug session with these
-exception filters on, under this condition."""
+"""A command of the client's: `[{"uri", "line", "filters", "condition"}]`, and what `recorded_program` returns; it starts
+a debug session of that program with these exception filters on, under this condition."""
 
 FIXES = (branches.fixes, scalars.fixes, calls.fixes, dynamic.fixes, options.fixes, options.print_fix)
 REFACTOR = types.CodeActionKind.RefactorRewrite
@@ -70,6 +71,7 @@ def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iter
                 "filters": filters,
                 "condition": _condition(snapshot, finding, filters[0]),
             }
+            | recorded_program(snapshot)
         ]
         command = types.Command(title, DEBUG_FINDING, arguments=arguments)
         yield types.CodeAction(title, types.CodeActionKind.QuickFix, shown, command=command)

@@ -6,13 +6,14 @@ from lsprotocol import types
 
 from dynascope_lsp.compiles import CompiledFunction, compiled_functions
 from dynascope_lsp.features.report import OPEN_REPORT
+from dynascope_lsp.recorded_program import recorded_program
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 from dynascope_lsp.snapshot import Snapshot
 
 DEBUG_FUNCTION = "dynascope.debugFunction"
-"""A command of the client's: `[{"uri", "line", "function"}]`; it starts a debug session with a breakpoint on that
-line."""
+"""A command of the client's: `[{"uri", "line", "function"}]`, and what `recorded_program` returns; it starts a debug
+session of that program with a breakpoint on that function."""
 
 
 @feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions())
@@ -25,8 +26,9 @@ def code_lens(session: Session, params: types.CodeLensParams) -> list[types.Code
 
 def _lenses(session: Session, snapshot: Snapshot, function: CompiledFunction) -> list[types.CodeLens]:
     place = snapshot.text.range_of_line(function.name_line)
-    target = {"uri": snapshot.uri, "line": function.name_line, "function": function.name}
+    target: dict[str, object] = {"uri": snapshot.uri, "line": function.name_line, "function": function.name}
     found = [types.CodeLens(place, types.Command(function.summary, OPEN_REPORT, arguments=[target]))]
     if session.client_runs(DEBUG_FUNCTION):
+        target = target | recorded_program(snapshot)
         found.append(types.CodeLens(place, types.Command("Debug its compile", DEBUG_FUNCTION, arguments=[target])))
     return found

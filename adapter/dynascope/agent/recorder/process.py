@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.imports import when_imported
 from dynascope.agent.internals.module_names import DYNAMO
-from dynascope.facts import pruning, store
+from dynascope.facts import command_line, pruning, store
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.writer import Writer
 
@@ -158,7 +158,7 @@ class _Recording:
 def _run() -> Run:
     return Run(
         launch=os.environ[LAUNCH_VARIABLE],
-        program=" ".join(sys.argv) or sys.executable,
+        program=command_line.written(sys.argv, _module()) or sys.executable,
         folder=os.getcwd(),
         host=platform.node(),
         pid=os.getpid(),
@@ -166,6 +166,13 @@ def _run() -> Run:
         torch_version=_version("torch"),
         began=time.time(),
     )
+
+
+def _module() -> str | None:
+    """The name that `python -m` was given, if the program was started so."""
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    name: str | None = getattr(spec, "name", None)
+    return None if name in (None, "__main__") else name.removesuffix(".__main__")
 
 
 def _version(name: str) -> str:

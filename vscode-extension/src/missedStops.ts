@@ -1,0 +1,51 @@
+// A session that was started to stop at one place says so when it ends without a stop, and why, as far as the adapter tells.
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import * as vscode from 'vscode';
+
+/** In a launch configuration of ours: the place that the session is started for, `Model.forward`. */
+export const AWAITED = '__dynascopeAwaited';
+
+interface Heard {
+  stopped: boolean;
+  exitCode: number | undefined;
+  why: string | undefined;
+}
+
+const heard = new Map<string, Heard>();
+
+export const missedStops: vscode.DebugAdapterTrackerFactory = {
+  createDebugAdapterTracker: (session) => {
+    let root = session;
+    while (root.parentSession) root = root.parentSession;
+    const awaited: unknown = root.configuration[AWAITED];
+    if (typeof awaited !== 'string') return undefined;
+    const known = heard.get(root.id) ?? { stopped: false, exitCode: undefined, why: undefined };
+    heard.set(root.id, known);
+    return {
+      onDidSendMessage(message: DebugProtocol.ProtocolMessage) {
+        if (message.type === 'event') listen(known, message as DebugProtocol.Event);
+      },
+      onWillReceiveMessage(message: DebugProtocol.Request) {
+        // Whoever ends it knows that there was no stop.
+        if (message.command === 'terminate' || (message.command === 'disconnect' && known.exitCode === undefined)) known.stopped = true;
+      },
+      onWillStopSession() {
+        if (session !== root) return;
+        heard.delete(root.id);
+        if (!known.stopped) void vscode.window.showWarningMessage(text(awaited, known));
+      },
+    };
+  },
+};
+
+function listen(known: Heard, { event, body }: DebugProtocol.Event): void {
+  if (event === 'stopped') known.stopped = true;
+  if (event === 'exited') known.exitCode = (body as DebugProtocol.ExitedEvent['body']).exitCode;
+  const { message } = event === 'breakpoint' ? (body as DebugProtocol.BreakpointEvent['body']).breakpoint : {};
+  if (message?.startsWith('Never hit.')) known.why = message;
+}
+
+function text(awaited: string, { exitCode, why }: Heard): string {
+  const ended = exitCode ? `The program ended with exit code ${exitCode}` : 'The program ended';
+  return `${ended} and the compiler did not stop at ${awaited}. ${why ?? 'The Debug Console has what the session said.'}`;
+}
