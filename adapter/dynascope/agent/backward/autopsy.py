@@ -1,51 +1,137 @@
 """Why a backward was captured although others had been: torch's reason, and what the nearest earlier capture had
-there."""
+there.
+
+torch names the first node that its cache does not know, and not what of the node is new. That is found by comparing
+with the captures that are like this one up to there.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 from dynascope.agent.backward.captures import Capture, node_text
+from dynascope.agent.internals.autograd_keys import Facts, NodeKey
 
 UNEXPLAINED = "torch did not say why: an earlier capture failed, or was made before anybody observed"
-_NEW_NODE = re.compile(r"new autograd node: (?P<name>\S+) \(NodeCall (?P<index>\d+)\)")
+FIRST = "the first of its kind: no backward in the cache begins like this one"
+_NEW_NODE = re.compile(
+    r"new autograd node: .+ \(NodeCall (?P<index>\d+)\)"
+    r"(?: with key size \d+, previous key sizes=\[(?P<alike>[^\]]*)\])?"
+)
 _CHANGED_SIZES = re.compile(r"(?P<changed>\d+) changed tensor shapes \(total of \d+\)")
-_ACCUMULATE = "torch::autograd::AccumulateGrad"
+_NO_KEY = NodeKey("")
 
 
 def explain(capture: Capture, earlier: Iterable[Capture]) -> tuple[str, ...]:
     """Torch's reasons, each followed by what was found out about it; `earlier` captures, oldest first."""
+    known = list(earlier)
     if not capture.reasons:
-        return (UNEXPLAINED,)
+        return (UNEXPLAINED, *_guess(capture, known))
     found = []
     for reason in capture.reasons:
         found.append(reason)
         if node := _NEW_NODE.search(reason):
-            found.append(_about_node(capture, int(node["index"]), node["name"], list(earlier)))
+            has_alike = node["alike"] is None or re.search(r"\d", node["alike"]) is not None
+            found.append(_about_node(capture, int(node["index"]), known, has_alike))
         elif sizes := _CHANGED_SIZES.search(reason):
             found.append(_about_sizes(capture, int(sizes["changed"])))
     return tuple(found)
 
 
-def _about_node(capture: Capture, index: int, name: str, earlier: list[Capture]) -> str:
-    """The reason names the first node that the cache did not know behind the ones before it."""
-    if index == 0:
-        return "the first of its kind: no backward in the cache begins with the same number of gradients"
-    before = [call.name for call in capture.node_calls[:index]]
-    alike = [each for each in earlier if [call.name for call in each.node_calls[:index]] == before]
-    there = [each for each in alike if len(each.node_calls) > index]
-    same = next((each for each in reversed(there) if each.node_calls[index].name == name), None)
-    if same is not None:
-        why = "its `.grad` was there in one and not in the other, " if name == _ACCUMULATE else ""
+def _guess(capture: Capture, earlier: Sequence[Capture]) -> tuple[str, ...]:
+    """Without torch: where the capture parts from the one it has most in common with."""
+    if not earlier:
+        return ()
+    common = max(_in_common(capture, each) for each in earlier)
+    if common < len(capture.node_calls):
+        name = capture.node_calls[common].name
+        return (f"new is {name} (NodeCall {common}): {_about_node(capture, common, earlier, True)}",)
+    like = next(each for each in reversed(earlier) if _in_common(capture, each) == common)
+    if like.failed:
+        return (f"the nodes are those of {like.compile_id}, whose capture failed",)
+    for index, call in enumerate(capture.node_calls):
+        if numbers := _possible_differences(capture, like, index):
+            return (f"{call.name} (NodeCall {index}) is not that of {like.compile_id}, but {'; '.join(numbers)}",)
+    return (f"the nodes are those of {like.compile_id}, as far as Python can see them: a size may have changed",)
+
+
+def _about_node(capture: Capture, index: int, earlier: Sequence[Capture], has_alike: bool) -> str:
+    """The reason names the first node that the cache did not know behind the ones before it.
+
+    `has_alike`: whether the cache had a node of the same type there.
+    """
+    like = [each for each in earlier if _in_common(capture, each) >= index]
+    there = [each for each in like if len(each.node_calls) > index]
+    name = capture.node_calls[index].name if index < len(capture.node_calls) else None
+    same = [each for each in there if each.node_calls[index].name == name] if has_alike else []
+    if same:
+        return _nearest(capture, index, same)
+    others = [each for each in there if each.node_calls[index].name != name]
+    if others:
+        return f"like {others[-1].compile_id} up to there, which goes on with {others[-1].node_calls[index].name}"
+    if index and like:
+        return f"like {like[-1].compile_id}, which ends there"
+    return FIRST
+
+
+def _in_common(capture: Capture, other: Capture) -> int:
+    """How many nodes are the same in both, from the first on."""
+    for index, (one, two) in enumerate(zip(capture.node_calls, other.node_calls, strict=False)):
+        if one.name != two.name or _certain_differences(capture, other, index):
+            return index
+    return min(len(capture.node_calls), len(other.node_calls))
+
+
+def _nearest(capture: Capture, index: int, others: Sequence[Capture]) -> str:
+    """What is new of a node, against the capture where least is; of equals the latest."""
+    best: tuple[Capture, list[str]] | None = None
+    for other in reversed(others):
+        differences = _certain_differences(capture, other, index) or _possible_differences(capture, other, index)
+        if best is None or len(differences) < len(best[1]):
+            best = other, differences
+    assert best is not None
+    other, differences = best
+    if not differences:
         return (
-            f"{same.compile_id} has the same node there, but with other constants: {why}hooks, dtype, device, or an "
-            "argument that is neither a tensor nor a size"
+            f"{other.compile_id} has the same node there, but with other constants, which Python cannot see: an "
+            "argument that is neither a tensor nor a size, say"
         )
-    if there:
-        other = there[-1]
-        return f"like {other.compile_id} up to there, which goes on with {other.node_calls[index].name}"
-    return "no backward in the cache begins like this one"
+    return f"{other.compile_id} has the same node there, but {'; '.join(differences)}"
+
+
+def _key(capture: Capture, index: int) -> NodeKey:
+    key = capture.keys[index] if index < len(capture.keys) else _NO_KEY
+    return key if key.name == capture.node_calls[index].name else _NO_KEY  # else the walk was not the engine's
+
+
+def _certain_differences(capture: Capture, other: Capture, index: int) -> list[str]:
+    """Between what the two keys of one node hold, in words."""
+    here, there = _key(capture, index), _key(other, index)
+    if here is _NO_KEY or there is _NO_KEY:
+        return _compared(_hooks(capture, index), _hooks(other, index))
+    found = _compared({**here.certain, **_hooks(capture, index)}, {**there.certain, **_hooks(other, index)})
+    if not found and here.tensors != there.tensors and None not in (here.tensors, there.tensors):
+        found = _compared({"its tensors": str(here.tensors)}, {"its tensors": str(there.tensors)})
+    if not found and here.connections != there.connections:
+        found = ["its gradients go to other nodes"]
+    return found
+
+
+def _possible_differences(capture: Capture, other: Capture, index: int) -> list[str]:
+    """Of whole numbers, where nothing else differs: they may be sizes, which the key does not hold."""
+    return _compared(_key(capture, index).possible, _key(other, index).possible)
+
+
+def _hooks(capture: Capture, index: int) -> Facts:
+    counts = Counter(hook.kind for hook in capture.hooks if hook.node_call == index)
+    return {f"{kind}s": str(count) for kind, count in counts.items()}
+
+
+def _compared(here: Facts, there: Facts) -> list[str]:
+    words = [word for word in dict.fromkeys((*there, *here)) if here.get(word) != there.get(word)]
+    return [f"{word}: {there.get(word, 'none')} there, {here.get(word, 'none')} here" for word in words]
 
 
 def _about_sizes(capture: Capture, changed: int) -> str:

@@ -6,8 +6,9 @@ import time
 import weakref
 from dataclasses import dataclass, field
 
-from dynascope.agent.internals import captured_graph, compiled_autograd
+from dynascope.agent.internals import autograd_cache, captured_graph, compiled_autograd
 from dynascope.agent.internals.autograd_graph import ForwardFrame
+from dynascope.agent.internals.autograd_keys import NodeKey
 from dynascope.agent.internals.compiled_autograd import Compiler, Given
 
 
@@ -53,6 +54,10 @@ class Capture:
     """The NodeCall that each node of the finished graph was made for, by the node's name."""
     forward_frames: dict[int, ForwardFrame] = field(default_factory=dict)
     """The program's line that made the node of a NodeCall, where it is known."""
+    keys: list[NodeKey] = field(default_factory=list)
+    """What tells its nodes from those of another capture, by NodeCall; empty where the nodes cannot be told."""
+    clearings: int = 0
+    """How often the cache had been cleared when it was captured."""
     began: float = 0.0
     milliseconds: float | None = None
     failed: bool = False
@@ -84,7 +89,8 @@ class Captures:
     def before(self, capture: Capture) -> list[Capture]:
         """Those made earlier and still in torch's cache, oldest first."""
         known = list(self._known.values())
-        return known[: known.index(capture)] if capture in known else known
+        earlier = known[: known.index(capture)] if capture in known else known
+        return [each for each in earlier if each.clearings == capture.clearings]
 
     def begins(self, compiler: Compiler, given: Given) -> Capture:
         # the names beside them are of the order of discovery, and so those of other nodes wherever a backward branches
@@ -97,8 +103,10 @@ class Captures:
             size_origins=origins[1],
             scalar_origins=origins[2],
             began=time.perf_counter(),
+            clearings=autograd_cache.clearings(),
         )
         self._known[compiler] = capture
+        capture.keys = given.keys()
         return capture
 
     def node_called(self, compiler: Compiler, index: int, name: str) -> Capture:

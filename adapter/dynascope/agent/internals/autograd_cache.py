@@ -30,6 +30,7 @@ _logger = _Logger()  # for good: torch borrows it
 _originals: dict[str, Any] = {}
 _captures_open = 0
 """Captures begun and not ended well since the cache was last known to hold none that failed."""
+_clearings = 0
 
 
 def listen() -> None:
@@ -44,9 +45,10 @@ def listen() -> None:
         return _apply()
 
     def clear_cache() -> Any:
-        global _captures_open
+        global _captures_open, _clearings
         result = clear()
         _captures_open = 0
+        _clearings += 1
         _apply()
         return result
 
@@ -71,6 +73,11 @@ def reasons() -> list[str]:
     """What torch said since the last capture, why it has to capture this backward; empty when it was not asked."""
     heard, _logger.reasons = _logger.reasons, []
     return heard
+
+
+def clearings() -> int:
+    """How often the cache was cleared while anybody listened: what was captured before is no longer in it."""
+    return _clearings
 
 
 def explains() -> bool:

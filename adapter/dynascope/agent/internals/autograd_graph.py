@@ -63,7 +63,7 @@ def _call_of(frame: types.FrameType) -> Call | None:
 
 def walk(call: Call) -> list[AutogradNode | None]:
     """Nodes in the engine's order; the first is the root that it makes itself and Python never sees (None)."""
-    roots = [_node_of(output) for output in call.outputs]
+    roots = [node_of(output) for output in call.outputs]
     if None in roots:
         return []
     dependencies = _dependencies(roots)
@@ -87,7 +87,7 @@ def walk(call: Call) -> list[AutogradNode | None]:
     return order
 
 
-def _node_of(output: Any) -> AutogradNode | None:
+def node_of(output: Any) -> AutogradNode | None:
     """A tensor's or `GradientEdge`'s node; None for a leaf, whose node is made on demand: looking must not make one."""
     node = getattr(output, "node", None)
     return node if node is not None else getattr(output, "grad_fn", None)
@@ -117,7 +117,7 @@ def _dependencies(roots: Sequence[AutogradNode]) -> dict[AutogradNode, int]:
 
 def _wanted(roots: Sequence[AutogradNode], inputs: Sequence[Any]) -> set[AutogradNode]:
     """Nodes on a way to one of `inputs`, those of the inputs included: the engine leaves the others out."""
-    ends = {_node_of(each) for each in inputs} - {None}
+    ends = {node_of(each) for each in inputs} - {None}
     leaves = {id(each) for each in inputs if getattr(each, "grad_fn", None) is None}
     wanted: dict[AutogradNode, bool] = {}
     for root in roots:

@@ -12,7 +12,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from dynascope.agent.internals import autograd_cache
+from dynascope.agent.internals import autograd_cache, autograd_graph, autograd_keys
+from dynascope.agent.internals.autograd_keys import NodeKey
 
 Compiler = Any
 """An `AutogradCompilerInstance` of torch._dynamo.compiled_autograd: one capture."""
@@ -64,11 +65,12 @@ class Observer(Protocol):
 class Given:
     """What a capture starts from: lists of fakes and symbols, and the NodeCall `(index, name)` each was lifted for."""
 
-    __slots__ = ("accumulates", "check_nans", "inputs", "origins", "reasons", "scalars", "sizes")
+    __slots__ = ("_keys", "accumulates", "check_nans", "inputs", "origins", "reasons", "scalars", "sizes", "tensors")
 
     def __init__(
         self,
         inputs: Sequence[Any],
+        tensors: Sequence[Any],
         sizes: Sequence[Any],
         scalars: Sequence[Any],
         origins: Sequence[Sequence[tuple[int, str]]],
@@ -76,12 +78,22 @@ class Given:
         check_nans: bool,
         reasons: Sequence[str],
     ) -> None:
-        """`origins` holds one list each for inputs, sizes and scalars; empty ones when torch did not say.
+        """`tensors` are the real ones behind `inputs`. `origins` holds one list each for inputs, sizes and scalars;
+        empty ones when torch did not say.
 
         `reasons` say why no graph in the cache would do, in torch's words; empty when it could not be asked.
         """
         self.inputs, self.sizes, self.scalars, self.origins = inputs, sizes, scalars, origins
         self.accumulates, self.check_nans, self.reasons = accumulates, check_nans, reasons
+        self.tensors = tensors
+        self._keys: list[NodeKey] | None = None
+
+    def keys(self) -> list[NodeKey]:
+        """What tells the nodes of this backward from those of another; while the capture begins, on its thread."""
+        if self._keys is None:
+            call = autograd_graph.backward_call()
+            self._keys = autograd_keys.keys_of(call, self.accumulates, self.tensors, self.origins[0])
+        return self._keys
 
 
 class RunGiven:
@@ -189,7 +201,7 @@ def _begin_capture(original: Any) -> Any:
         self.close = _closing(self, self.close)
         shown = origins if autograd_cache.logs_verbosely() else [[], [], []]
         result = original(self, inputs, sizes, scalars, shown, *flags)
-        given = Given(result[1], result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
+        given = Given(result[1], inputs, result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
         for observer in _observers:
             observer.capture_begins(self, given)
         return result
