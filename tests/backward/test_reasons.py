@@ -220,3 +220,49 @@ def test_looking_runs_nothing_of_a_subclass():
     plain = calls(dynamo._enable)
     compiled_autograd.reset()
     assert calls(compiled_autograd.enable) == plain
+
+
+def test_a_node_that_is_only_asked_for_its_gradient_counts():
+    def step(twice: bool) -> None:
+        start = leaf(3)
+        between = start * 2
+        torch.autograd.grad((between * (between if twice else 3)).sum(), [between])
+
+    with compiled_autograd.enable(eager) as runs:
+        step(True)
+        step(False)
+    assert "gradients it makes" in runs[1].reasons[1]
+
+
+@pytest.mark.parametrize("where", ["__init__", "begin_capture", "set_node_origin", "end_capture"])
+def test_a_capture_that_is_interrupted_anywhere_spoils_none_that_follows(where: str, monkeypatch: pytest.MonkeyPatch):
+    from torch._dynamo.compiled_autograd import AutogradCompilerInstance
+
+    def interrupted(*args: Any) -> Any:
+        raise KeyboardInterrupt
+
+    expected = torch.full((3,), 2.0)
+    with monkeypatch.context() as patch, compiled_autograd.enable(eager):
+        patch.setattr(AutogradCompilerInstance, where, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            (leaf(3) * 2).sum().backward()
+    with compiled_autograd.enable(eager) as runs:
+        for _ in range(2):
+            (start := leaf(3)).mul(2).sum().backward()
+            assert start.grad is not None and torch.equal(start.grad, expected)
+    assert [run.captured for run in runs] == [True, False]
+    assert "did not say why" in runs[0].reasons[0]
+
+
+def test_a_reason_for_a_backward_that_failed_is_not_told_of_the_next(monkeypatch: pytest.MonkeyPatch):
+    from torch._dynamo.compiled_autograd import AutogradCompilerInstance
+
+    def refuses(*args: Any) -> Any:
+        raise LookupError
+
+    with monkeypatch.context() as patch, compiled_autograd.enable(eager), pytest.raises(LookupError):
+        patch.setattr(AutogradCompilerInstance, "__init__", refuses)
+        leaf(3).exp().sum().backward()
+    with compiled_autograd.enable(eager) as runs:
+        leaf(3).tanh().sum().backward()
+    assert "did not say why" in runs[0].reasons[0]

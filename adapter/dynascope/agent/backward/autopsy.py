@@ -45,15 +45,15 @@ def _guess(capture: Capture, earlier: Sequence[Capture]) -> tuple[str, ...]:
     if not earlier:
         return ()
     common = max(_in_common(capture, each) for each in earlier)
-    if common < len(capture.node_calls):
-        name = capture.node_calls[common].name
-        return (f"new is {name} (NodeCall {common}): {_about_node(capture, common, earlier, True)}",)
+    names = _names(capture)
+    if common < len(names):
+        return (f"new is {names[common]} (NodeCall {common}): {_about_node(capture, common, earlier, True)}",)
     like = next(each for each in reversed(earlier) if _in_common(capture, each) == common)
     if like.failed:
         return (f"the nodes are those of {like.compile_id}, whose capture failed",)
-    for index, call in enumerate(capture.node_calls):
+    for index, name in enumerate(names):
         if numbers := _possible_differences(capture, like, index):
-            return (f"{call.name} (NodeCall {index}) is not that of {like.compile_id}, but {'; '.join(numbers)}",)
+            return (f"{name} (NodeCall {index}) is not that of {like.compile_id}, but {'; '.join(numbers)}",)
     return (f"the nodes are those of {like.compile_id}, as far as Python can see them: a size may have changed",)
 
 
@@ -62,15 +62,15 @@ def _about_node(capture: Capture, index: int, earlier: Sequence[Capture], has_al
 
     `has_alike`: whether the cache had a node of the same type there.
     """
+    names = _names(capture)
     like = [each for each in earlier if _in_common(capture, each) >= index]
-    there = [each for each in like if len(each.node_calls) > index]
-    name = capture.node_calls[index].name if index < len(capture.node_calls) else None
-    same = [each for each in there if each.node_calls[index].name == name] if has_alike else []
+    there = [(each, _names(each)[index]) for each in like if len(_names(each)) > index]
+    same = [each for each, name in there if [name] == names[index : index + 1]] if has_alike else []
     if same:
         return _nearest(capture, index, same)
-    others = [each for each in there if each.node_calls[index].name != name]
+    others = [(each, name) for each, name in there if [name] != names[index : index + 1]]
     if others:
-        return f"like {others[-1].compile_id} up to there, which goes on with {others[-1].node_calls[index].name}"
+        return f"like {others[-1][0].compile_id} up to there, which goes on with {others[-1][1]}"
     if index and like:
         return f"like {like[-1].compile_id}, which ends there"
     return FIRST
@@ -78,10 +78,20 @@ def _about_node(capture: Capture, index: int, earlier: Sequence[Capture], has_al
 
 def _in_common(capture: Capture, other: Capture) -> int:
     """How many nodes are the same in both, from the first on."""
-    for index, (one, two) in enumerate(zip(capture.node_calls, other.node_calls, strict=False)):
-        if one.name != two.name or _certain_differences(capture, other, index):
+    names, others = _names(capture), _names(other)
+    for index, (one, two) in enumerate(zip(names, others, strict=False)):
+        if one != two or _certain_differences(capture, other, index):
             return index
-    return min(len(capture.node_calls), len(other.node_calls))
+    return min(len(names), len(others))
+
+
+def _names(capture: Capture) -> Sequence[str]:
+    """By NodeCall: also those that are still to come, that a failed capture did not come to, and that are only asked
+    for their gradient."""
+    called = capture.names_by_index()
+    walked = [key.name for key in capture.keys]
+    agree = len(walked) >= len(called) and all(name in ("", walked[index]) for index, name in enumerate(called))
+    return walked if agree else called
 
 
 def _nearest(capture: Capture, index: int, others: Sequence[Capture]) -> str:
@@ -94,24 +104,24 @@ def _nearest(capture: Capture, index: int, others: Sequence[Capture]) -> str:
     assert best is not None
     other, differences = best
     if not differences:
-        return (
-            f"{other.compile_id} has the same node there, but with other constants, which Python cannot see: an "
-            "argument that is neither a tensor nor a size, say"
-        )
+        unseen = "a hook, say, or an argument that is neither a tensor nor a size"
+        return f"{other.compile_id} has the same node there, but with other constants that cannot be seen: {unseen}"
     return f"{other.compile_id} has the same node there, but {'; '.join(differences)}"
 
 
 def _key(capture: Capture, index: int) -> NodeKey:
-    key = capture.keys[index] if index < len(capture.keys) else _NO_KEY
-    return key if key.name == capture.node_calls[index].name else _NO_KEY  # else the walk was not the engine's
+    return capture.keys[index] if index < len(capture.keys) else _NO_KEY
 
 
 def _certain_differences(capture: Capture, other: Capture, index: int) -> list[str]:
     """Between what the two keys of one node hold, in words."""
     here, there = _key(capture, index), _key(other, index)
+    hooks: tuple[Facts, Facts] = {}, {}
+    if _knows_hooks(capture, index) and _knows_hooks(other, index):
+        hooks = _hooks(capture, index), _hooks(other, index)
     if here is _NO_KEY or there is _NO_KEY:
-        return _compared(_hooks(capture, index), _hooks(other, index))
-    found = _compared({**here.certain, **_hooks(capture, index)}, {**there.certain, **_hooks(other, index)})
+        return _compared(*hooks)
+    found = _compared({**here.certain, **hooks[0]}, {**there.certain, **hooks[1]})
     if not found and here.tensors != there.tensors and None not in (here.tensors, there.tensors):
         found = _compared({"its tensors": str(here.tensors)}, {"its tensors": str(there.tensors)})
     if not found and here.connections != there.connections:
@@ -122,6 +132,13 @@ def _certain_differences(capture: Capture, other: Capture, index: int) -> list[s
 def _possible_differences(capture: Capture, other: Capture, index: int) -> list[str]:
     """Of whole numbers, where nothing else differs: they may be sizes, which the key does not hold."""
     return _compared(_key(capture, index).possible, _key(other, index).possible)
+
+
+def _knows_hooks(capture: Capture, index: int) -> bool:
+    """They are heard of one by one, as the nodes are called."""
+    if capture.milliseconds is not None and not capture.failed:
+        return True
+    return capture.current is not None and index < capture.current.index
 
 
 def _hooks(capture: Capture, index: int) -> Facts:

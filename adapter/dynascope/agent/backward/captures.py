@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
+from collections import deque
 from dataclasses import dataclass, field
 
 from dynascope.agent.internals import autograd_cache, captured_graph, compiled_autograd
@@ -67,6 +68,13 @@ class Capture:
     def current(self) -> NodeCall | None:
         return self.node_calls[-1] if self.node_calls else None
 
+    def names_by_index(self) -> list[str]:
+        """Indexes that the engine left out (nodes that only hand a gradient on) have an empty name."""
+        names = [""] * (self.node_calls[-1].index + 1 if self.node_calls else 0)
+        for call in self.node_calls:
+            names[call.index] = call.name
+        return names
+
 
 def node_text(name: str | None, index: int) -> str:
     """`AddmmBackward0 (NodeCall 2)`; `NodeCall 2` without a name."""
@@ -78,6 +86,8 @@ class Captures:
 
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Compiler, Capture] = weakref.WeakKeyDictionary()
+        self._failed: deque[Capture] = deque(maxlen=16)
+        """Their compilers die, while the cache keeps the way to the graph that was not made."""
 
     def of(self, compiler: Compiler) -> Capture:
         """One that was captured while nobody followed has an id and nothing else."""
@@ -88,9 +98,9 @@ class Captures:
 
     def before(self, capture: Capture) -> list[Capture]:
         """Those made earlier and still in torch's cache, oldest first."""
-        known = list(self._known.values())
-        earlier = known[: known.index(capture)] if capture in known else known
-        return [each for each in earlier if each.clearings == capture.clearings]
+        known = [*(each for each in self._known.values() if not each.failed), *self._failed]
+        earlier = [each for each in known if each.began < capture.began and each.clearings == capture.clearings]
+        return sorted(earlier, key=lambda each: each.began)
 
     def begins(self, compiler: Compiler, given: Given) -> Capture:
         # the names beside them are of the order of discovery, and so those of other nodes wherever a backward branches
@@ -134,5 +144,7 @@ class Captures:
     def ends(self, compiler: Compiler, failed: bool) -> Capture:
         capture = self.of(compiler)
         capture.failed = failed
+        if failed:
+            self._failed.append(capture)
         capture.milliseconds = (time.perf_counter() - capture.began) * 1000
         return capture

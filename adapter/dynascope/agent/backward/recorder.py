@@ -131,7 +131,7 @@ class Recorder:
             compile_id=capture.compile_id,
             captured=run.captured,
             reasons=explain(capture, self.captures.before(capture)) if run.captured else (_REUSED,),
-            node_calls=names_by_index(capture),
+            node_calls=tuple(capture.names_by_index()),
             hooks=run.hooks,
             inputs=run.inputs,
             moved_to_cuda=capture.moved_to_cuda,
@@ -144,14 +144,6 @@ class Recorder:
         )
         for receive in self._receivers:
             receive(report)
-
-
-def names_by_index(capture: Capture) -> tuple[str, ...]:
-    """Indexes that the engine left out (nodes that only hand a gradient on) have an empty name."""
-    names = [""] * (capture.node_calls[-1].index + 1 if capture.node_calls else 0)
-    for call in capture.node_calls:
-        names[call.index] = call.name
-    return tuple(names)
 
 
 def inputs_by_device(inputs: Sequence[Any]) -> dict[str, DeviceInputs]:

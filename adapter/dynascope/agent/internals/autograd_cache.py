@@ -2,28 +2,47 @@
 
 torch computes reasons and the node of every input only while a logger is set (`set_verbose_logger`, 2.4). Ours stands
 in its place and passes on what the user's own would have got. Two traps: torch keeps no reference to the logger; and
-with one set it fails an internal assertion when a capture failed before and left a cache entry without a graph, so
-that ours is taken away from a failure on until the cache is cleared.
+with one set it fails an internal assertion when a capture failed before and left a cache entry without a graph. So ours
+is taken away as soon as torch has said why it must capture, and set again when the capture has given a graph; after one
+that failed, wherever it did, it stays away until the cache is cleared.
 """
 
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import Any
+
+from dynascope.agent.internals import autograd_graph
 
 
 class _Logger:
     """Stands for the `logging.Logger` of `compiled_autograd_verbose`: torch calls nothing but `debug`."""
 
     def __init__(self) -> None:
-        self.reasons: list[str] = []
         self.user: Any = None
+        self._reason: str | None = None
+        self._outputs: list[Any] = []
+        """What the backward that the reason is for was called on, by weak reference."""
 
     def debug(self, message: str) -> None:
-        if len(self.reasons) < 8:
-            self.reasons.append(str(message))
+        """Torch says why it must capture: once in a backward, before it makes the compiler."""
+        capture_begins()  # first: what fails or interrupts the capture from here on must find no logger of ours
+        self._reason, self._outputs = str(message), [weakref.ref(each) for each in _outputs()]
         if self.user is not None:
             self.user.debug(message)
+
+    def take(self) -> str | None:
+        """The reason for the backward under way; one that was given for another, which failed since, is dropped."""
+        reason, self._reason = self._reason, None
+        outputs, self._outputs = self._outputs, []
+        return reason if [id(each()) for each in outputs] == [id(each) for each in _outputs()] else None
+
+
+def _outputs() -> list[Any]:
+    """The tensors that the backward under way was called on."""
+    call = autograd_graph.backward_call()
+    return [each for each in call.outputs if hasattr(each, "grad_fn")] if call is not None else []
 
 
 _logger = _Logger()  # for good: torch borrows it
@@ -70,9 +89,12 @@ def ignore() -> None:
 
 
 def reasons() -> list[str]:
-    """What torch said since the last capture, why it has to capture this backward; empty when it was not asked."""
-    heard, _logger.reasons = _logger.reasons, []
-    return heard
+    """What torch said, why it has to capture this backward; empty when it was not asked. As its capture begins."""
+    heard = _logger.take()
+    if heard is None:
+        capture_begins()
+        return []
+    return [heard]
 
 
 def clearings() -> int:
@@ -91,7 +113,7 @@ def logs_verbosely() -> bool:
 
 
 def capture_begins() -> None:
-    """A capture is under way: until `capture_ends` it counts as failed."""
+    """A capture is about to begin: until `capture_ends` it counts as failed."""
     global _captures_open
     _captures_open += 1
     _apply()

@@ -197,7 +197,6 @@ def _unwrap() -> None:
 def _begin_capture(original: Any) -> Any:
     def begin_capture(self: Any, inputs: Any, sizes: Any, scalars: Any, origins: Any, *flags: Any) -> Any:
         reasons = autograd_cache.reasons()
-        autograd_cache.capture_begins()
         self.close = _closing(self, self.close)
         shown = origins if autograd_cache.logs_verbosely() else [[], [], []]
         result = original(self, inputs, sizes, scalars, shown, *flags)
