@@ -34,8 +34,9 @@ def enable(
     `compiler_fn` again, not even another one; `reset()` forgets them. `dynamic`: sizes are symbols from the first
     capture on; False makes a size dynamic when it first changes.
 
-    Yields a list that grows by one `BackwardRun` with each backward, whichever thread runs it. Nothing is captured
-    while `torch.compiler.set_stance("force_eager")` holds. Raises TypeError when `compiler_fn` cannot be called.
+    Yields a list that grows by one `BackwardRun` with each backward, whichever thread runs it, also with one that
+    fails. A context that is entered while `torch.compiler.set_stance("force_eager")` holds captures nothing. Raises
+    TypeError when `compiler_fn` cannot be called; the backward does when what it returns cannot.
     """
     from dynascope.agent.backward import runtime
 
@@ -52,7 +53,7 @@ def disable() -> AbstractContextManager[None]:
 def reset() -> None:
     """Off, no graph cached, ids counted from `!0`: the state of a new process, whatever contexts are open.
 
-    Raises RuntimeError inside a captured backward.
+    Raises RuntimeError inside a captured backward, and while one is captured.
     """
     from dynascope.agent.backward import runtime
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import subprocess
 import sys
 import threading
@@ -140,9 +141,13 @@ def test_a_compiler_that_raises_leaves_nothing_on_and_the_next_capture_works():
 
     expected = backward()
     for _ in range(2):
-        with pytest.raises(ValueError, match="no backend today"), compiled_autograd.enable(refuses):
+        with pytest.raises(ValueError, match="no backend today"), compiled_autograd.enable(refuses) as refused:
             backward()
         assert state() == OFF
+        (run,) = refused
+        assert (run.captured, run.capture_failed, run.error) == (False, True, "ValueError: no backend today")
+        assert len(run.node_calls) == 11 and run.inputs["cpu"].count == 9
+        assert "could not capture" in str(run) and "graph" not in str(run).splitlines()[-2]
     with compiled_autograd.enable(eager) as runs:
         assert torch.equal(backward(), expected)
     assert runs[0].captured and "did not say why" in runs[0].reasons[0]
@@ -225,6 +230,87 @@ def test_reset_inside_a_captured_backward_says_so():
     with pytest.raises(RuntimeError, match="when backward"), compiled_autograd.enable(eager):
         (weight * 2).sum().backward()
     assert state() == OFF
+
+
+def test_reset_while_a_backward_is_captured_says_so():
+    def resets(graph: Any) -> Any:
+        compiled_autograd.reset()
+
+    with pytest.raises(RuntimeError, match="when backward"), compiled_autograd.enable(resets):
+        backward()
+    assert state() == OFF
+    compiled_autograd.reset()
+
+
+def test_a_compiler_that_returns_nothing_is_named():
+    returns_nothing: Any = lambda graph: None  # noqa: E731
+    with pytest.raises(TypeError, match="it returned None"), compiled_autograd.enable(returns_nothing) as runs:
+        backward()
+    assert state() == OFF and runs[0].capture_failed
+
+
+def test_an_error_of_several_lines_keeps_its_point():
+    def backend(graph: Any, inputs: Any) -> Any:
+        raise ValueError("not on a Friday")
+
+    compiler = functools.partial(torch.compile, backend=backend)
+    with pytest.raises(Exception, match="Friday"), compiled_autograd.enable(compiler) as runs:
+        backward()
+    assert "not on a Friday" in (runs[0].error or "")
+
+
+def test_the_text_of_a_report_counts_and_places_hooks():
+    weight = torch.ones(1, requires_grad=True)
+    weight.register_hook(lambda gradient: gradient)
+    with compiled_autograd.enable(eager) as runs:
+        weight.exp().backward()
+    lines = str(runs[0]).splitlines()
+    assert "3 nodes, 1 hook" in lines[0] and "1 hooks" not in lines[0]
+    assert any(line.startswith("  tensor_pre_hook of NodeCall 2: ") and __file__ in line for line in lines)
+
+
+def test_what_a_debugger_saw_captured_is_known_when_it_is_reused(monkeypatch: pytest.MonkeyPatch):
+    from dynascope.agent.backward import runtime
+
+    from tests.backward.holding import Script, debugging
+
+    monkeypatch.setattr(runtime, "_recorder", None)  # as in a process that has not used the runtime yet
+    with debugging(Script(), names=["SumBackward0"]):
+        with dynamo._enable(eager):
+            backward()
+        with compiled_autograd.enable(eager) as runs:
+            backward()
+    assert not runs[0].captured and len(runs[0].node_calls) == 11
+
+
+FORKS = """
+import os, signal, threading
+from dynascope import compiled_autograd
+with compiled_autograd.enable(lambda graph: graph):
+    pass  # imports what it needs
+done = threading.Event()
+def toggle():
+    while not done.is_set():
+        with compiled_autograd.enable(lambda graph: graph), compiled_autograd.disable():
+            pass
+thread = threading.Thread(target=toggle)
+thread.start()
+try:
+    for _ in range(30):
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            with compiled_autograd.enable(lambda graph: graph):
+                pass
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+finally:
+    done.set()
+"""
+
+
+def test_a_fork_while_another_thread_enters_a_context_leaves_the_child_free():
+    subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS], check=True, timeout=300)
 
 
 def test_force_eager_captures_nothing():

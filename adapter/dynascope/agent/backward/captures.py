@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 import weakref
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dynascope.agent.backward.report import DeviceInputs
 from dynascope.agent.internals import autograd_cache, captured_graph, compiled_autograd
 from dynascope.agent.internals.autograd_graph import ForwardFrame
 from dynascope.agent.internals.autograd_keys import NodeKey
@@ -45,6 +47,8 @@ class Capture:
     names: dict[int, str] = field(default_factory=dict)
     """By NodeCall; those still to come have none."""
     hooks: list[LiftedHook] = field(default_factory=list)
+    inputs: Mapping[str, DeviceInputs] = field(default_factory=dict)
+    """By device, as its first run has them."""
     input_origins: list[int] = field(default_factory=list)
     """The NodeCall that each input was lifted for; as `size_origins` and `scalar_origins`, empty where torch did not
     say."""

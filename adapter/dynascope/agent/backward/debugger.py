@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Concatenate, ParamSpec, Protocol
 
-from dynascope.agent.backward import sources
+from dynascope.agent.backward import recorder, sources
 from dynascope.agent.backward.breakpoints import BackwardTable
 from dynascope.agent.backward.captures import Captures
 from dynascope.agent.backward.hits import BackwardHits
@@ -22,7 +22,6 @@ from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
 from dynascope.agent.backward.passes import PassRun
-from dynascope.agent.backward.recorder import Recorder
 from dynascope.agent.backward.report import BackwardRun
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.internals import autograd_graph, captured_graph, compiled_autograd
@@ -106,9 +105,8 @@ class BackwardDebugger:
         self._threads: dict[int, _Thread] = {}
         self._table = BackwardTable()
         self.enabled = True
-        self._recorder = Recorder()
         compiled_autograd.observe(self)
-        compiled_autograd.observe(self._recorder)
+        self._recorder = recorder.hold()
 
     @property
     def table(self) -> BackwardTable:
@@ -125,7 +123,8 @@ class BackwardDebugger:
     def remove(self) -> None:
         self.enabled = False
         compiled_autograd.unobserve(self)
-        compiled_autograd.unobserve(self._recorder)
+        self._recorder.discard(self._report_run)
+        recorder.release()
 
     def report(self, trace: str) -> None:
         text = f"dynascope failed while a backward was captured; the capture goes on.\n{trace}"

@@ -15,11 +15,39 @@ from dynascope.agent.backward.autopsy import explain
 from dynascope.agent.backward.captures import Capture, Captures
 from dynascope.agent.backward.places import place_of
 from dynascope.agent.backward.report import BackwardRun, DeviceInputs, HookCall
+from dynascope.agent.forking import held_over_fork
+from dynascope.agent.internals import autograd_failures, compiled_autograd
 from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGiven
 
 _log = logging.getLogger("dynascope")
 _REUSED = "the same nodes with the same constants as when it was captured; sizes that differ are dynamic"
 P = ParamSpec("P")
+
+
+_lock = held_over_fork(threading.RLock())
+_held = 0
+_recorder: Recorder | None = None
+
+
+def hold() -> Recorder:
+    """The process's one recorder, which observes while anybody holds it: what one saw captured, another sees reused."""
+    global _held, _recorder
+    with _lock:
+        if _recorder is None:
+            _recorder = Recorder()
+            compiled_autograd.observe(_recorder)
+        _held += 1
+        return _recorder
+
+
+def release() -> None:
+    """What `hold` gave is no longer needed."""
+    global _held, _recorder
+    with _lock:
+        _held -= 1
+        if not _held and _recorder is not None:
+            compiled_autograd.unobserve(_recorder)
+            _recorder = None
 
 
 def contained(method: Callable[P, None]) -> Callable[P, None]:
@@ -55,22 +83,21 @@ class Recorder:
         self.captures = Captures()
         self._receivers: tuple[Callable[[BackwardRun], None], ...] = ()
         self._numbers = itertools.count()
-        self._lock = threading.Lock()
         self._running: dict[int, _Run] = {}
 
     def add(self, receive: Callable[[BackwardRun], None]) -> None:
-        with self._lock:
+        with _lock:
             self._receivers = (*self._receivers, receive)
 
     def discard(self, receive: Callable[[BackwardRun], None]) -> None:
-        with self._lock:
+        with _lock:
             self._receivers = tuple(each for each in self._receivers if each != receive)
 
     # ---- compiled_autograd.Observer
 
     @contained
     def capture_begins(self, compiler: Compiler, given: Given) -> None:
-        self.captures.begins(compiler, given)
+        self.captures.begins(compiler, given).inputs = inputs_by_device(given.tensors)
 
     @contained
     def node_called(self, compiler: Compiler, index: int, name: str, function: Any) -> None:
@@ -91,7 +118,26 @@ class Recorder:
 
     @contained
     def capture_ends(self, compiler: Compiler, failed: bool) -> None:
-        self.captures.ends(compiler, failed)
+        capture = self.captures.ends(compiler, failed)
+        if failed and self._receivers:
+            self._report(
+                BackwardRun(
+                    number=next(self._numbers),
+                    compile_id=capture.compile_id,
+                    captured=False,
+                    reasons=explain(capture, self.captures.before(capture)),
+                    node_calls=tuple(capture.names_by_index()),
+                    hooks=tuple(HookCall(hook.kind, hook.node_call) for hook in capture.hooks),
+                    inputs=capture.inputs,
+                    moved_to_cuda=(),
+                    moved_bytes=0,
+                    capture_ms=capture.milliseconds,
+                    prepare_ms=0.0,
+                    graph_ms=0.0,
+                    error=autograd_failures.error_of(compiler) or "an error between two nodes",
+                    capture_failed=True,
+                )
+            )
 
     @contained
     def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
@@ -139,9 +185,12 @@ class Recorder:
             capture_ms=capture.milliseconds if run.captured else None,
             prepare_ms=(run.graph_began - run.began) * 1000,
             graph_ms=(run.graph_ended - run.graph_began) * 1000,
-            error=None if error is None else f"{type(error).__name__}: {str(error).partition(chr(10))[0]}",
+            error=None if error is None else autograd_failures.error_text(error),
             events=run.events,
         )
+        self._report(report)
+
+    def _report(self, report: BackwardRun) -> None:
         for receive in self._receivers:
             receive(report)
 

@@ -20,6 +20,11 @@ class HookCall:
     path: str | None = None
     line: int | None = None
 
+    def __str__(self) -> str:
+        """`post_hook of NodeCall 3: check (train.py:12)`."""
+        place = f" ({self.path}:{self.line})" if self.path is not None else ""
+        return f"{self.kind} of NodeCall {self.node_call}: {self.function or 'written in C++'}{place}"
+
 
 @dataclass(frozen=True, slots=True)
 class DeviceInputs:
@@ -38,7 +43,7 @@ class BackwardRun:
     compile_id: str
     """`!0`: Dynamo's id for the captured graph, the same in every run that reuses it."""
     captured: bool
-    """Whether the graph was captured for this run; else one from the cache was used."""
+    """Whether the graph was captured for this run; else one from the cache was used, or the capture failed."""
     reasons: tuple[str, ...]
     """Why it was captured, or why it could be reused."""
     node_calls: tuple[str, ...]
@@ -57,6 +62,8 @@ class BackwardRun:
     """The graph itself; in its first runs, compiling it included when `compiler_fn` is lazy, as `torch.compile` is."""
     error: str | None = None
     """What the backward raised, in one line."""
+    capture_failed: bool = False
+    """Whether no graph came of it: nothing ran, and the nodes are those until then."""
     events: Any = field(default=None, repr=False, compare=False)
     """A pair of `torch.cuda.Event` around the graph, when it has CUDA inputs."""
 
@@ -76,19 +83,26 @@ class BackwardRun:
 
     def __str__(self) -> str:
         """A few lines for people."""
-        how = "captured" if self.captured else "reused"
-        lines = [
-            f"backward {self.number}: {how} {self.compile_id}, {len(self.node_calls)} nodes, {len(self.hooks)} hooks"
-        ]
+        how = "captured" if self.captured else "could not capture" if self.capture_failed else "reused"
+        nodes, hooks = _count(len(self.node_calls), "node"), _count(len(self.hooks), "hook")
+        lines = [f"backward {self.number}: {how} {self.compile_id}, {nodes}, {hooks}"]
         lines += [f"  {reason}" for reason in self.reasons]
-        lines += [f"  {device}: {each.count} inputs, {each.bytes:,} bytes" for device, each in self.inputs.items()]
+        lines += [f"  {hook}" for hook in self.hooks]
+        lines += [
+            f"  {device}: {_count(each.count, 'input')}, {_count(each.bytes, 'byte')}"
+            for device, each in self.inputs.items()
+        ]
         if self.moved_to_cuda:
             where = ", ".join(f"inputs[{i}]" for i in self.moved_to_cuda)
             lines.append(f"  moved to CUDA: {where} ({self.moved_bytes} bytes, pinned)")
-        times = [f"prepare {self.prepare_ms:.2f} ms", f"graph {self.graph_ms:.2f} ms"]
+        times = [] if self.capture_failed else [f"prepare {self.prepare_ms:.2f} ms", f"graph {self.graph_ms:.2f} ms"]
         if self.capture_ms is not None:
             times.insert(0, f"capture {self.capture_ms:.2f} ms")
         lines.append("  " + ", ".join(times))
         if self.error is not None:
             lines.append(f"  raised {self.error}")
         return "\n".join(lines)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -9,13 +9,15 @@ from contextlib import ExitStack, contextmanager
 
 import torch
 
+from dynascope.agent.backward import recorder
 from dynascope.agent.backward.recorder import Recorder
 from dynascope.agent.backward.report import BackwardRun
-from dynascope.agent.internals import autograd_compiler, compiled_autograd, trace_rules
+from dynascope.agent.forking import held_over_fork
+from dynascope.agent.internals import autograd_compiler, autograd_failures, trace_rules
 from dynascope.agent.internals.autograd_compiler import GraphCompiler, Switch
 from dynascope.agent.user_code import OUR_FOLDER
 
-_lock = threading.Lock()
+_lock = held_over_fork(threading.RLock())
 _recorder: Recorder | None = None
 
 
@@ -24,8 +26,7 @@ def _watching() -> Recorder:
     global _recorder
     with _lock:
         if _recorder is None:
-            _recorder = Recorder()
-            compiled_autograd.observe(_recorder)
+            _recorder = recorder.hold()
             trace_rules.never_trace([os.path.join(OUR_FOLDER, "agent")])
         return _recorder
 
@@ -42,8 +43,8 @@ def enable(compiler_fn: GraphCompiler, dynamic: bool = True) -> Iterator[list[Ba
         if not autograd_compiler.forces_eager():
             autograd_compiler.prepare_cuda()
             switch = Switch(compiler_fn, bool(dynamic))
+            stack.callback(switch.undo)  # first: a Ctrl-C may come between the two
             switch.apply()
-            stack.callback(switch.undo)
             stack.enter_context(torch.autograd.set_multithreading_enabled(False))
         yield runs
 
@@ -51,15 +52,15 @@ def enable(compiler_fn: GraphCompiler, dynamic: bool = True) -> Iterator[list[Ba
 @contextmanager
 def disable() -> Iterator[None]:
     switch = Switch(None)
-    switch.apply()
     try:
+        switch.apply()
         yield
     finally:
         switch.undo()
 
 
 def reset() -> None:
-    if compiled_autograd.runs_compiled_backward():
+    if autograd_failures.runs_compiled_backward() or autograd_failures.is_capturing():
         raise RuntimeError(
             "compiled_autograd.reset() was called from inside a captured backward: call it when backward() is over."
         )
@@ -69,9 +70,9 @@ def reset() -> None:
 @contextmanager
 def record() -> Iterator[list[BackwardRun]]:
     runs: list[BackwardRun] = []
-    recorder = _watching()
-    recorder.add(runs.append)
+    watching = _watching()
     try:
+        watching.add(runs.append)
         yield runs
     finally:
-        recorder.discard(runs.append)
+        watching.discard(runs.append)

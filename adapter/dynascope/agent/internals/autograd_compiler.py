@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dynascope.agent.forking import held_over_fork
+
 GraphCompiler = Callable[[Any], Callable[..., Any]]
 """Takes the captured `torch.fx.GraphModule` and gives what is called in its place: `torch.compile`, say."""
 
@@ -36,7 +38,7 @@ class Switch:
         self._dynamic = False
         if compiler_fn is not None:
             instances = _dynamo().AutogradCompilerInstance
-            self._compiler, self._dynamic = functools.partial(instances, compiler_fn), dynamic
+            self._compiler, self._dynamic = functools.partial(instances, _checked(compiler_fn)), dynamic
         self._found: _Setting | None = None
 
     def apply(self) -> None:
@@ -52,6 +54,8 @@ class Switch:
     def undo(self) -> None:
         """Put back what was there before, or let the context that stands on this one do so when it ends."""
         with _lock:
+            if self not in _stack:
+                return
             above = _stack[_stack.index(self) + 1 :]
             _stack.remove(self)
             found = self._found
@@ -70,7 +74,23 @@ class Switch:
                     _watch_setter()
 
 
-_lock = threading.RLock()
+def _checked(compiler_fn: GraphCompiler) -> GraphCompiler:
+    """Names what cannot be called and came from the user's function; torch names only its own."""
+
+    @functools.wraps(compiler_fn)
+    def compile_graph(graph: Any) -> Callable[..., Any]:
+        compiled = compiler_fn(graph)
+        if not callable(compiled):
+            raise TypeError(
+                f"compiler_fn must return a function that runs the captured graph; it returned {compiled!r}. "
+                "Return the graph itself to run it as it is."
+            )
+        return compiled
+
+    return compile_graph
+
+
+_lock = held_over_fork(threading.RLock())
 _stack: list[Switch] = []
 _ended: list[tuple[Any, _Setting]] = []
 """Compilers whose context is over while somebody else's context still holds them as what to put back."""

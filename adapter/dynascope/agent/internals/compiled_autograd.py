@@ -12,7 +12,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from dynascope.agent.forking import held_over_fork
 from dynascope.agent.internals import autograd_cache, autograd_graph, autograd_keys
+from dynascope.agent.internals.autograd_failures import noting_error
 from dynascope.agent.internals.autograd_keys import NodeKey
 
 Compiler = Any
@@ -107,7 +109,7 @@ class RunGiven:
         self.inputs, self.sizes, self.scalars, self.hooks = inputs, sizes, scalars, hooks
 
 
-_lock = threading.RLock()
+_lock = held_over_fork(threading.RLock())
 _observers: tuple[Observer, ...] = ()
 _originals: dict[str, Any] = {}
 
@@ -150,14 +152,9 @@ def graph_of(compiler: Compiler) -> Any:
 def compiler_name(compiler: Compiler) -> str:
     """The function that is to compile the captured graph (`AutogradCompilerInstance.compiler_fn`, 2.1)."""
     function = compiler.__dict__.get("compiler_fn")
-    while hasattr(function, "func"):
-        function = function.func
+    for _ in range(8):
+        function = getattr(function, "__wrapped__", None) or getattr(function, "func", None) or function
     return str(getattr(function, "__qualname__", None) or type(function).__qualname__)
-
-
-def runs_compiled_backward() -> bool:
-    """Whether a captured backward runs now (`in_compiled_autograd_region`, 2.4)."""
-    return bool(sys.modules["torch._dynamo.compiled_autograd"].in_compiled_autograd_region)
 
 
 def is_binding_inputs(depth: int) -> bool:
@@ -199,7 +196,8 @@ def _begin_capture(original: Any) -> Any:
         reasons = autograd_cache.reasons()
         self.close = _closing(self, self.close)
         shown = origins if autograd_cache.logs_verbosely() else [[], [], []]
-        result = original(self, inputs, sizes, scalars, shown, *flags)
+        with noting_error(self):
+            result = original(self, inputs, sizes, scalars, shown, *flags)
         given = Given(result[1], inputs, result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
         for observer in _observers:
             observer.capture_begins(self, given)
@@ -269,7 +267,8 @@ def _create_graph_module(original: Any) -> Any:
 
 def _end_capture(original: Any) -> Any:
     def end_capture(self: Any, outputs: Any) -> Any:
-        run, compiled = original(self, outputs)
+        with noting_error(self):
+            run, compiled = original(self, outputs)
         autograd_cache.capture_ends()
         _tell_end(self, failed=False)
         return _observed_run(self, run), compiled

@@ -1,0 +1,52 @@
+"""Backwards that are under way or that failed: what raised, and whether now is the time to touch torch's cache."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+
+@contextlib.contextmanager
+def noting_error(compiler: Any) -> Iterator[None]:
+    """The engine closes a capture that failed without a word of why."""
+    try:
+        yield
+    except BaseException as error:
+        compiler.__dict__["_dynascope_error"] = error_text(error)
+        raise
+
+
+def error_of(compiler: Any) -> str | None:
+    """What ended a capture that failed; None where it was raised between nodes, in C++."""
+    found: str | None = compiler.__dict__.get("_dynascope_error")
+    return found
+
+
+def is_capturing() -> bool:
+    """Whether any thread is inside a method of an `AutogradCompilerInstance` that the engine has called."""
+    for innermost in sys._current_frames().values():
+        frame: types.FrameType | None = innermost
+        while frame is not None:
+            if frame.f_code.co_qualname.startswith("AutogradCompilerInstance.") and _is_of_dynamo(frame):
+                return True
+            frame = frame.f_back
+    return False
+
+
+def _is_of_dynamo(frame: types.FrameType) -> bool:
+    return frame.f_globals.get("__name__") == "torch._dynamo.compiled_autograd"
+
+
+def error_text(error: BaseException) -> str:
+    """Its type, and the first line of its message that says something."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = " ".join(lines[:2] if lines and lines[0].endswith(":") else lines[:1])
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def runs_compiled_backward() -> bool:
+    """Whether a captured backward runs now (`in_compiled_autograd_region`, 2.4)."""
+    return bool(sys.modules["torch._dynamo.compiled_autograd"].in_compiled_autograd_region)
