@@ -97,6 +97,18 @@ def test_hooks_are_reported_with_their_place():
     assert after.kind == "post_acc_grad_hook" and "lambda" in (after.function or "")
 
 
+def test_reports_of_reuses_share_what_is_the_same():
+    weight = torch.ones(3, requires_grad=True)
+    weight.register_hook(lambda gradient: gradient)
+    with compiled_autograd.enable(eager) as runs:
+        for _ in range(3):
+            weight.grad = None
+            weight.exp().sum().backward()
+    for name in ("node_calls", "hooks", "inputs"):
+        assert len({id(getattr(run, name)) for run in runs}) == 1
+    assert runs[1].reasons is runs[2].reasons
+
+
 def test_every_node_is_named():
     with compiled_autograd.enable(eager) as runs:
         backward()

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dynascope.agent.backward.report import DeviceInputs
+from dynascope.agent.backward.report import DeviceInputs, HookCall
 from dynascope.agent.internals import autograd_cache, captured_graph, compiled_autograd
 from dynascope.agent.internals.autograd_graph import ForwardFrame
 from dynascope.agent.internals.autograd_keys import NodeKey
@@ -49,6 +49,10 @@ class Capture:
     hooks: list[LiftedHook] = field(default_factory=list)
     inputs: Mapping[str, DeviceInputs] = field(default_factory=dict)
     """By device, as its first run has them."""
+    all_names: tuple[str, ...] = ()
+    """`names_by_index`, once the capture is over."""
+    hook_calls: tuple[HookCall, ...] = ()
+    """Its hooks in the last run that was reported."""
     input_origins: list[int] = field(default_factory=list)
     """The NodeCall that each input was lifted for; as `size_origins` and `scalar_origins`, empty where torch did not
     say."""
@@ -148,6 +152,7 @@ class Captures:
     def ends(self, compiler: Compiler, failed: bool) -> Capture:
         capture = self.of(compiler)
         capture.failed = failed
+        capture.all_names = tuple(capture.names_by_index())
         if failed:
             self._failed.append(capture)
         capture.milliseconds = (time.perf_counter() - capture.began) * 1000

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 
@@ -20,8 +20,9 @@ from dynascope.agent.internals import autograd_failures, compiled_autograd
 from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGiven
 
 _log = logging.getLogger("dynascope")
-_REUSED = "the same nodes with the same constants as when it was captured; sizes that differ are dynamic"
+_REUSED = ("the same nodes with the same constants as when it was captured; sizes that differ are dynamic",)
 P = ParamSpec("P")
+T = TypeVar("T")
 
 
 _lock = held_over_fork(threading.RLock())
@@ -69,9 +70,10 @@ class _Run:
         self.captured = capture.runs == 0 and capture.milliseconds is not None
         self.began = time.perf_counter()
         self.graph_began = self.graph_ended = self.began
-        self.inputs = inputs_by_device(given.inputs)
+        self.inputs = _kept(capture.inputs, inputs_by_device(given.inputs))
         self.moved_bytes = sum(bytes_of(given.inputs[i]) for i in capture.moved_to_cuda if i < len(given.inputs))
-        self.hooks = tuple(_hook_call(hook.kind, hook.node_call, hook.position, given.hooks) for hook in capture.hooks)
+        hooks = tuple(_hook_call(hook.kind, hook.node_call, hook.position, given.hooks) for hook in capture.hooks)
+        self.hooks = capture.hook_calls = _kept(capture.hook_calls, hooks)
         self.timed = any(device.startswith("cuda") for device in self.inputs) and can_time_cuda()
         self.events: tuple[Any, Any] | None = None
 
@@ -126,7 +128,7 @@ class Recorder:
                     compile_id=capture.compile_id,
                     captured=False,
                     reasons=explain(capture, self.captures.before(capture)),
-                    node_calls=tuple(capture.names_by_index()),
+                    node_calls=capture.all_names,
                     hooks=tuple(HookCall(hook.kind, hook.node_call) for hook in capture.hooks),
                     inputs=capture.inputs,
                     moved_to_cuda=(),
@@ -176,8 +178,8 @@ class Recorder:
             number=next(self._numbers),
             compile_id=capture.compile_id,
             captured=run.captured,
-            reasons=explain(capture, self.captures.before(capture)) if run.captured else (_REUSED,),
-            node_calls=tuple(capture.names_by_index()),
+            reasons=explain(capture, self.captures.before(capture)) if run.captured else _REUSED,
+            node_calls=capture.all_names,
             hooks=run.hooks,
             inputs=run.inputs,
             moved_to_cuda=capture.moved_to_cuda,
@@ -193,6 +195,11 @@ class Recorder:
     def _report(self, report: BackwardRun) -> None:
         for receive in self._receivers:
             receive(report)
+
+
+def _kept(known: T, found: T) -> T:
+    """Of equals the one that is there already: a program may keep the reports of a million backwards."""
+    return known if known == found else found
 
 
 def inputs_by_device(inputs: Sequence[Any]) -> dict[str, DeviceInputs]:
