@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,16 @@ def test_graph_break(name: str, tmp_path: Path) -> None:
     assert len(here) == 1
     assert here[0].message.exception.exception_id == "GB0025"  # type: ignore[union-attr]
     assert here[0].locals["i"] == "0"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_codegen(name: str, tmp_path: Path) -> None:
+    place = places(tmp_path, BREAK)[name]
+    found = stops("codegen", place, place.run)
+    for stop in found:
+        told = stop.message.exception.description  # type: ignore[union-attr]
+        assert re.match(r"The graph ends (at the return|at a graph break|at a jump|here)", told)
+        assert "?" not in told.partition("Outputs of the graph: ")[2].partition("\n")[0]
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import types
 from collections.abc import Callable, Iterator
+from typing import get_args
 
 import pytest
 
 pytest.importorskip("torch")
 
 from dynascope.wire.dap import BreakpointsBody, StackFrame
-from dynascope.wire.exceptions import ExceptionFilter
+from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import Configure, SetExceptionFilters
 
@@ -19,7 +20,7 @@ from tests.agent.nonperturbation.capture import run
 from tests.agent.nonperturbation.onlookers import Everywhere, read_everything
 from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 
-FILTERS = ("graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame")
+FILTERS: tuple[FilterId, ...] = get_args(FilterId)
 BREAKING = ("switch_transformers",)
 
 
@@ -39,7 +40,7 @@ class AtFilters(Everywhere):
     def looking(self) -> Iterator[Everywhere]:
         self.agent.receive(Configure(id=0, just_my_code=False))
         asked = [
-            ExceptionFilter(id=i, filter_id=each, condition=self._condition if each == "graphBreak" else None)  # type: ignore[arg-type]
+            ExceptionFilter(id=i, filter_id=each, condition=self._condition if each == "graphBreak" else None)
             for i, each in enumerate(FILTERS)
         ]
         answer: BreakpointsBody = self.ask(SetExceptionFilters(id=4, filters=asked), BreakpointsBody)

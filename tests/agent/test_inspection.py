@@ -268,10 +268,10 @@ def test_children_come_in_pages() -> None:
         hexadecimal = stop.below(many, filter="indexed", start=255, count=1, hex=True)
         assert hexadecimal["[255]"].value == "0xff"
         own = rows["own"]
-        assert (own.named_variables, own.indexed_variables) == (1, 300)
-        assert list(stop.below(own, filter="named")) == ["VariableTracker"]
+        assert (own.named_variables, own.indexed_variables) == (2, 300)
+        assert list(stop.below(own, filter="named")) == ["reconstruct", "VariableTracker"]
         assert list(stop.below(own, filter="indexed", start=298, count=10)) == ["[298]", "[299]"]
-        assert len(stop.below(own)) == 301
+        assert len(stop.below(own)) == 302
 
     stop_in(function, torch.ones(3), list(range(10_000)), look=look)
 

@@ -83,6 +83,28 @@ def test_every_filter_stops_and_can_be_switched_at_a_stop(client: DapClient, run
 
 
 @BOTH
+def test_codegen_stops_where_a_graph_ends_with_a_scope_of_its_own(client: DapClient, runtime: bool) -> None:
+    place = f"breaking.py:{line(BREAKING, 'break')}"
+    start(client, runtime, {"filterId": "codegen", "condition": f"GB0025, {place}, z.ndim == 2"})
+    stop = client.wait_for_stop()
+    assert stop.reason == "exception" and stop.description == "Paused on code generation"
+    assert stop.where()[1] == line(BREAKING, "break")
+    told = information(stop)
+    assert told["exceptionId"] == "codegen" and told["breakMode"] == "always"
+    assert "Restored: " in told["description"] and "z = graph_out_0[0]" in told["description"]
+    names = list(stop.scopes())
+    assert names[names.index("Codegen") - 1 :][:3] == ["Graph", "Codegen", "Compile"]
+    rows = stop.variables(stop.scopes()["Codegen"].variables_reference)
+    assert rows["outputs"].value == "1"
+    stop.resume("next")
+    stop = client.wait_for_stop()
+    assert stop.where()[1] == line(BREAKING, "break") + 1 and "Codegen" not in stop.scopes()
+    catch(client)
+    stop.resume()
+    assert client.wait_for_end() == 0
+
+
+@BOTH
 def test_a_condition_narrows_a_filter_down(client: DapClient, runtime: bool) -> None:
     place = f"breaking.py:{line(BREAKING, 'call')}"  # a caller's line will do: not where `inner` is compiled by itself
     start(client, runtime, {"filterId": "graphBreak", "condition": f"GB0025, {place}, x.ndim == 2"})

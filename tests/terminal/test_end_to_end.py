@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -280,6 +281,20 @@ def test_stops_at_graph_breaks_and_explains_them(folder: Path) -> None:
     assert "Hint: Remove the" in output and "https://" in output
     assert "y  f32[3]" in output
     assert output.count("● compile time") == 1  # to its end the program goes on through every stop
+
+
+def test_stops_where_code_is_generated_and_shows_it(folder: Path) -> None:
+    (folder / "breaking.py").write_text(BREAKING)
+    lines = ("codegen restored", "expand Codegen/restored", "expand y", "stack")
+    asked = [each for line in lines for each in ("--command", line)]
+    code, output = debug("--catch", "codegen GB0025", *asked, "breaking.py")
+    assert code == 0
+    assert (
+        "codegen: The graph ends at a graph break (GB0025): 1 output, 3 values to restore, then __resume_at" in output
+    )
+    assert re.search(r"y +graph_out_0\[0\] +graph output: f32\[3\]", output)
+    assert re.search(r"reconstruct +graph_out_0\[0\]", output)
+    assert output.count("● compile time") == 1
 
 
 def test_catch_lists_the_filters_before_the_program_runs(folder: Path) -> None:

@@ -68,7 +68,7 @@ class Listings:
 
     def address_of(self, translator: Translator) -> str:
         """Of the instruction that this frame is about to trace, or, in a caller, is tracing."""
-        index = max(tracing.instruction_index(translator), 0)
+        index = max(tracing.current_index(translator), 0)
         return text_of(self.of(translator).address(index))
 
     def of(self, translator: Translator) -> Listing:

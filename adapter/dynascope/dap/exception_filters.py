@@ -82,6 +82,13 @@ COMPILER_FILTERS: list[dict[str, Any]] = [
         "description": "Stop where Dynamo decides to run a function uncompiled.",
         "conditionDescription": f"{_TERMS} ({_MEANING})",
     },
+    {
+        "filter": "codegen",
+        "label": "Code Generation",
+        "description": "Stop where a graph has ended, at a graph break or the return, and the bytecode around it is "
+        "generated: what is restored, and how.",
+        "conditionDescription": f"GB0059, {_TERMS} ({_MEANING})",
+    },
 ]
 
 ALL_FILTERS = DEBUGPY_FILTERS + [

@@ -45,7 +45,7 @@ class LikePython(click.Command):
     "filters",
     metavar="FILTER",
     multiple=True,
-    help="Stop at graphBreak, recompile, recompileLimit, specialization, backendFailure or skippedFrame; "
+    help="Stop at graphBreak, recompile, recompileLimit, specialization, backendFailure, skippedFrame or codegen; "
     'a condition may follow: "graphBreak GB0059, my code". Repeatable.',
 )
 @click.option("--runtime/--no-runtime", default=True, show_default=True, help="Debug the running program too.")

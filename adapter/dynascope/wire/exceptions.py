@@ -6,7 +6,9 @@ from typing import Literal
 
 from dynascope.wire.dap import DapStruct
 
-FilterId = Literal["graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame"]
+FilterId = Literal[
+    "graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame", "codegen"
+]
 """The agent's own filters; every other is debugpy's."""
 
 

@@ -104,6 +104,9 @@ def read_everything(session: Everywhere) -> None:
         innermost = frame is session.frames[0]
         for scope in scopes if innermost else scopes[:1]:
             rows = _children(session, here, scope.variables_reference)
+            if scope.name == "Codegen":
+                for row in rows:
+                    _descend(session, here, row.variables_reference, 3)
             for row in rows if innermost and scope.name in ("Locals", "Closure", "Globals", "Value Stack") else ():
                 if row.variables_reference:
                     _children(session, here, row.variables_reference)
@@ -145,6 +148,11 @@ def _children(session: Everywhere, here: int, reference: int) -> list[Any]:
         raise AssertionError("a page of variables could not be read")
     rows: list[Any] = body.variables
     return rows
+
+
+def _descend(session: Everywhere, here: int, reference: int, levels: int) -> None:
+    for row in _children(session, here, reference) if reference and levels else ():
+        _descend(session, here, row.variables_reference, levels - 1)
 
 
 def _evaluate(session: Everywhere, here: int, frame_id: int, names: list[str]) -> None:

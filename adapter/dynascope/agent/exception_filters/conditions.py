@@ -25,6 +25,7 @@ _REGISTRY_ID = re.compile(r"gb(\d{1,6})", re.IGNORECASE)
 _PLACE = re.compile(r"(?P<path>[^\"']*\.py)(:(?P<line>\d+))?")
 _TEXT = re.compile(r"(\"[^\"]*\"|'[^']*')")
 _WORDS = ("my code", "library code", "first chance", "committed")
+_WITH_IDS = ("graphBreak", "codegen")
 _OF_GRAPH_BREAKS = ("first chance", "committed")
 
 
@@ -67,7 +68,7 @@ def parse(text: str | None, filter_id: FilterId) -> Condition:
         term, behind = next(_splits(rest))
         word = " ".join(term.lower().split())
         if (found := _REGISTRY_ID.fullmatch(term)) is not None:
-            if filter_id != "graphBreak":
+            if filter_id not in _WITH_IDS:
                 raise ValueError(f"{term}: registry ids are of graph breaks, not of {filter_id}.")
             ids.add(f"GB{int(found[1]):04}")
         elif word in _WORDS:

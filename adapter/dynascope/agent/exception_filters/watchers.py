@@ -8,6 +8,7 @@ from typing import Protocol
 from dynascope.agent import evaluation
 from dynascope.agent.by_error import ByError
 from dynascope.agent.exception_filters.backend_failures import BackendFailures
+from dynascope.agent.exception_filters.codegen import Codegen
 from dynascope.agent.exception_filters.conditions import Wanted
 from dynascope.agent.exception_filters.fault import Fault
 from dynascope.agent.exception_filters.graph_breaks import GraphBreaks
@@ -39,6 +40,7 @@ WATCHERS: dict[FilterId, Callable[[Hook, Report], Watcher]] = {
     "specialization": Specializations,
     "backendFailure": BackendFailures,
     "skippedFrame": SkippedFrames,
+    "codegen": Codegen,
 }
 
 _NOUNS: dict[FilterId, str] = {
@@ -48,6 +50,7 @@ _NOUNS: dict[FilterId, str] = {
     "specialization": "specialization",
     "backendFailure": "backend failure",
     "skippedFrame": "skipped frame",
+    "codegen": "code generation",
 }
 
 

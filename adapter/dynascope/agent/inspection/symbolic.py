@@ -31,6 +31,7 @@ from dynascope.agent.internals.contents import (
     Unrealised,
     Unset,
 )
+from dynascope.agent.internals.reconstruction import way
 from dynascope.agent.internals.variables import (
     class_names,
     is_modified,
@@ -103,7 +104,7 @@ def type_text(variable: object, held: Contents) -> str:
 
 
 def below(variable: object, held: Contents, path: str | None) -> Below | None:
-    """What expands below a variable; the last named row tells what Dynamo itself calls it."""
+    """What expands below a variable; the last named rows tell how it would be made again, and its kind."""
     match held:
         case Constant() | Real() | Unset() | Cell():
             return _below_real(held, path)
@@ -112,11 +113,13 @@ def below(variable: object, held: Contents, path: str | None) -> Below | None:
             if not issubclass(type(example), torch.Tensor):
                 return None
             kind = class_names(variable)[0]
-            return Below(
-                named=computed(
-                    lambda look: tensor_rows(example, look, path, held.node, source_of(variable) or "made here", kind)
-                )
-            )
+            source = source_of(variable) or "made here"
+
+            def rows(look: Look) -> list[Row]:
+                *before, last = tensor_rows(example, look, path, held.node, source, kind)
+                return [*before, *_way_rows(look, variable), last]
+
+            return Below(named=computed(rows))
         case Number():
             return Below(named=computed(lambda look: _number_rows(look, variable, held)))
         case Unrealised():
@@ -144,10 +147,21 @@ def _below_real(held: Contents, path: str | None) -> Below | None:
 
 
 _NO_LOOK = Look(None)
+_ABOUT = 2
+"""Rows of the debugger's own below a variable."""
 
 
-def about_rows(variable: object) -> list[Row]:
-    """`VariableTracker`: the raw kind, with source and pending mutation below."""
+def _way_rows(look: Look, variable: object) -> list[Row]:
+    """`reconstruct`: how Dynamo would make it again, should the graph end here."""
+    if look.effects is None:
+        return []
+    found = way(variable, look.effects)
+    text = f"cannot be made again: {found.text}" if found.kind == "impossible" else found.text
+    return [Row("reconstruct", text, type=found.kind, hint=VIRTUAL)]
+
+
+def about_rows(look: Look, variable: object) -> list[Row]:
+    """`reconstruct`, then `VariableTracker`: the raw kind, with source and pending mutation below."""
     kind, source = class_names(variable)[0], source_of(variable)
     rows = [Row("kind", kind, hint=VIRTUAL)]
     rows.append(Row("source", source or "made while tracing", hint=VIRTUAL))
@@ -155,18 +169,18 @@ def about_rows(variable: object) -> list[Row]:
     if modified:
         rows.append(Row("modified", "True: the real object changes only when the compiled code runs", hint=VIRTUAL))
     text = kind + (f" from {source}" if source else "") + (", modified" if modified else "")
-    return [Row("VariableTracker", text, below=Below(named=fixed(rows)), hint=VIRTUAL)]
+    return [*_way_rows(look, variable), Row("VariableTracker", text, below=Below(named=fixed(rows)), hint=VIRTUAL)]
 
 
 def _about(variable: object) -> Rows:
-    return Rows(1, lambda _look, start, stop: iter(about_rows(variable)[start:stop]))
+    return Rows(_ABOUT, lambda look, start, stop: iter(about_rows(look, variable)[start:stop]))
 
 
 def _number_rows(look: Look, variable: object, held: Number) -> list[Row]:
     from dynascope.agent.internals.graph import node_text
 
     rows = [Row("node", node_text(held.node), hint=VIRTUAL)] if held.node is not None else []
-    return rows + about_rows(variable)
+    return rows + about_rows(look, variable)
 
 
 def _variables(items: list[object], name: Callable[[int], str], path: Callable[[int], str | None]) -> Rows:
@@ -235,9 +249,9 @@ def _attribute_rows(variable: object, held: Object, path: str | None) -> Rows:
             else:
                 yield concrete.row(look, name, real[name], reach)
         if stop > len(real):
-            yield from about_rows(variable)
+            yield from about_rows(look, variable)[max(start - len(real), 0) : stop - len(real)]
 
-    return Rows(lambda: len(names()) + 1, make, names=names)
+    return Rows(lambda: len(names()) + _ABOUT, make, names=names)
 
 
 def _set_in_module(look: Look, value: object) -> dict[str, object]:
@@ -267,6 +281,6 @@ def _part_and_about_rows(
             row(look, name, part, path and f"{path}.{name}" if name.isidentifier() else None)
             for name, part in parts.items()
         )
-        return islice(chain(made, more or (), about_rows(variable)), start, stop)
+        return islice(chain(made, more or (), about_rows(look, variable)), start, stop)
 
-    return Rows(len(parts) + len(more or ()) + 1, make)
+    return Rows(len(parts) + len(more or ()) + _ABOUT, make)

@@ -13,6 +13,8 @@ from dynascope.agent.internals.tracing import code_of, globals_of
 
 _LOCAL_CHANGE = frozenset({"STORE_FAST", "DELETE_FAST"})
 _names_by_code: weakref.WeakKeyDictionary[types.CodeType, dict[frozenset[str], list[str]]] = weakref.WeakKeyDictionary()
+PRUNED = "dynascope_pruned"
+"""Key in the `__dict__` of a frame, at a stop where its graph has ended: locals that Dynamo has forgotten by then."""
 _GLOBAL_ACCESS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL"})
 
 
@@ -24,7 +26,7 @@ def symbolic_locals(translator: Any) -> dict[str, Any]:
     """
     code = code_of(translator)
     known: dict[str, Any] = dict(translator.__dict__.get("symbolic_cellvars") or {})
-    known |= translator.symbolic_locals
+    known |= translator.__dict__.get(PRUNED, {}) | translator.symbolic_locals
     written = original_code(code)
     if is_resume_function(code):
         own = {*written.co_varnames, *written.co_cellvars, *written.co_freevars}

@@ -212,7 +212,8 @@ def _generator(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
     state = (
         "exhausted" if getattr(tracer, "generator_exhausted", False) else f"at line {getattr(tracer, 'lineno', '?')}"
     )
-    return Parts(f"generator {name} {state}", dict(tracer.symbolic_locals), is_iterator=True)
+    left = known.get("remaining_items") or None  # what generated code takes in its place (2.7)
+    return Parts(f"generator {name} {state}", dict(tracer.symbolic_locals), is_iterator=True, rest=left)
 
 
 def _range(_: object, known: dict[str, Any], __: SideEffects) -> Contents:

@@ -7,8 +7,24 @@ import sys
 from typing import Any
 
 _NEEDED = {
-    "torch._dynamo.output_graph": ["OutputGraph.push_tx(self, tx)", "OutputGraph.pop_tx(self)"],
-    "torch._dynamo.symbolic_convert": ["InstructionTranslatorBase.starts_line(self, lineno)"],
+    "torch._dynamo.output_graph": [
+        "OutputGraph.push_tx(self, tx)",
+        "OutputGraph.pop_tx(self)",
+        "OutputGraph._get_stack_values_to_restore(self, tx, stack_pops)",
+        "OutputGraph.codegen_suffix(self, tx, stack_values, cg, log_side_effects)",
+        "OutputGraph.codegen_cells(self, tx, cg)",
+    ],
+    "torch._dynamo.codegen": ["PyCodegen.make_call_generated_code(self, fn_name)"],
+    "torch._dynamo.side_effects": [
+        "SideEffects.codegen_save_tempvars(self, cg)",
+        "SideEffects.codegen_hooks(self, cg)",
+        "SideEffects.codegen_update_mutated(self, cg, log_side_effects)",
+        "SideEffects._get_modified_vars(self)",
+    ],
+    "torch._dynamo.symbolic_convert": [
+        "InstructionTranslatorBase.starts_line(self, lineno)",
+        "InstructionTranslatorBase.create_resume",
+    ],
     "torch._dynamo.convert_frame": [
         "CatchErrorsWrapper.__call__(self, frame, cache_entry, frame_state)",
         "trace_frame",

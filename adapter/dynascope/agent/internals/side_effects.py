@@ -12,6 +12,7 @@ class SideEffects:
 
     def __init__(self, output: Any) -> None:
         effects = output.side_effects
+        self.output = output
         self._attributes: dict[Any, dict[str, Any]] = effects.store_attr_mutations
         self._by_id: dict[int, Any] = effects.id_to_variable
 

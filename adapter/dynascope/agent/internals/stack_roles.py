@@ -10,7 +10,7 @@ import dis
 from collections.abc import Sequence
 from typing import Any
 
-from dynascope.agent.internals.tracing import active_translators, instruction_index
+from dynascope.agent.internals.tracing import active_translators, current_index
 from dynascope.agent.internals.variables import class_names
 
 _LIMIT = 2_000
@@ -70,7 +70,7 @@ def stack_roles(translator: Any) -> list[str | None]:
     stack, instructions = list(translator.stack), translator.instructions
     roles: list[str | None] = [_role_by_kind(variable) for variable in stack]
     slots: list[int | None] = list(range(len(stack)))
-    at = instruction_index(translator)
+    at = current_index(translator)
     if active_translators(translator)[-1] is not translator:
         slots.append(None)  # what the call that this frame waits for will return
         at += 1
@@ -158,7 +158,7 @@ def _taken(each: Any, argument: int, keywords: tuple[str, ...]) -> list[str] | N
     if name == "MAKE_FUNCTION":
         parts = ("defaults", "keyword defaults", "annotations", "closure")
         return ["code", *(part for i, part in reversed(list(enumerate(parts))) if argument & (1 << i))]
-    if "JUMP_IF" in name:
+    if "JUMP" in name and "_IF_" in name:  # 3.11 has POP_JUMP_FORWARD_IF_FALSE, too
         return ["condition"]
     return [] if name.startswith(("JUMP", "DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "END_")) else None
 

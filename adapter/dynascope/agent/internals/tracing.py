@@ -128,6 +128,15 @@ def instruction_index(translator: Translator) -> int:
     return -1 if pointer is None else int(pointer) - 1
 
 
+def current_index(translator: Translator) -> int:
+    """Position of `current_instruction` (2.0), also where its graph has ended and no instruction is to come."""
+    index = instruction_index(translator)
+    if index >= 0 or translator.instruction_pointer is not None:
+        return index
+    now = translator.current_instruction
+    return next((i for i, each in enumerate(translator.instructions) if each is now), -1)
+
+
 def instruction(translator: Translator) -> Any:
     """The instruction about to be traced (`current_instruction`, 2.0): `opname`, `positions`, `starts_line`."""
     return translator.current_instruction

@@ -35,6 +35,11 @@ _SCOPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("Guards", ("guards",), "Show the guards installed so far: what must hold for the compiled code to be used again."),
     ("Shapes", ("shapes",), "Show the shape symbols: hint, range, source, replacements, constraints."),
     ("Graph", ("graph",), "Show the FX graph so far."),
+    (
+        "Codegen",
+        ("codegen",),
+        "Where a graph has ended (`catch codegen`): what is restored around it, how, by which code.",
+    ),
     ("Compile", ("compile",), "Show this compile: id, attempt, backend, reason, config that is not the default."),
 )
 for _title, _names, _help in _SCOPES:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.scopes import (
     closure,
+    codegen,
     compiling,
     global_names,
     graph,
@@ -16,10 +17,12 @@ from dynascope.agent.inspection.scopes import (
     value_stack,
 )
 from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.internals.codegen import ending_of
+from dynascope.agent.internals.tracing import output_of
 
 
 def headings(names: Names) -> Iterator[Heading]:
-    """Locals, Closure (if any), Globals, Value Stack, Guards, Shapes, Graph, Compile."""
+    """Locals, Closure (if any), Globals, Value Stack, Guards, Shapes, Graph, Codegen (if it has ended), Compile."""
     yield local_names.heading(names)
     if names.closure:
         yield closure.heading(names)
@@ -28,4 +31,7 @@ def headings(names: Names) -> Iterator[Heading]:
     yield guards.heading(names)
     yield shapes.heading(names)
     yield graph.heading(names)
+    ending = ending_of(output_of(names.translator))
+    if ending is not None:
+        yield codegen.heading(ending)
     yield compiling.heading(names)

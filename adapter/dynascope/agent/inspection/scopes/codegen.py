@@ -1,0 +1,132 @@
+"""Codegen: what Dynamo restores around a graph that has ended, how, and the bytecode that it has generated for it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from dynascope.agent.inspection import symbolic
+from dynascope.agent.inspection.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.scopes.generated import instruction_rows
+from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.symbolic_text import variable_text
+from dynascope.agent.inspection.tensors import VIRTUAL
+from dynascope.agent.inspection.value_names import ValueNames
+from dynascope.agent.internals.codegen import Ending, Resume
+from dynascope.agent.internals.reconstruction import expression, way
+from dynascope.agent.internals.resume import original_code
+from dynascope.agent.internals.tracing import code_of
+from dynascope.agent.internals.variables import is_variable
+
+NAME = "Codegen"
+_NOTHING = "none"
+
+
+def heading(ending: Ending) -> Heading:
+    names = ValueNames(ending)
+    return Heading(NAME, Below(named=computed(lambda look: list(_rows(look, ending, names)))), expensive=True)
+
+
+def _rows(look: Look, ending: Ending, names: ValueNames) -> Iterable[Row]:
+    yield Row("reason", ending.reason.partition("\n")[0], hint=VIRTUAL)
+    yield Row("graph", ending.graph_name or "not called: nothing to compute", hint=VIRTUAL)
+    outputs = ending.outputs() if ending.graph_name is not None else []
+    yield _group("outputs", [_output(i, names.of(each), each) for i, each in enumerate(outputs)])
+    yield _group("restored", _by_frame(ending, lambda frame: frame.values(), shows_way=True))
+    yield _group("unchanged", _by_frame(ending, lambda frame: frame.unchanged.items()))
+    yield _group("cells", _by_frame(ending, lambda frame: frame.cells.items()))
+    yield _group("dropped", _by_frame(ending, lambda frame: frame.pruned.items()))
+    changes = [_change(i, names, each.subject) for i, each in enumerate(ending.replayed())]
+    yield _group("replayed", changes, ", which take effect from the last to the first" if len(changes) > 1 else "")
+    yield _group("temporaries", [_kept(name, each, ending, names) for name, each in ending.temporaries().items()])
+    uses = sorted((ending.uses or {}).items(), key=lambda each: -each[1])
+    yield _group("uses", [_used(subject, times, names) for subject, times in uses])
+    overridden = ending.overridden()
+    if overridden:
+        shown = [Row(expression(old), expression(new), hint=VIRTUAL) for old, new in overridden.items()]
+        yield Row("overridden sources", str(len(shown)), below=Below(named=fixed(shown)), hint=VIRTUAL)
+    yield _group("resume functions", [_resume(each) for each in ending.resumes])
+    made = ending.instructions()
+    yield Row(
+        "instructions",
+        f"{len(made)}",
+        below=Below(named=computed(lambda look: instruction_rows(made, ending, names))),
+        hint=VIRTUAL,
+    )
+
+
+Make = Callable[[Look], Row]
+
+
+def _group(name: str, made: list[Make], more: str = "") -> Row:
+    below = Below(named=computed(lambda look: [make(look) for make in made])) if made else None
+    return Row(name, f"{len(made)}{more}" if made else _NOTHING, below=below, hint=VIRTUAL)
+
+
+def _by_frame(
+    ending: Ending, values: Callable[[Any], Iterable[tuple[str, object]]], shows_way: bool = False
+) -> list[Make]:
+    """A row for each value; `shows_way`: with how it is made again, in place of what it is."""
+    rows: list[Make] = []
+    for frame in ending.frames:
+        function = original_code(code_of(frame.translator)).co_name
+        for name, value in values(frame):
+            shown = f"{name} in {function}" if len(ending.frames) > 1 else name
+            rows.append(functools.partial(_value, name=shown, value=value, shows_way=shows_way))
+    return rows
+
+
+def _value(look: Look, name: str, value: object, shows_way: bool) -> Row:
+    row = symbolic.row(look, name, value, None)
+    if shows_way and look.effects is not None:
+        found = way(value, look.effects)
+        row.value, row.type = found.text, f"{found.kind}: {row.value}"
+    return row
+
+
+def _output(index: int, names: str, variable: object) -> Make:
+    return lambda look: symbolic.row(look, f"[{index}] {names}".rstrip(), variable, None)
+
+
+def _change(index: int, names: ValueNames, variable: object | None) -> Make:
+    def make(look: Look) -> Row:
+        row = symbolic.row(look, f"[{index}] {names.of(variable)}".rstrip(), variable, None)
+        attributes = [] if look.effects is None else list(look.effects.pending_attributes(variable))
+        done = [f"sets .{name}" for name in attributes if name != "cell_contents"]
+        row.type, row.value = f"{row.type}: {row.value}", ", ".join(done) or f"takes {row.value}"
+        return row
+
+    return make
+
+
+def _kept(name: str, subject: object, ending: Ending, names: ValueNames) -> Make:
+    times = (ending.uses or {}).get(subject)
+    why = f"{name}, needed {times} times" if times is not None and times > 1 else name
+    return lambda look: _subject(look, why, subject, names)
+
+
+def _used(subject: object, times: int, names: ValueNames) -> Make:
+    return lambda look: _subject(look, str(times), subject, names)
+
+
+def _subject(look: Look, text: str, subject: object, names: ValueNames) -> Row:
+    """Of a source or a variable: its name, with this text for a value."""
+    if not is_variable(subject):
+        return Row(expression(subject), text, type="source", hint=VIRTUAL)
+    row = symbolic.row(look, names.of(subject) or variable_text(look, subject, 0), subject, None)
+    row.type, row.value = row.value, text
+    return row
+
+
+def _resume(resume: Resume) -> Make:
+    original = original_code(resume.code)
+    facts: Mapping[str, str] = {
+        "continues": original.co_qualname,
+        "arguments": ", ".join(resume.arguments) or _NOTHING,
+        "cells": ", ".join(resume.code.co_freevars) or _NOTHING,
+    }
+    below = Below(named=fixed([Row(name, value, hint=VIRTUAL) for name, value in facts.items()]))
+    text = f"{resume.name}({', '.join(resume.arguments)})"
+    place = original.co_filename, resume.code.co_firstlineno
+    return lambda look: Row(resume.name, text, below=below, hint=VIRTUAL, made_at=place)
