@@ -8,6 +8,7 @@ from os.path import basename
 from typing import Generic, TypeVar
 
 from dynascope.facts import model
+from dynascope.facts.break_message import without_numbers
 from dynascope.facts.distinct import Distinct
 from msgspec import Struct
 
@@ -51,7 +52,8 @@ class Observations:
 
     def _graph_breaks(self) -> Iterable[Finding]:
         groups = _grouped(
-            self._facts.graph_breaks, lambda each: (self._placement.now(each), each.type, each.explanation)
+            self._facts.graph_breaks,
+            lambda each: (self._placement.now(each), each.type, without_numbers(each.explanation)),
         )
         for (line, *_), same in groups.items():
             if line is not None:

@@ -14,6 +14,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+import torch
 from dynascope.facts import model
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
@@ -130,6 +131,16 @@ def test_shapes_on_the_lines_that_assign_them(deciding: Recorded):
     assert ("y", f"f32[{symbol.name}, 2]", "assigned") in tensors
     assert ("rows", symbol.name, "assigned") in tensors
     assert symbol.hint is not None
+
+
+def test_an_imported_log_has_the_recompiles_and_the_version_of_torch(deciding: Recorded):
+    def failed(of: Path | None = None) -> list[tuple[str, str, str]]:
+        return [(each.function, each.failed_compile_id, each.guard) for each in deciding.facts("recompiles", of)]
+
+    assert failed() and failed(deciding.imported) == failed()
+    with Reader.open(deciding.imported) as reader:
+        logged = hasattr(torch._logging._internal, "_log_torch_version")
+        assert {run.torch_version for run in reader.runs()} == {torch.__version__ if logged else "unknown"}
 
 
 def test_recompiles_name_the_guard_and_the_value(deciding: Recorded):

@@ -69,7 +69,9 @@ import torch
 def quiet(x, items):
     y = x.view(-1)
     n = x.shape[0]
-    return y.double(), n
+    z = torch.ones(3)
+    z = z + 1
+    return y.double(), n, z
 
 
 def never_called(x):
@@ -95,6 +97,7 @@ def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_pa
         {"dataId": f"symbol::{path}::quiet::s99", "accessType": "write"},
         {"dataId": f"node::{path}::quiet::nobody", "accessType": "read"},
         {"dataId": in_quiet + "x", "accessType": "read", "condition": "x.shape[0] == 9"},
+        {"dataId": in_quiet + "z", "accessType": "write"},
         {"dataId": in_never + "x", "accessType": "readWrite"},
         {"dataId": in_quiet + "x", "accessType": "read", "hitCondition": "1"},
     ]
@@ -118,6 +121,7 @@ def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_pa
         "There was no symbol s99",
         "No node that entered the graph takes nobody as an input.",
         "its condition (x.shape[0] == 9) never held",
+        "z stayed f32[3]: it got no other shape, dtype or device, and nothing mutated it.",
         "never_called was not called, or not in compiled code",
     ]
     told = [

@@ -39,6 +39,23 @@ def test_a_graph_break_has_its_explanation_its_page_and_its_callers(tmp_path: Pa
     run(scenario)
 
 
+def test_a_break_whose_nodes_have_other_names_in_another_compile_is_one(tmp_path: Path):
+    model_path, layers_path = sample.write_workspace(tmp_path)
+    writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
+    for name in ("gt", "gt_2"):
+        facts = sample.first_compile(str(model_path), str(layers_path))
+        facts.graph_breaks[0].explanation = f"{name} = gt(max_1, 50)"
+        writer.write(facts)
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = await each.diagnostics(each.open(layers_path))
+            assert [each.code for each in found].count("GB0170") == 1
+
+    run(scenario)
+
+
 def test_recompiles_failures_and_skips_are_told_where_they_belong(tmp_path: Path):
     sample.write_sample(tmp_path)
 

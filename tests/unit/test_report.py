@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from dynascope.cli import main
+from dynascope.facts import model
+from dynascope.facts.writer import Writer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "facts"))
 import sample
@@ -56,6 +58,37 @@ def test_a_page_that_needs_nothing_else(workspace: Path):
     page = (workspace / "report.html").read_text()
     assert "Data-dependent branching" in page and "if h.sum() &gt; 0:" in page
     assert "<script" not in page and "src=" not in page and "<link" not in page
+
+
+def record(folder: Path, launch: str, *compiles: model.CompileFacts) -> None:
+    writer = Writer(folder / ".dynascope" / "facts.db", sample.new_run(folder, launch))
+    for each in compiles:
+        writer.write(each)
+    writer.close()
+
+
+def test_one_break_is_one_place_whatever_its_nodes_are_called(workspace: Path):
+    both = [sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py")) for _ in range(2)]
+    for facts, name in zip(both, ("gt", "gt_2"), strict=True):
+        facts.graph_breaks[0].explanation = f"The condition\n{name} = gt(max_1, 50)\nis not known."
+    record(workspace, "launch 2", *both)
+    text = report()
+    assert "4 graph breaks at 1 place," in text and text.count("Graph break GB0170") == 1
+    assert "\n  gt = gt(max_1, 50)\n  is not known.\n" in text
+
+
+def test_what_follows_a_break_is_not_called_its_function(workspace: Path):
+    path = str(workspace / "model.py")
+    resumed = sample.second_compile(path, str(workspace / "layers.py"))
+    resumed.compile.resumes_at = 15
+    skipped = sample.first_compile(path, str(workspace / "layers.py"))
+    skipped.compile.resumes_at, skipped.compile.status, skipped.compile.skip_reason = 16, "skipped", "no"
+    record(workspace, "launch 2", resumed, skipped)
+    text = report()
+    assert "Recompile model.py:15 what follows line 15 of Model.forward" in text
+    assert "model.py:16 what follows line 16 of Model.forward: no" in text
+    report("--html", "report.html")
+    assert (workspace / "report.html").read_text().count("what follows line 15 of Model.forward") == 2
 
 
 def test_launches_and_what_is_missing(workspace: Path, tmp_path_factory: pytest.TempPathFactory):

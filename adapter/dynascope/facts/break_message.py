@@ -21,6 +21,8 @@ _SKIPPED = "Failed to handle graph break gracefully."
 _NOT_RESUMED = "Encountered graph break that we cannot resume from."
 _LOGGED_FRAME = re.compile(r'^  File "(?P<path>.+)", line (?P<line>\d+), in (?P<function>.+)$', re.MULTILINE)
 _RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_\d+$")
+_NODE_NUMBER = re.compile(r"(?<=[^\W\d])_\d+\b")
+_NUMBER = re.compile(r"\d+")
 _DYNAMO_FOLDERS = ("/torch/_dynamo/", "\\torch\\_dynamo\\")
 
 
@@ -70,6 +72,11 @@ def _parse_one(message: str) -> BreakMessage:
         elif name == "Developer debug context":
             read.context = text
     return read
+
+
+def without_numbers(text: str) -> str:
+    """What a break says in every compile: names of nodes (`gt_2`), symbols and sizes are others in each."""
+    return _NUMBER.sub("#", _NODE_NUMBER.sub("", text))
 
 
 def split_reason(logged: str) -> tuple[BreakEffect, bool, str]:

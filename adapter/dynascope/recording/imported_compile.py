@@ -36,10 +36,12 @@ _STATUSES: tuple[CompileStatus, ...] = get_args(CompileStatus)
 class ImportedCompile:
     """Gathers the entries of one compile."""
 
-    def __init__(self, key: tuple[int, ...], log: TraceLog) -> None:
+    def __init__(self, key: tuple[int, ...], log: TraceLog, first: ImportedCompile | None) -> None:
+        """`first` is the first compile of the same frame: of one given up at once the log does not name the code."""
         autograd, frame, compile = key
         self._compile_id = f"!{autograd}/{frame}/{compile}" if autograd >= 0 else f"{frame}/{compile}"
         self._log = log
+        self._first = first
         self._attempt = 0
         self._started: StackFrame | None = None
         self._metrics: dict[str, Any] = {}
@@ -99,7 +101,7 @@ class ImportedCompile:
         try:
             reasons = msgspec.json.decode(payload)
         except msgspec.DecodeError:
-            return
+            reasons = payload  # Dynamo writes a single reason as it is
         self._reasons = [reasons] if isinstance(reasons, str) else [str(each) for each in reasons]
 
     def _read_symbol(self, entry: dict[str, Any]) -> None:
@@ -159,12 +161,22 @@ class ImportedCompile:
             guards=self._guards,
         )
 
+    def _code(self) -> tuple[str, int, str]:
+        """Path, first line and name."""
+        if self._metrics.get("co_name"):
+            return (
+                str(self._metrics.get("co_filename") or ""),
+                int(self._metrics.get("co_firstlineno") or 0),
+                str(self._metrics["co_name"]),
+            )
+        if self._started is not None:
+            return self._started.path, self._started.line, self._started.function
+        return self._first._code() if self._first is not None else ("", 0, "?")
+
     def _compile(self) -> Compile:
-        metrics, started = self._metrics, self._started
-        function = str(metrics.get("co_name") or (started.function if started is not None else "?"))
-        path = str(metrics.get("co_filename") or (started.path if started is not None else ""))
+        metrics = self._metrics
+        path, line, function = self._code()
         path = "" if path.startswith("<") else _real_path(path)
-        line = int(metrics.get("co_firstlineno") or (started.line if started is not None else 0))
         resumed = _RESUME_NAME.match(function)
         failure, status, skip_reason = metrics.get("fail_type"), "compiled" if self._graphs else "empty", None
         if failure in _SWALLOWED or (failure is None and metrics.get("guard_count") is None):

@@ -32,10 +32,13 @@ def import_log(path: Path, store: Path, launch: str) -> Imported:
     for entry in log.entries():
         process = process or entry.process
         if entry.artifact == "torch_version":
-            torch_version = entry.payload.strip('" \n')
+            torch_version = _torch_version(entry.payload)
         key = entry.compile_key
         if key is not None:
-            compiles.setdefault(key, ImportedCompile(key, log)).read(entry)
+            known = compiles.get(key)
+            if known is None:
+                known = compiles[key] = ImportedCompile(key, log, compiles.get((*key[:2], 0)))
+            known.read(entry)
     facts = [each.facts() for each in compiles.values() if each.is_known]
     _begin_where_written(facts)
     if facts:
@@ -44,6 +47,15 @@ def import_log(path: Path, store: Path, launch: str) -> Imported:
             writer.write(each)
         writer.close()
     return Imported(len(facts), sum(len(each.graph_breaks) for each in facts), log.damaged)
+
+
+def _torch_version(payload: str) -> str:
+    """A version, or an object that has it and the commit."""
+    try:
+        told = msgspec.json.decode(payload)
+    except msgspec.DecodeError:
+        told = payload.strip()
+    return str(told.get("pytorch_version", "unknown") if isinstance(told, dict) else told)
 
 
 def _begin_where_written(facts: list[CompileFacts]) -> None:

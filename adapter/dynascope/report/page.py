@@ -6,7 +6,7 @@ import time
 from html import escape
 
 from dynascope.facts import model
-from dynascope.report.sources import CodeFrame, Sources, shown_path
+from dynascope.report.sources import CodeFrame, Sources, counted, named, shown_path
 from dynascope.report.summary import Summary
 from dynascope.report.terminal import SITE
 
@@ -31,8 +31,9 @@ def page(summary: Summary, sources: Sources) -> str:
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(run.program)} – Dynascope</title>",
         f"<style>{_STYLE}</style><h1>{escape(run.program)}</h1>",
-        f"<p>{began} · torch {escape(run.torch_version)} · {len(summary.runs)} process(es)"
-        f" · {len(summary.compiles)} compiles · {summary.graphs} graphs · {breaks} graph breaks"
+        f"<p>{began} · torch {escape(run.torch_version)} · {counted(len(summary.runs), 'process', 'processes')}"
+        f" · {counted(len(summary.compiles), 'compile')} · {counted(summary.graphs, 'graph')}"
+        f" · {counted(breaks, 'graph break')}"
         f" · {summary.seconds:.2f} s,"
         f" {summary.backend_seconds:.2f} s of it in backends</p>",
         _breaks(summary, sources),
@@ -73,7 +74,8 @@ def _recompiles(summary: Summary) -> str:
             f"<br>guard from {_where(fact.guard_path, fact.guard_line)}" if fact.guard_path and fact.guard_line else ""
         )
         parts.append(
-            f"<article class=recompile>{_where(fact.path, fact.line)} <code>{escape(fact.function)}</code>"
+            f"<article class=recompile>{_where(fact.path, each.resumes_at or fact.line)}"
+            f" <code>{escape(named(fact.function, each.resumes_at))}</code>"
             f" <span class=dim>{escape(_compile_names(each.compiles))}</span>{limit}<br>failed guard of "
             f"{escape(fact.failed_compile_id)}: <code>{escape(fact.guard)}</code>{met}{origin}</article>"
         )
@@ -91,8 +93,9 @@ def _slowest(summary: Summary, sources: Sources) -> str:
 
 def _compiles(summary: Summary) -> str:
     rows = "".join(
-        f"<tr><td>{escape(each.compile_id or '–')}<td>{escape(each.function)}<br>"
-        f"<span class=dim>{_where(each.path, each.line)}</span><td>{each.status}<td class=number>{each.nodes}"
+        f"<tr><td>{escape(each.compile_id or '–')}<td>{escape(named(each.function, each.resumes_at))}<br>"
+        f"<span class=dim>{_where(each.path, each.resumes_at or each.line)}</span><td>{each.status}"
+        f"<td class=number>{each.nodes}"
         f"<td class=number>{each.seconds:.3f}<td>{escape(each.reason or each.skip_reason or each.failure or '')}"
         for each in summary.compiles
     )

@@ -62,6 +62,16 @@ class Sources:
         return line > len(hashes) or hashes[line - 1] != model.hash_lines(text[line - 1])[0]
 
 
+def named(function: str, resumes_at: int | None) -> str:
+    """A compiled function, or the part of it that follows a graph break."""
+    return function if resumes_at is None else f"what follows line {resumes_at} of {function}"
+
+
+def counted(number: int, what: str, plural: str = "") -> str:
+    """`1 graph break`, `2 graph breaks`."""
+    return f"{number} {what if number == 1 else plural or what + 's'}"
+
+
 def shown_path(path: str) -> str:
     """Relative to the current folder when below it; from the package's folder on when installed."""
     for marker in (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"):

@@ -8,6 +8,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from dynascope.facts import model
+from dynascope.facts.break_message import without_numbers
 from dynascope.facts.reader import Reader
 
 SLOWEST_LINES = 15
@@ -27,6 +28,8 @@ class Break(Repeated):
 
 class Recompiled(Repeated):
     fact: model.Recompile
+    resumes_at: int | None
+    """The line behind which it goes on, where it is what follows a graph break that was compiled again."""
 
 
 class Specialized(Repeated):
@@ -81,10 +84,12 @@ def summarize(reader: Reader, launch: str) -> Summary:
     names = {each.id: each.compile_id for each in compiles}
     breaks = _grouped(
         reader.facts("graph_breaks", launch),
-        lambda fact: (fact.path, fact.line, fact.type, fact.effect, fact.explanation),
+        lambda fact: (fact.path, fact.line, fact.type, fact.effect, without_numbers(fact.explanation)),
     )
+    resumes = {each.id: each.resumes_at for each in compiles}
     recompiles = _grouped(
-        reader.facts("recompiles", launch), lambda fact: (fact.path, fact.line, fact.guard, fact.limit_reached)
+        reader.facts("recompiles", launch),
+        lambda fact: (fact.path, fact.line, resumes[fact.compile], fact.guard, fact.limit_reached),
     )
     specializations = _grouped(
         reader.facts("specializations", launch), lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value)
@@ -94,7 +99,9 @@ def summarize(reader: Reader, launch: str) -> Summary:
         runs=[run for run in reader.runs() if run.launch == launch],
         compiles=compiles,
         breaks=[Break(_ids(group, names), sum(each.count for each in group), group[0]) for group in breaks],
-        recompiles=[Recompiled(_ids(group, names), len(group), group[0]) for group in recompiles],
+        recompiles=[
+            Recompiled(_ids(group, names), len(group), group[0], resumes[group[0].compile]) for group in recompiles
+        ],
         specializations=[Specialized(_ids(group, names), len(group), group[0]) for group in specializations],
         backend_failures=reader.facts("backend_failures", launch),
         slowest_lines=_slowest(reader.facts("line_times", launch)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 import time
 
 from rich.console import Console
@@ -9,7 +10,7 @@ from rich.markup import escape
 from rich.syntax import Syntax
 
 from dynascope.facts import model
-from dynascope.report.sources import CodeFrame, Sources, shown_path
+from dynascope.report.sources import CodeFrame, Sources, counted, named, shown_path
 from dynascope.report.summary import Break, Recompiled, SlowLine, Summary
 
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
@@ -52,8 +53,9 @@ def _print_heading(summary: Summary, console: Console) -> None:
     compiled = [each for each in summary.compiles if each.status in ("compiled", "empty", "failed")]
     breaks = sum(each.count for each in summary.breaks)
     console.print(
-        f"{len(compiled)} compiles, {summary.graphs} graphs, {breaks} graph breaks at {len(summary.breaks)} places, "
-        f"{len({id for each in summary.recompiles for id in each.compiles})} recompiles, "
+        f"{counted(len(compiled), 'compile')}, {counted(summary.graphs, 'graph')}, {counted(breaks, 'graph break')} at "
+        f"{counted(len(summary.breaks), 'place')}, "
+        f"{counted(len({id for each in summary.recompiles for id in each.compiles}), 'recompile')}, "
         f"{summary.seconds:.2f} s ({summary.backend_seconds:.2f} s of it in backends)"
     )
     if not summary.breaks:
@@ -70,7 +72,7 @@ def _print_break(each: Break, sources: Sources, console: Console) -> None:
     console.print(f"  [bold]{escape(fact.type)}[/]: {_EFFECTS[fact.effect]}")
     _print_code(sources.around(fact.path, fact.line, fact.source), console)
     if fact.explanation:
-        console.print(f"  {escape(fact.explanation)}")
+        console.print(textwrap.indent(escape(fact.explanation), "  "))
     for hint in fact.hints:
         console.print(f"  [green]hint[/] {escape(hint)}")
     for caller in _callers(fact):
@@ -89,7 +91,8 @@ def _print_recompile(each: Recompiled, sources: Sources, console: Console) -> No
     fact = each.fact
     title = "Recompile limit reached" if fact.limit_reached else "Recompile"
     console.print(
-        f"\n[bold cyan]{title}[/] {_where(fact.path, fact.line)} {escape(fact.function)}  {_times(each.compiles)}"
+        f"\n[bold cyan]{title}[/] {_where(fact.path, each.resumes_at or fact.line)} "
+        f"{escape(named(fact.function, each.resumes_at))}  {_times(each.compiles)}"
     )
     console.print(f"  failed guard of {fact.failed_compile_id}: [bold]{escape(fact.guard)}[/]")
     if fact.value:
@@ -106,7 +109,8 @@ def _print_skips(summary: Summary, console: Console) -> None:
     console.print("\n[bold]Run uncompiled[/]")
     for each in skipped[:_SHOWN_SKIPS]:
         reason = (each.skip_reason or "").strip().partition("\n")[0]
-        console.print(f"  {_where(each.path, each.line)} {escape(each.function)}: {escape(reason)}")
+        where = _where(each.path, each.resumes_at or each.line)
+        console.print(f"  {where} {escape(named(each.function, each.resumes_at))}: {escape(reason)}")
     if len(skipped) > _SHOWN_SKIPS:
         console.print(f"  … and {len(skipped) - _SHOWN_SKIPS} more: dynascope report --json")
 

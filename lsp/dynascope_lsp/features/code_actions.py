@@ -17,8 +17,8 @@ from dynascope_lsp.session import Session
 from dynascope_lsp.snapshot import Snapshot
 
 DEBUG_FINDING = "dynascope.debugFinding"
-"""A command of the client's: `[{"uri", "line", "filters", "condition"}]`, and what `recorded_program` returns; it starts
-a debug session of that program with these exception filters on, under this condition."""
+"""A command of the client's: `[{"uri", "line", "filters", "condition"}]`, and what `recorded_program` returns: it
+starts a debug session of that program with these exception filters on, under this condition."""
 
 FIXES = (branches.fixes, scalars.fixes, calls.fixes, dynamic.fixes, options.fixes, options.print_fix)
 REFACTOR = types.CodeActionKind.RefactorRewrite

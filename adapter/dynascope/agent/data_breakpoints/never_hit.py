@@ -9,6 +9,7 @@ from dynascope.agent.data_breakpoints.watch import Watch
 from dynascope.agent.never_hit import why_never_traced
 
 _ROOT = re.compile(r"[^\W\d]\w*")
+_TENSOR = re.compile(r"[a-z]+\d*\w*\[.*\]")
 _NUMBER = re.compile(r"-?\d+")
 
 
@@ -20,7 +21,7 @@ def why_never_hit(watch: Watch) -> str | None:
         return f"Never hit. {_why_not_stopped(watch)}"
     if not watch.met.compiled:
         return _why_not_compiled(watch)
-    return f"Never hit. {_compiled(watch)} {_why_not_reached(watch)}"
+    return " ".join(filter(None, ["Never hit.", _compiled(watch), _why_not_reached(watch)]))
 
 
 def _why_not_stopped(watch: Watch) -> str:
@@ -45,7 +46,7 @@ def _why_not_compiled(watch: Watch) -> str:
 
 def _compiled(watch: Watch) -> str:
     if watch.on.function == ANYWHERE:
-        return "Dynamo compiled other things."
+        return ""
     return f"Dynamo compiled {watch.on.function}."
 
 
@@ -80,4 +81,6 @@ def _why_not_written(watch: Watch) -> str:
         return f"{stayed}, and {symbols} stayed dynamic: nothing specialised, refined or constrained it."
     if met.value is not None and _NUMBER.fullmatch(met.value):
         return f"{stayed}: it is a constant in this compile, no symbol stands for it."
+    if on.kind == "local" and met.value is not None and on.what.isidentifier() and _TENSOR.match(met.value):
+        return f"{stayed}: it got no other shape, dtype or device, and nothing mutated it."
     return f"{stayed}: it was not set to anything else, and nothing mutated it."
