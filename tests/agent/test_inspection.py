@@ -303,7 +303,7 @@ def test_guards_shapes_graph_and_compile() -> None:
         (symbol, shape), *_ = stop.scope("Shapes").items()
         assert shape.value.startswith("8 in [")
         inside = stop.below(shape)
-        assert list(inside) == ["hint", "range", "source", "replacement", "constraints"]
+        assert list(inside) == ["hint", "range", "source", "replacement", "constraints", "guards"]
         assert inside["source"].value == "L['x'].size()[0]"
         assert inside["constraints"].value.startswith("must not become one value, else the compile fails (Relaxed")
         graph = stop.scope("Graph")
@@ -388,6 +388,42 @@ def test_ids_die_with_their_stop() -> None:
         kept.append(stop.scopes()[0].variables_reference)
 
     stop_in(function, torch.ones(3), look=look, times=2)
+
+
+def test_guards_on_a_variable_are_below_it() -> None:
+    def function(x: Any, mode: Any) -> Any:
+        y = x * 2 if x.shape[0] > 2 and mode == "double" else x
+        return y + 1  # STOP
+
+    def look(stop: Stopped) -> None:
+        rows = stop.scope("Locals")
+        guards = stop.below(rows["x"])["guards"]
+        assert guards.value.startswith("TENSOR_MATCH") and guards.value.endswith("s77 > 2")
+        assert {row.type for row in stop.below(guards).values()} >= {"TENSOR_MATCH", "SHAPE_ENV"}
+        assert "guards" not in stop.below(rows["y"])
+        of_mode = stop.below(stop.below(rows["mode"])["VariableTracker"])
+        assert of_mode["source"].value == "L['mode']"
+        assert of_mode["guards"].value.endswith("_MATCH")
+        assert stop.below(stop.scope("Shapes")["s77"])["guards"].value == "s77 > 2"
+        assert stop.below(stop.scope("Shapes")["s27"])["guards"].value == "none yet"
+
+    stop_in(function, torch.ones(5, 3), "double", look=look, dynamic=True)
+
+
+def test_a_guard_on_a_size_leads_to_its_line() -> None:
+    """torch shortens the path of a file that is not its own, and puts the text of the line before it."""
+
+    def function(x: Any) -> Any:
+        y = x * 2 if x.shape[0] > 2 else x
+        return y + 1  # STOP
+
+    def look(stop: Stopped) -> None:
+        row = stop.scope("Guards")["s77 > 2"]
+        place = stop.location(row.declaration_location_reference)
+        assert (place.source.path, place.line) == (__file__, function.__code__.co_firstlineno + 1)
+        assert stop.below(row)["user line"].value == f"{__file__}:{place.line}"
+
+    stop_in(function, torch.ones(5, 3), look=look, dynamic=True)
 
 
 @pytest.mark.cuda

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import types
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -95,7 +96,10 @@ class Everywhere(Suspension):
 
 
 def read_everything(session: Everywhere) -> None:
-    """Parameters of all frames, every scope of the innermost and two levels below, callers' locals, evaluations."""
+    """Parameters of all frames, every scope of the innermost and two levels below, callers' locals, evaluations.
+
+    Now and then all that torch keeps of the compile is opened, too, and guards with all that is known of them.
+    """
     here = threading.get_ident()
     if session.ask(FormatStack(id=6, thread_ident=here), FormattedStackBody) is None:
         raise AssertionError("the parameters of the frames could not be read")
@@ -110,6 +114,8 @@ def read_everything(session: Everywhere) -> None:
             for row in rows if innermost and scope.name in ("Locals", "Closure", "Globals", "Value Stack") else ():
                 if row.variables_reference:
                     _children(session, here, row.variables_reference)
+            if innermost and session.stops % 32 == 1 and scope.name in ("Guards", "Shapes", "Compile"):
+                _read_below(session, here, rows[-16:])
             if innermost and session.stops % 8 == 1 and scope.source is not None:
                 _read_graph(session, scope.source.source_reference or 0)
             for row in rows[-3:] if innermost else ():
@@ -153,6 +159,16 @@ def _children(session: Everywhere, here: int, reference: int) -> list[Any]:
 def _descend(session: Everywhere, here: int, reference: int, levels: int) -> None:
     for row in _children(session, here, reference) if reference and levels else ():
         _descend(session, here, row.variables_reference, levels - 1)
+
+
+def _read_below(session: Everywhere, here: int, rows: list[Any]) -> None:
+    """What is below these rows, and below that: a hundred of them, the nearest first."""
+    waiting = deque(row for row in rows if row.variables_reference)
+    for _ in range(100):
+        if not waiting:
+            break
+        inside = _children(session, here, waiting.popleft().variables_reference)
+        waiting.extend(row for row in inside if row.variables_reference)
 
 
 def _evaluate(session: Everywhere, here: int, frame_id: int, names: list[str]) -> None:

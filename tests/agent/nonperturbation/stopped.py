@@ -16,6 +16,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import (
     EvaluateResult,
     FormattedStackBody,
+    LocationsBody,
     Parameter,
     Scope,
     ScopesBody,
@@ -26,7 +27,7 @@ from dynascope.wire.dap import (
 )
 from dynascope.wire.from_agent import Failure, Reply, Stopping
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
-from dynascope.wire.to_agent import Configure, Evaluate, FormatStack, Scopes, SetBreakpoints, Variables
+from dynascope.wire.to_agent import Configure, Evaluate, FormatStack, Locations, Scopes, SetBreakpoints, Variables
 
 
 class Refused(Exception):
@@ -99,6 +100,13 @@ class Stopped(Suspension):
 
     def below(self, row: Variable | EvaluateResult, **page: Any) -> dict[str, Variable]:
         return {child.name: child for child in self.rows(row.variables_reference, **page)}
+
+    def location(self, reference: int | None) -> LocationsBody:
+        """Where a row leads to."""
+        assert reference is not None
+        request = Locations(id=5, thread_ident=threading.get_ident(), location_reference=reference)
+        body: LocationsBody = self._ask(request, LocationsBody)
+        return body
 
     def evaluate(self, expression: str, context: str = "repl", frame: int = 0, **more: Any) -> EvaluateResult:
         request = Evaluate(

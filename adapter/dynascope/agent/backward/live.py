@@ -16,7 +16,7 @@ from dynascope.agent.backward.autopsy import explain
 from dynascope.agent.backward.captures import Capture, LiftedHook, node_text
 from dynascope.agent.backward.passes import PassRun
 from dynascope.agent.backward.places import Place, place_of
-from dynascope.agent.internals import autograd_graph, captured_graph, compiled_autograd
+from dynascope.agent.internals import autograd_graph, autograd_state, captured_graph, compiled_autograd
 from dynascope.agent.internals.autograd_graph import AutogradNode, Call, ForwardFrame
 from dynascope.agent.internals.compiled_autograd import Compiler, Given
 from dynascope.agent.user_code import OUR_FOLDER, real_path
@@ -123,6 +123,11 @@ class LiveCapture:
                     made = MadeNode(index, autograd_graph.name_of(node))
                     self._by_line.setdefault((frame.path, frame.line), []).append(made)
         return self._by_line
+
+    def aot_backward(self, index: int) -> dict[str, Any]:
+        """Of a node that is the backward of a compiled forward: what PyTorch copies it from; of any other, nothing."""
+        node = self.node(index)
+        return autograd_state.aot_backward(node) if node is not None else {}
 
     def gradients(self, index: int) -> list[Any]:
         """What is known of the gradients that flow into a node: `shape`, `dtype`, `device`, from the forward."""

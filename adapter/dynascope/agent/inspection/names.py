@@ -58,7 +58,7 @@ class Names:
 
     def look(self, hexadecimal: bool = False, whole: bool = False) -> Look:
         """How a request looks at this frame; `whole`: for the clipboard."""
-        return Look(self.effects, hexadecimal, symbolic.in_place_of, whole)
+        return Look(self.effects, hexadecimal, symbolic.in_place_of, whole, output_of(self.translator))
 
     @functools.cached_property
     def bound_locals(self) -> dict[str, Named]:

@@ -36,6 +36,8 @@ class Look:
     """The row of what Dynamo tracks in the place of a real value, None when it tracks nothing."""
     whole: bool = False
     """Texts are for the clipboard: complete, where the view has previews."""
+    output: Any = None
+    """Dynamo's graph and guards so far (None for frames that run)."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,8 @@ import torch
 
 from dynascope.agent.inspection import concrete
 from dynascope.agent.inspection.locations import Whereabouts, place_of_class, place_of_node, place_of_value
-from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed, fixed
+from dynascope.agent.inspection.origins import about_rows, origin_rows, way_rows
+from dynascope.agent.inspection.rows import NONE, Below, Look, Row, Rows, computed
 from dynascope.agent.inspection.symbolic_text import contents, contents_text, variable_text
 from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
 from dynascope.agent.inspection.text import class_text
@@ -31,14 +32,13 @@ from dynascope.agent.internals.contents import (
     Unrealised,
     Unset,
 )
-from dynascope.agent.internals.reconstruction import way
 from dynascope.agent.internals.variables import (
     class_names,
     is_modified,
     is_variable,
     key_variable,
     look_through_lazy,
-    source_of,
+    source_object,
 )
 from dynascope.wire.dap import VariablePresentationHint
 
@@ -107,17 +107,17 @@ def below(variable: object, held: Contents, path: str | None) -> Below | None:
     """What expands below a variable; the last named rows tell how it would be made again, and its kind."""
     match held:
         case Constant() | Real() | Unset() | Cell():
-            return _below_real(held, path)
+            return _below_real(variable, held, path)
         case Tensor():
             example = held.example
             if not issubclass(type(example), torch.Tensor):
                 return None
             kind = class_names(variable)[0]
-            source = source_of(variable) or "made here"
 
             def rows(look: Look) -> list[Row]:
-                *before, last = tensor_rows(example, look, path, held.node, source, kind)
-                return [*before, *_way_rows(look, variable), last]
+                origin = origin_rows(look, variable, "made here")
+                *before, last = tensor_rows(example, look, path, held.node, origin, kind)
+                return [*before, *way_rows(look, variable), last]
 
             return Below(named=computed(rows))
         case Number():
@@ -142,34 +142,16 @@ def below(variable: object, held: Contents, path: str | None) -> Below | None:
             return Below(named=_part_and_about_rows(variable, parts, None, [where]))
 
 
-def _below_real(held: Contents, path: str | None) -> Below | None:
-    return concrete.below(_NO_LOOK, held.value, path) if isinstance(held, (Constant, Real)) else None
+def _below_real(variable: object, held: Contents, path: str | None) -> Below | None:
+    if not isinstance(held, (Constant, Real)):
+        return None
+    inside = concrete.below(_NO_LOOK, held.value, path)
+    return inside or (Below(named=_about(variable)) if source_object(variable) is not None else None)
 
 
 _NO_LOOK = Look(None)
 _ABOUT = 2
 """Rows of the debugger's own below a variable."""
-
-
-def _way_rows(look: Look, variable: object) -> list[Row]:
-    """`reconstruct`: how Dynamo would make it again, should the graph end here."""
-    if look.effects is None:
-        return []
-    found = way(variable, look.effects)
-    text = f"cannot be made again: {found.text}" if found.kind == "impossible" else found.text
-    return [Row("reconstruct", text, type=found.kind, hint=VIRTUAL)]
-
-
-def about_rows(look: Look, variable: object) -> list[Row]:
-    """`reconstruct`, then `VariableTracker`: the raw kind, with source and pending mutation below."""
-    kind, source = class_names(variable)[0], source_of(variable)
-    rows = [Row("kind", kind, hint=VIRTUAL)]
-    rows.append(Row("source", source or "made while tracing", hint=VIRTUAL))
-    modified = is_modified(variable)
-    if modified:
-        rows.append(Row("modified", "True: the real object changes only when the compiled code runs", hint=VIRTUAL))
-    text = kind + (f" from {source}" if source else "") + (", modified" if modified else "")
-    return [*_way_rows(look, variable), Row("VariableTracker", text, below=Below(named=fixed(rows)), hint=VIRTUAL)]
 
 
 def _about(variable: object) -> Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -33,10 +34,10 @@ def tensor_rows(
     look: Look,
     path: str | None,
     node: Any = None,
-    source: str | None = None,
+    origin: Iterable[Row] = (),
     kind: str | None = None,
 ) -> list[Row]:
-    """Shape, stride, dtype, device, layout, requires_grad; then what Dynamo adds: source, FX node, raw kind."""
+    """Shape, stride, dtype, device, layout, requires_grad; then what Dynamo adds: source, guards, FX node, kind."""
     at = f"{path}." if path else None
 
     def attribute(name: str, text: str, suffix: str = "", below: Below | None = None) -> Row:
@@ -54,8 +55,7 @@ def tensor_rows(
         attribute("layout", str(tensor.layout)),
         attribute("requires_grad", str(tensor.requires_grad)),
     ]
-    if source is not None:
-        rows.append(Row("source", source, hint=VIRTUAL))
+    rows += origin
     if node is not None:
         rows.append(Row("node", node_text(node), hint=VIRTUAL, made_at=place_of_node(node)))
     rows.append(Row("kind", kind or type(tensor).__name__, hint=VIRTUAL))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import os.path
+import traceback
 import types
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +14,15 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.rows import PAGE_LIMIT, Look
-from dynascope.agent.internals.fake_tensors import is_symbolic, symbolic_text, tensor_text
+from dynascope.agent.internals.fake_tensors import (
+    expression_text,
+    is_expression,
+    is_symbolic,
+    node_expression,
+    symbolic_text,
+    tensor_text,
+)
+from dynascope.agent.internals.sources import is_source, source_text
 
 STRING_LIMIT = 200
 PREVIEW_ITEMS = 5
@@ -106,6 +116,14 @@ def write_as(kind: type, writer: Callable[[Any, Look, int], str]) -> None:
 
 def _composite_text(value: Any, look: Look, depth: int) -> str:
     kind = type(value)
+    if is_expression(value):
+        return expression_text(value)
+    if (expression := node_expression(value)) is not None:
+        return expression_text(expression)
+    if kind is torch.fx.Proxy or kind is torch.fx.Node:
+        return f"%{value.node.name if kind is torch.fx.Proxy else value.name}"
+    if is_source(value):
+        return source_text(value) or short_class_text(value)
     builtin = builtin_part_of(value)
     if builtin is not None:
         return container_text(value, builtin, look, depth)
@@ -154,11 +172,19 @@ def generator_text(value: types.GeneratorType[Any, Any, Any]) -> str:
     return f"generator {value.gi_code.co_qualname} {f'at line {frame.f_lineno}' if frame else 'exhausted'}"
 
 
+def _line(path: str, line: int | None) -> str:
+    return f"{os.path.basename(path)}:{line}"
+
+
 _NOTHING_IN: tuple[object, ...] = ({}.keys(), {}.values(), {}.items())
 _writers: dict[type, Callable[[Any, Look, int], str]] = {
     types.FunctionType: lambda value, look, depth: f"function {value.__qualname__}",
     types.BuiltinFunctionType: lambda value, look, depth: f"function {value.__qualname__}",
     types.MethodType: lambda value, look, depth: f"bound method {getattr(value.__func__, '__qualname__', '?')}",
+    types.CodeType: lambda value, look, depth: (
+        f"code {value.co_qualname} at {_line(value.co_filename, value.co_firstlineno)}"
+    ),
+    traceback.FrameSummary: lambda value, look, depth: f"{value.name} at {_line(value.filename, value.lineno)}",
     types.ModuleType: lambda value, look, depth: f"module {object.__getattribute__(value, '__dict__').get('__name__')}",
     types.GeneratorType: lambda value, look, depth: generator_text(value),
     slice: lambda value, look, depth: call_text("slice", (value.start, value.stop, value.step), look, depth),

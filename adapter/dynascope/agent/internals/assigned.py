@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from dynascope.agent.internals.fake_tensors import is_tensor, symbolic_text, tensor_text
-from dynascope.agent.internals.variables import class_names, fields, look_through_lazy, source_text
+from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.variables import class_names, fields, look_through_lazy
 
 Texts = dict[Any, tuple[Any, str]]
 """By FX node: the value it had and the text of it. The same node is passed down and stored many times."""

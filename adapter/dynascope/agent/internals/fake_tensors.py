@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.experimental.sym_node import SymNode
 from torch.utils import _dtype_abbrs
 
 SYMBOLIC_TYPES = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -80,15 +81,28 @@ def symbolic_text(value: Any) -> str:
     expression = expression_of(value)
     if expression is None:
         return str(value.node)
-    return _expression_text(expression)
+    return expression_text(expression)
+
+
+def is_expression(value: object) -> bool:
+    """Whether this is one of sympy's expressions, or one that torch adds to them (`torch.utils._sympy`, 2.0)."""
+    module = type.__dict__["__module__"].__get__(type(value))
+    if type(module) is not str or not module.startswith(("sympy.", "torch.utils._sympy.")):
+        return False
+    return hasattr(type(value), "free_symbols")
 
 
 @functools.lru_cache(maxsize=1024)
-def _expression_text(expression: Any) -> str:
-    """sympy's printer takes half a millisecond."""
+def expression_text(expression: Any) -> str:
+    """A sympy expression, printed once: that takes sympy half a millisecond; a very long one is only described."""
     if is_long(expression):
         return f"({type(expression).__name__} of {len(expression.args):,} parts)"
     return str(expression)
+
+
+def node_expression(value: object) -> Any:
+    """The expression in a `torch.fx.experimental.sym_node.SymNode` (2.0); None of anything else."""
+    return vars(value).get("_expr") if type(value) is SymNode else None
 
 
 def hint_of(value: Any) -> int | float | bool | None:

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.internals.graph import target_text
-from dynascope.agent.internals.variables import source_text
+from dynascope.agent.internals.sources import source_text
 
 Entered = Callable[[Any], None]
 """Called with the node, complete but for its example value: the operator has not been run on fakes yet."""

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from dynascope.agent.internals.sources import source_text
+
+_USER_LINE = re.compile(r"([^#\s][^#]*?):(\d+) in \S+$")
+"""`model.py:12 in forward`, alone or behind the line's text and `  # `."""
 
 
 @dataclass(slots=True)
@@ -16,6 +22,28 @@ class GuardFact:
     file: str | None
     line: int | None
     code: list[str]
+    guard: Any
+    """The `torch._guards.Guard`, for `guard_details`."""
+
+
+@dataclass(slots=True)
+class ShapeGuardFact:
+    """A guard on symbols: its expression, and where torch and where the user asked for it."""
+
+    expression: str
+    user_line: str | None
+    """As torch writes it: `if x.shape[0] > 5:  # model.py:12 in forward`, the path without its beginning."""
+    user_place: tuple[str, int] | None
+    framework: tuple[str, int, str] | str | None
+    size_oblivious: bool
+
+
+@dataclass(slots=True)
+class InputRelation:
+    """What AOTAutograd found of inputs: `DuplicateInputs` or `StorageOverlap`, with the sources in its fields."""
+
+    kind: str
+    sources: dict[str, list[Any]]
 
 
 def guards_so_far(output: Any) -> tuple[Iterator[GuardFact], Iterator[GuardFact]]:
@@ -45,15 +73,84 @@ def _fact(guard: Any) -> GuardFact:
         file=getattr(summary, "filename", None),
         line=getattr(summary, "lineno", None),
         code=list(dict.fromkeys(guard.code_list or ())),
+        guard=guard,
     )
 
 
-def shape_guards_so_far(output: Any) -> Iterator[tuple[str, str | None]]:
-    """`(expression, "file:line in function" of the user)` of each guard on symbols (`ShapeEnv.guards`, 2.0)."""
-    for guard in output.shape_env.guards:
-        yield str(guard.expr), getattr(getattr(guard, "sloc", None), "maybe_user_loc", None)
+def guards_on(output: Any, source: Any) -> list[GuardFact]:
+    """Guards with exactly this source.
+
+    `GuardsSet.source_to_guards` (2.12), what `get_guards_for_source` reads; 2.11 has none, and all guards are gone
+    through.
+    """
+    known = vars(output.guards).get("source_to_guards")
+    if known is not None:
+        found = known.get(source, ())  # not by its subscript: that of a defaultdict adds an entry
+    else:
+        name = source_text(source)
+        found = [guard for guard in output.guards.inner if guard.name == name]
+    return [_fact(guard) for guard in found]
+
+
+def shape_guards_so_far(output: Any) -> Iterator[ShapeGuardFact]:
+    """Guards on symbols (`ShapeEnv.guards`, a list of `torch._guards.ShapeGuard`, 2.0)."""
+    return (_shape_fact(output, guard) for guard in list(output.shape_env.guards))
+
+
+def shape_guards_on(output: Any, symbols: frozenset[Any]) -> list[ShapeGuardFact]:
+    """Those whose expression (`ShapeGuard.expr`, 2.0) names one of these symbols."""
+    return [_shape_fact(output, guard) for guard in output.shape_env.guards if symbols & guard.expr.free_symbols]
+
+
+def _shape_fact(output: Any, guard: Any) -> ShapeGuardFact:
+    location = getattr(guard, "sloc", None)
+    user_line = getattr(location, "maybe_user_loc", None)
+    framework = getattr(location, "framework_loc", None)
+    if framework is not None and type(framework) is not str:
+        framework = str(framework.filename), int(framework.lineno or 0), str(framework.name)
+    return ShapeGuardFact(
+        expression=str(guard.expr),
+        user_line=user_line,
+        user_place=_place_of(output, user_line) if user_line else None,
+        framework=framework,
+        size_oblivious=bool(getattr(guard, "size_oblivious", False)),
+    )
+
+
+def _place_of(output: Any, user_line: str) -> tuple[str, int] | None:
+    """The file whose code was traced (`TracingContext.traced_code`, 2.7) and that ends as the shortened path does."""
+    match = _USER_LINE.search(user_line)
+    if match is None:
+        return None
+    files = {code.co_filename for code in getattr(output.tracing_context, "traced_code", ())}
+    found = [path for path in files if path.endswith(match[1])]
+    return (found[0], int(match[2])) if len(found) == 1 else None
+
+
+def symbols_of(output: Any, source: Any) -> frozenset[Any]:
+    """Symbols that stand for this very input or for a size, stride or offset of it (`ShapeEnv.var_to_sources`, 2.0)."""
+    wanted = source_text(source)
+    known = vars(output.shape_env).get("var_to_sources") or {}
+    return frozenset(
+        symbol
+        for symbol, sources in known.items()
+        if any(wanted in (source_text(each), source_text(getattr(each, "base", None))) for each in sources)
+    )
+
+
+def input_relations(output: Any) -> list[InputRelation]:
+    """What AOTAutograd wants checked of inputs, once it has run (`GuardsContext.aotautograd_guards`, 2.0)."""
+    found = []
+    for relation in output.tracing_context.guards_context.aotautograd_guards:
+        fields = {name: value if type(value) is list else [value] for name, value in vars(relation).items()}
+        found.append(InputRelation(type(relation).__name__, fields))
+    return found
 
 
 def number_of_guards(output: Any) -> int:
-    """How many guards there are now, those on symbols included."""
-    return len(output.guards.inner) + len(output.shape_env.guards)
+    """How many guards there are now, those on symbols and those of AOTAutograd included."""
+    return (
+        len(output.guards.inner)
+        + len(output.shape_env.guards)
+        + len(output.tracing_context.guards_context.aotautograd_guards)
+    )

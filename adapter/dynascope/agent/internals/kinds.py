@@ -29,12 +29,12 @@ from dynascope.agent.internals.contents import (
     Unset,
 )
 from dynascope.agent.internals.side_effects import SideEffects
+from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.variables import (
     class_names,
     fields,
     is_variable,
     look_through_lazy,
-    source_text,
     variables_among,
 )
 

@@ -34,6 +34,7 @@ from dynascope.agent.internals.contents import (
 from dynascope.agent.internals.instructions import constant_text
 from dynascope.agent.internals.kinds import contents
 from dynascope.agent.internals.side_effects import SideEffects
+from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.variables import (
     class_names,
     fields,
@@ -41,7 +42,6 @@ from dynascope.agent.internals.variables import (
     is_variable,
     key_variable,
     look_through_lazy,
-    source_text,
 )
 
 Kind = Literal["source", "constant", "graph output", "module", "new object", "rebuilt", "impossible"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynascope.agent.internals.fake_tensors import expression_of, hints, is_symbolic
-from dynascope.agent.internals.variables import source_text
+from dynascope.agent.internals.sources import source_text
 
 
 @dataclass(slots=True)
@@ -21,6 +21,8 @@ class SymbolFact:
     sources: list[str]
     replacement: str | None
     constraints: list[str] = field(default_factory=list)
+    symbol: Any = None
+    """sympy's own, for `guards.shape_guards_on`."""
 
 
 class Symbols:
@@ -54,6 +56,7 @@ class Symbols:
             sources=[text for text in map(source_text, sources) if text],
             replacement=str(replacement) if replacement is not None else None,
             constraints=constraints.get(str(symbol), []) + _deferred(known, symbol),
+            symbol=symbol,
         )
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.variables import source_text
+from dynascope.agent.internals.sources import source_text
 
 Specialized = Callable[[str, str, str, list[str]], None]
 """Called with the symbol, its value, Dynamo's reason, and the sources of the symbol."""

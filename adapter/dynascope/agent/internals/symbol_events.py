@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.internals.fake_tensors import expression_of
-from dynascope.agent.internals.variables import source_text
+from dynascope.agent.internals.sources import source_text
 
 
 @dataclass(frozen=True, slots=True)

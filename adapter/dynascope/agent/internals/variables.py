@@ -10,6 +10,8 @@ from typing import Any
 
 from torch._dynamo.variables import base as _base
 
+from dynascope.agent.internals.sources import source_text
+
 _is_variable_type: dict[type, bool] = {}
 _class_names: dict[type, tuple[str, ...]] = {}
 
@@ -38,20 +40,14 @@ def fields(variable: object) -> dict[str, Any]:
     return read
 
 
-def source_text(source: Any) -> str | None:
-    """A `torch._guards.Source` as Dynamo writes it, `L['x'].shape[0]`; `Source.name` was a method before 2.11."""
-    if source is None:
-        return None
-    try:
-        name = source.name
-        return str(name() if callable(name) else name)
-    except Exception:  # some sources (a SyntheticLocalSource, say) have no expression
-        return type(source).__name__
-
-
 def source_of(variable: object) -> str | None:
     """Where a variable came from (`VariableTracker.source`, 2.0), or None for one made while tracing."""
     return source_text(fields(variable).get("source"))
+
+
+def source_object(variable: object) -> Any:
+    """The `torch._guards.Source` (2.0) itself, for `sources` and `guards`; None for a variable made while tracing."""
+    return fields(variable).get("source")
 
 
 def is_modified(variable: object) -> bool:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from dynascope.agent.backward.live import LiveCapture
 from dynascope.agent.backward.moment import Moment
 from dynascope.agent.backward.recorder import inputs_by_device
 from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
+from dynascope.agent.inspection import concrete
+from dynascope.agent.inspection.autograd_rows import compiled_autograd_rows
 from dynascope.agent.inspection.rows import Below, Look, Row, computed, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import VIRTUAL
 from dynascope.agent.inspection.text import value_text
-from dynascope.agent.internals import compiled_autograd
-from dynascope.agent.internals.captured_graph import scalar_moves, uses_cudagraphs
+from dynascope.agent.internals import autograd_state, compiled_autograd
+from dynascope.agent.internals.captured_graph import node_text, scalar_moves, uses_cudagraphs
 from dynascope.agent.internals.compile_context import changed_config
 
 
@@ -39,7 +44,24 @@ def _rows(look: Look, live: LiveCapture, moment: Moment) -> list[Row]:
     settings = [fact(name, value_text(value, look)) for name, value in changed.items()]
     text = f"{len(changed)} changed" if changed else "all as by default"
     rows.append(Row("config", text, below=Below(named=fixed(settings)) if settings else None, hint=VIRTUAL))
-    return rows
+    aot = live.aot_backward(moment.node_call) if moment.node_call is not None else {}
+    if aot:
+        rows.append(_values("AOT backward", f"of the graph that AOTAutograd compiled as {aot['_aot_id']}", aot))
+    fields = autograd_state.fields_of(live.compiler)
+    return [*rows, _values("AutogradCompilerInstance", f"{len(fields)} fields", fields), *compiled_autograd_rows()]
+
+
+def _values(name: str, text: str, held: Mapping[str, Any]) -> Row:
+    """What torch keeps, by its names."""
+    below = computed(lambda look: [_value(look, key, value) for key, value in held.items()])
+    return Row(name, text, below=Below(named=below), hint=VIRTUAL)
+
+
+def _value(look: Look, name: str, value: Any) -> Row:
+    if name != "bw_module":
+        return concrete.untracked_row(look, name, value, None)
+    nodes = [fact(node.name, node_text(node)) for node in value.graph.nodes]
+    return Row(name, f"{len(nodes)} nodes", below=Below(named=fixed(nodes)), hint=VIRTUAL)
 
 
 def _moves(live: LiveCapture) -> Row:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from dynascope.agent.inspection.autograd_rows import compiled_autograd_rows
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.rows import Below, Look, Row, computed
 from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.scopes.tracing_context import compile_context_row, tracing_context_row
 from dynascope.agent.inspection.tensors import VIRTUAL
 from dynascope.agent.inspection.text import value_text
 from dynascope.agent.internals.compile_context import (
@@ -42,7 +44,13 @@ def _rows(look: Look, translator: Any) -> list[Row]:
     )
     text = f"{len(changed)} changed" if changed else "all as by default"
     rows = [Row(name, value, hint=VIRTUAL) for name, value in facts.items()]
-    return [*rows, Row("config", text, below=Below(named=settings) if changed else None, hint=VIRTUAL)]
+    return [
+        *rows,
+        Row("config", text, below=Below(named=settings) if changed else None, hint=VIRTUAL),
+        compile_context_row(),
+        tracing_context_row(output_of(translator)),
+        *compiled_autograd_rows(),
+    ]
 
 
 def _reason(compile_id: str, attempt: int, root: Any) -> str:

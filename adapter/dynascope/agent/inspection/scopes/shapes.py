@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from dynascope.agent.inspection.guard_rows import guards_row
 from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Datum, Look, Row, Rows, fixed
+from dynascope.agent.inspection.rows import Below, Datum, Look, Row, Rows, computed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.tensors import VIRTUAL
+from dynascope.agent.internals.guards import ShapeGuardFact, shape_guards_on
 from dynascope.agent.internals.shapes import SymbolFact, Symbols
 from dynascope.agent.internals.tracing import output_of
 
@@ -17,12 +20,12 @@ def heading(names: Names) -> Heading:
     symbols = Symbols(output)
 
     def make(_look: Look, start: int, stop: int) -> Iterator[Row]:
-        return map(_symbol_row, symbols.facts(start, stop))
+        return (_symbol_row(output, fact) for fact in symbols.facts(start, stop))
 
     return Heading("Shapes", Below(named=Rows(len(symbols), make)), expensive=True)
 
 
-def _symbol_row(fact: SymbolFact) -> Row:
+def _symbol_row(output: Any, fact: SymbolFact) -> Row:
     span = f"[{fact.low}, {fact.high}]"
     source = ", ".join(fact.sources) or "made while tracing"
     text = f"{fact.hint if fact.hint is not None else 'unbacked'} in {span} from {source}"
@@ -35,5 +38,10 @@ def _symbol_row(fact: SymbolFact) -> Row:
         Row("replacement", fact.replacement or "none", hint=VIRTUAL),
         Row("constraints", "; ".join(fact.constraints) or "none", hint=VIRTUAL),
     ]
+    below = Below(named=computed(lambda _look: [*rows, guards_row([], _guards_on(output, fact))]))
     datum = Datum("symbol", fact.sources[0] if fact.sources else fact.name)
-    return Row(fact.name, text, type="symbol", below=Below(named=fixed(rows)), hint=VIRTUAL, subject=datum)
+    return Row(fact.name, text, type="symbol", below=below, hint=VIRTUAL, subject=datum)
+
+
+def _guards_on(output: Any, fact: SymbolFact) -> list[ShapeGuardFact]:
+    return shape_guards_on(output, frozenset([fact.symbol]))

@@ -1,0 +1,63 @@
+"""What `torch._dynamo.compiled_autograd` keeps: flags, operators, fields of a capture, and backwards of AOTAutograd."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+_FLAGS = (
+    "compiled_autograd_enabled",
+    "compiled_autograd_enabled_force_eager",
+    "in_compiled_autograd_region",
+    "active_disable_ctx",
+    "depth",
+)
+_BOOKKEEPING = frozenset({"close", "stack", "start_time_ns", "compile_context"})
+_OF_AOT = (
+    "_aot_id",
+    "metadata",
+    "maybe_subclass_metadata",
+    "_lazy_backward_info",
+    "_bw_prologue_fn",
+    "_bw_epilogue_fn",
+)
+
+
+def flags() -> dict[str, str]:
+    """The module's flags (2.4) and its `COMPILE_COUNTER` (2.1); none while it is not imported."""
+    module = sys.modules.get("torch._dynamo.compiled_autograd")
+    held = vars(module) if module is not None else {}
+    return {name: repr(held[name]) for name in (*_FLAGS, "COMPILE_COUNTER") if name in held}
+
+
+def operators() -> dict[str, Any]:
+    """By name, the functions that the engine's nodes have put into `compiled_autograd.ops` (`OpNamespace`, 2.7)."""
+    module = sys.modules.get("torch._dynamo.compiled_autograd")
+    held = vars(module.ops) if module is not None else {}
+    return {name: value for name, value in held.items() if name != "custom_function_name_counter"}
+
+
+def fields_of(compiler: Any) -> dict[str, Any]:
+    """What an `AutogradCompilerInstance` (2.1) has, without what only opens and closes its capture."""
+    return {
+        name: value
+        for name, value in vars(compiler).items()
+        if name not in _BOOKKEEPING and not name.startswith("_") and value is not None
+    }
+
+
+def aot_backward(node: Any) -> dict[str, Any]:
+    """Of the backward of a graph that AOTAutograd has compiled: what `proxy_call_aot_backward` (2.7) reads; else empty.
+
+    `_bw_prologue_fn` and `_bw_epilogue_fn` since 2.13. `bw_module` is the graph that it copies, where it is there;
+    that of a cache is made when it is asked for, and is left alone here.
+    """
+    function = getattr(node, "_forward_cls", None)
+    held = vars(function) if issubclass(type(function), type) else {}
+    if "_aot_id" not in held:
+        return {}
+    known = {name: held[name] for name in _OF_AOT if held.get(name) is not None}
+    lazy = known.get("_lazy_backward_info")
+    module = vars(lazy).get("bw_module") if hasattr(lazy, "__dict__") else None
+    found = known if module is None else known | {"bw_module": module}
+    return {name: getattr(value, "__func__", value) for name, value in found.items()} | {"symints": list(node.symints)}
