@@ -55,7 +55,8 @@ def wait_for_client() -> None:
 def breakpoint() -> None:
     """Stop here: while Dynamo traces this line, as `torch._dynamo.comptime.comptime.breakpoint` does; else as it runs.
 
-    Does nothing without a debugger attached.
+    Does nothing without a debugger attached. A session without debugpy (`runtime` is false) stops at compile time
+    alone, and says so where this is reached at run time.
     """
     import torch
 
@@ -81,5 +82,11 @@ def _stop_at_runtime() -> None:
     import sys
 
     debugpy: Any = sys.modules.get("debugpy")
+    if debugpy is not None and not debugpy.is_client_connected():
+        debugpy = None
+    if "dynascope.agent.bootstrap" in sys.modules:
+        from dynascope.agent.runtime_breakpoint import reached
+
+        reached(sys._getframe(2), debugpy)
     if debugpy is not None:
         debugpy.breakpoint()  # passes over frames in our files

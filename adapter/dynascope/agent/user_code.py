@@ -42,6 +42,8 @@ def is_user_code(path: str) -> bool:
 
 OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
 """The folder of the package `dynascope`."""
+NEVER_TRACED = [os.path.join(OUR_FOLDER, room) for room in ("agent", "facts", "wire")]
+"""What runs of ours in a program. The package's own file is not among it: Dynamo inlines `dynascope.breakpoint()`."""
 _TORCH_DYNAMO = f"{os.sep}torch{os.sep}_dynamo{os.sep}"
 
 

@@ -13,7 +13,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 WAITS = 3.0
 """Seconds for which an expression may wait for another thread."""
@@ -42,7 +42,12 @@ def is_contained() -> bool:
 def refuse_if_contained(what: str) -> None:
     """Raise ActRefused where the current thread evaluates an expression."""
     if is_contained():
-        raise ActRefused(f"{what} cannot be done at a stop: {_STOPPED}.")
+        refuse(what)
+
+
+def refuse(what: str) -> NoReturn:
+    """Raise ActRefused: this would stop a thread that is stopped."""
+    raise ActRefused(f"{what} cannot be done at a stop: {_STOPPED}.")
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ from dynascope.agent.internals.specializations import SpecializationEvents
 from dynascope.agent.internals.tracing import ActivationHooks
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.trace import path_of
-from dynascope.agent.user_code import OUR_FOLDER, is_our_code, is_user_code
+from dynascope.agent.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 
 Hooks = CompileEvents | GraphBreakEvents | SpecializationEvents | LineEvents | ActivationHooks | CaptureEvents
@@ -57,7 +57,7 @@ class Recorder:
         """Under way, outermost first. Dynamo's compile lock lets one thread in at a time."""
         self._skips_known: set[tuple[str, int]] = set()
         self._hidden = False
-        trace_rules.never_trace([OUR_FOLDER])
+        trace_rules.never_trace(NEVER_TRACED)
         self._hooks: list[Hooks] = [
             CompileEvents(self),
             GraphBreakEvents(self._graph_break, self._graph_break_counted),

@@ -5,13 +5,12 @@ The defaults are those of a program without any other debugger, so that a script
 
 from __future__ import annotations
 
-import os
 import threading
 import types
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from dynascope.agent.user_code import OUR_FOLDER, is_user_code
+from dynascope.agent.user_code import NEVER_TRACED, is_user_code
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import Configure
@@ -62,7 +61,7 @@ class Suspension:
 
     def folders_to_skip(self) -> list[str]:
         """Files and folders whose Python Dynamo must neither trace nor count."""
-        return [os.path.join(OUR_FOLDER, "agent"), os.path.join(OUR_FOLDER, "wire")]
+        return list(NEVER_TRACED)
 
     def thread_id(self) -> int:
         """DAP's id of the current thread."""
