@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import sys
 import time
 from typing import Any
 
+import pytest
 import torch
+from dynascope.agent import stop as stops
 from dynascope.agent.internals.frame_state import named_globals
 
 from tests.agent.nonperturbation.stopped import Stopped, stop_in
@@ -47,6 +51,36 @@ def test_thousands_of_rows_come_in_pages() -> None:
         assert stop.evaluate("self.weight_2999", "watch").result == "f32[2, 3]"
 
     stop_in(Big(), torch.ones(2), [1], look=look)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_no_garbage_is_collected_while_a_stop_is_read(collects: bool) -> None:
+    """A collection that the program is due takes a second where Dynamo has made much."""
+    looks: list[str] = []
+    seen: list[bool] = []
+
+    def collection(phase: str, info: dict[str, int]) -> None:
+        frame = sys._getframe(1)
+        while frame is not None:
+            looks.extend([phase] if frame.f_code is stops._look.__code__ else [])
+            frame = frame.f_back  # type: ignore[assignment]
+
+    def look(stop: Stopped) -> None:
+        (gc.enable if collects else gc.disable)()
+        gc.callbacks.append(collection)
+        thresholds = gc.get_threshold()
+        gc.set_threshold(20, 1, 1)
+        try:
+            page = stop.rows(stop.scope("Locals")["self"].variables_reference, filter="indexed", start=0, count=500)
+        finally:
+            gc.set_threshold(*thresholds)
+            gc.callbacks.remove(collection)
+            seen.append(gc.isenabled())
+            gc.enable()
+        assert len(page) == 500
+
+    stop_in(Big(), torch.ones(2), [1], look=look)
+    assert looks == [] and seen == [collects]
 
 
 def test_a_sum_of_hundreds_of_symbols_is_described() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import threading
@@ -14,6 +15,7 @@ import msgspec
 
 from dynascope.agent.cancellation import Cancellation, Cancelled
 from dynascope.agent.clock import this_threads_clock
+from dynascope.agent.collecting import collection_postponed
 from dynascope.agent.disassembly import Listings
 from dynascope.agent.documents import PYTHON, document_source
 from dynascope.agent.internals.tracing import Translator
@@ -241,7 +243,8 @@ class Stops:
         inspection = self._inspections.get(threading.get_ident())
 
         def look() -> Any:
-            body = _look(inspection, request)
+            with contextlib.nullcontext() if isinstance(request, Evaluate) else collection_postponed():
+                body = _look(inspection, request)
             if inspection is not None and isinstance(request, Evaluate) and inspection.evaluation_changed:
                 inspection.evaluation_changed = False
                 self.changed(["variables"])
