@@ -3,7 +3,8 @@
 It stops twice in thread 1, at lines 2 and 3 of the launched program, then ends with exit code 3.
 SCENARIO: `plain`; `refuses` (the launch fails); `dies` (exits at `configurationDone`); `two threads` (thread 2 stops
 too, and each goes on alone); `late` (a stop comes before the response to `continue`); `mute` (dies at once);
-`runs` (after the first stop, until it is paused).
+`runs` (after the first stop, until it is paused); `alone` (thread 1 goes on alone, deaf to a pause); `alone
+exits` (it goes on alone to its end).
 """
 
 from __future__ import annotations
@@ -152,6 +153,10 @@ class Adapter:
         if self.scenario == "late":
             self.next_stop()
         self.respond(success=True, body={"allThreadsContinued": not alone})
+        if self.scenario.startswith("alone") and arguments.get("singleThread"):
+            if self.scenario == "alone exits":
+                self.event("thread", reason="exited", threadId=1)
+            return {}
         if self.scenario == "runs" and self.request["command"] == "continue":
             self.event("output", category="stdout", output="working\n")
             return {}
@@ -161,7 +166,10 @@ class Adapter:
 
     def pause(self, arguments: dict) -> dict:
         self.respond(success=True, body={})
-        self.event("stopped", reason="pause", threadId=1, allThreadsStopped=True)
+        if self.scenario == "alone":
+            self.event("output", category="stdout", output="in a lock\n")
+        else:
+            self.event("stopped", reason="pause", threadId=1, allThreadsStopped=True)
         return {}
 
     next = stepIn = stepOut = resume

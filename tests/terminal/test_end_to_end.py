@@ -329,3 +329,56 @@ def test_catch_switches_filters_and_lists_them(folder: Path) -> None:
     assert "recompile: 'our code' is neither a term" in output
     assert "there is no filter `nonsense`; there are: raised," in output
     assert output.count("● compile time") == 1
+
+
+PAIR = """\
+import threading
+
+import torch
+
+done = threading.Event()
+
+
+@torch.compile(backend="eager")
+def compiled(x):
+    return x + 1
+
+
+def count():
+    while not done.is_set():
+        done.wait(0.001)
+
+
+counter = threading.Thread(target=count)
+compiler = threading.Thread(target=lambda: compiled(torch.ones(2)))
+counter.start()
+compiler.start()
+compiler.join()
+done.set()
+counter.join()
+"""
+
+
+def test_what_stays_stopped_is_shown_when_a_thread_has_gone_on_alone_to_its_end(folder: Path) -> None:
+    (folder / "pair.py").write_text(PAIR)
+    code, output = debug("-b", "pair.py:10", "--command", "alone continue", "--command", "where", "pair.py")
+    assert code == 0, output
+    assert "● compile time  compiled [0/0]  pair.py:10" in output
+    assert "(stopped with the others)" in output and "> #0  " in output.partition("(dynascope) where")[2]
+
+
+def test_control_c_cancels_an_expression_without_an_end(folder: Path) -> None:
+    terminal = interactive("-b", "program.py:8", "program.py", folder=folder)
+    try:
+        terminal.expect("● compile time  inner [0/0]")
+        terminal.expect("(dynascope) ")
+        terminal.type("print __import__('sys').__stderr__.write('has be' 'gun'), [i for i in iter(int, 1)]\r")
+        terminal.expect("has begun")
+        terminal.type("\x03")
+        terminal.expect("interrupted")
+        terminal.type("print x\r")
+        terminal.expect("f32[3]")
+        terminal.type("continue\r")
+        terminal.expect("ended with exit code 12")
+    finally:
+        terminal.close()

@@ -93,6 +93,33 @@ def test_control_c_pauses_a_running_program(start):
     assert terminal.wait() == 0
 
 
+def test_what_stays_stopped_is_shown_when_the_thread_that_goes_on_alone_does_not_stop(start):
+    terminal = start("-b", "program.py:2", scenario="alone")
+    terminal.expect(PROMPT)
+    terminal.type("alone continue\r")
+    terminal.expect("runs on alone: Ctrl-C stops it")
+    terminal.leave_keys_to_the_terminal()
+    terminal.type("\x03")
+    terminal.expect("in a lock")
+    terminal.type("\x03")
+    terminal.expect("● run time  <module>  program.py:1  (stopped with the others)")
+    terminal.expect(PROMPT)
+    terminal.type("continue\r")
+    terminal.expect("program.py:3")
+    terminal.expect(PROMPT)
+
+
+def test_what_stays_stopped_is_shown_when_the_thread_that_went_on_alone_has_ended(start):
+    terminal = start("-b", "program.py:2", scenario="alone exits")
+    terminal.expect(PROMPT)
+    terminal.type("alone continue\r")
+    terminal.expect("● run time  <module>  program.py:1  (stopped with the others)")
+    terminal.expect(PROMPT)
+    terminal.type("continue\r")
+    terminal.expect("program.py:3")
+    terminal.expect(PROMPT)
+
+
 def test_history_is_kept_for_the_user_alone(start, tmp_path: Path):
     terminal = start()
     terminal.expect(PROMPT)

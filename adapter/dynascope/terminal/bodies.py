@@ -18,6 +18,13 @@ class Stop(DapStruct):
     hit_breakpoint_ids: list[int] = msgspec.field(default_factory=list)
 
 
+class ThreadNews(DapStruct):
+    """Body of a `thread` event."""
+
+    reason: str
+    thread_id: int
+
+
 class Output(DapStruct):
     """Body of an `output` event."""
 

@@ -22,6 +22,7 @@ from dynascope.terminal.bodies import (
     RunInTerminal,
     SetBreakpointsBody,
     Stop,
+    ThreadNews,
 )
 from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.catching import Catching
@@ -77,6 +78,8 @@ class Debuggee:
     ) -> None:
         """Raises AdapterGone. `share_stdin` lets the program read our stdin; without it, its stdin is empty."""
         self.stops: dict[int, Stop] = {}
+        self.exited: set[int] = set()
+        """Ids of the threads that have come to their end."""
         self.ended = False
         self.exit_code: int | None = None
         self.capabilities = Capabilities()
@@ -195,11 +198,14 @@ class Debuggee:
         threads = self.threads()
         self.request("pause", {"threadId": threads[0].id if threads else 1}, msgspec.Raw)
 
-    def wait(self) -> Stop | None:
-        """The next stop, or None at the program's end. KeyboardInterrupt comes through."""
+    def wait(self, alone: int | None = None, seconds: float | None = None) -> Stop | None:
+        """The next stop; None at the program's end, at that of the thread `alone`, and when so much time has passed.
+
+        KeyboardInterrupt comes through.
+        """
         with self.changed:
-            self.changed.wait_for(lambda: self.stops or self.ended)
-            return None if self.ended else next(iter(self.stops.values()))
+            self.changed.wait_for(lambda: self.stops or self.ended or alone in self.exited, seconds)
+            return None if self.ended else next(iter(self.stops.values()), None)
 
     # ---- the end
 
@@ -228,6 +234,12 @@ class Debuggee:
             with self.changed:
                 self.stops[stop.thread_id] = stop
                 self.changed.notify_all()
+        elif name == "thread":
+            news = msgspec.json.decode(body, type=ThreadNews)
+            if news.reason == "exited":
+                with self.changed:
+                    self.exited.add(news.thread_id)
+                    self.changed.notify_all()
         elif name == "output":
             self._on_output(msgspec.json.decode(body, type=Output))
         elif name == "breakpoint":

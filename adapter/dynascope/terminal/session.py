@@ -11,6 +11,7 @@ from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
 from dynascope.terminal.catching import Catching
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter
+from dynascope.terminal.held import held_beside
 from dynascope.terminal.interrupts import Interrupts, held_back
 from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer
@@ -25,6 +26,9 @@ from dynascope.wire.dap import (
 Body = TypeVar("Body")
 CONTEXT = 4
 """Source lines shown above and below the current one."""
+ALONE_TELLS_AFTER = 2.0
+"""Seconds after which somebody who waits for a thread that goes on alone is told what else there is."""
+ALONE_RUNS = "this thread runs on alone: Ctrl-C stops it; pressed again, it shows one of those that stay stopped"
 
 
 class StartFailed(CommandError):
@@ -91,27 +95,45 @@ class Session(Selection):
                     if debuggee.ended:
                         self.follow(interrupts)
                     raise CommandError(str(error)) from error
+                alone = self.stop.thread_id if how.get("singleThread") and self.program.runtime else None
                 self._forget_stop()
-            self.follow(interrupts)
+                self.follow(interrupts, alone)
+            else:
+                self.follow(interrupts)
 
-    def follow(self, interrupts: Interrupts) -> None:
-        """Wait for the next stop or the end and show it. Ctrl-C asks for a stop; a second one stops waiting."""
+    def follow(self, interrupts: Interrupts, alone: int | None = None) -> None:
+        """Wait for the next stop or the end and show it. Ctrl-C asks for a stop; a second one stops waiting.
+
+        The thread that goes on `alone` may have come to its end, or wait for one that it has left behind: then that
+        one is shown.
+        """
         debuggee = self.need_program()
-        asked = False
+        asked, patience = False, None if alone is None or not self.interactive else ALONE_TELLS_AFTER
         while True:
             try:
                 with interrupts.let_through():
-                    stop = debuggee.wait()
+                    stop = debuggee.wait(alone, patience)
+                if stop is None and not debuggee.ended:
+                    if alone in debuggee.exited:
+                        stop, alone = held_beside(debuggee, alone or 0), None
+                    elif patience is not None:
+                        self.printer.say(ALONE_RUNS, "dim")
+                    patience = None
+                    if stop is None:
+                        continue
                 if stop is None or not _is_exit(stop):
                     break
                 debuggee.resume("continue", stop.thread_id)
             except KeyboardInterrupt:
                 if not self.interactive:
                     raise
+                stop = held_beside(debuggee, alone) if alone is not None and asked else None
+                if stop is not None:
+                    break
                 if asked:
                     self.printer.say("still running; `continue` waits again, `quit` ends it")
                     return
-                asked = True
+                asked, patience = True, None
                 debuggee.pause()
         if stop is None:
             self.close()

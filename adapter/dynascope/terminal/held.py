@@ -1,0 +1,32 @@
+"""Which threads stay stopped where one goes on alone: those that stopped with it are reported by no event."""
+
+from __future__ import annotations
+
+import msgspec
+
+from dynascope.terminal.bodies import Stop
+from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.debuggee import Debuggee
+from dynascope.wire.dap import StackTraceBody
+
+
+def held_beside(debuggee: Debuggee, thread_id: int) -> Stop | None:
+    """A thread other than that one which waits for a command; None where the others run, or are in C.
+
+    Raises RequestFailed.
+    """
+    for thread in debuggee.threads():
+        if thread.id != thread_id and thread.id not in debuggee.exited and _answers(debuggee, thread.id):
+            return debuggee.stops.get(thread.id) or Stop(reason="stopped with the others", thread_id=thread.id)
+    return None
+
+
+def _answers(debuggee: Debuggee, thread_id: int) -> bool:
+    """debugpy shows where a thread is that runs on, too, and evaluates nothing there."""
+    try:
+        body = debuggee.request("stackTrace", {"threadId": thread_id, "levels": 1}, StackTraceBody)
+        frame_id = body.stack_frames[0].id if body.stack_frames else None
+        debuggee.request("evaluate", {"expression": "0", "frameId": frame_id, "context": "watch"}, msgspec.Raw)
+    except RequestFailed:
+        return False
+    return frame_id is not None
