@@ -90,6 +90,19 @@ def test_the_program_runs_on_when_the_client_leaves_at_a_stop(
 
 
 @pytest.mark.parametrize("runtime", [True, False])
+def test_the_program_runs_on_when_the_client_leaves_in_an_expression_without_an_end(
+    client: DapClient, run: Callable[..., Running], runtime: bool
+) -> None:
+    running = run()
+    client.attach(configuration(running, runtime=runtime), {SERVING: [line(SERVING, "traced")]})
+    frame = client.wait_for_stop().frames()[0].id
+    client.send("evaluate", {"expression": "[i for i in iter(int, 1)]", "frameId": frame, "context": "repl"})
+    client.request("disconnect")
+    running.assert_runs_on()
+    assert running.end() == 0
+
+
+@pytest.mark.parametrize("runtime", [True, False])
 def test_attach_again(spawn: Callable[..., DapClient], run: Callable[..., Running], runtime: bool) -> None:
     running = run()
     for _ in range(2):

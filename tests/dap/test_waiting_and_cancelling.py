@@ -12,8 +12,14 @@ from tests.dap.marks import line, program
 COMPILED = program("compiled.py")
 WAITING = program("waiting.py")
 SLOW = program("slow_compile.py")
+PAIR = program("pair.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
 FOREVER = "[i for i in iter(int, 1)]"
+LOCKED = (
+    "import functools, operator, sys, threading; lock = threading.Lock(); lock.acquire(); "
+    "[*map(operator.call, [functools.partial(sys.__stderr__.write, 'waits\\n'), lock.acquire])]"
+)
+"""Waits in C, where nothing of Python's is raised; between saying so and waiting there is no Python either."""
 SHOWS_PROGRESS = {"supportsProgressReporting": True}
 
 
@@ -22,11 +28,12 @@ def launch(path: Any, **more: Any) -> dict[str, Any]:
 
 
 @BOTH
-def test_supports_cancel_request(client: DapClient, runtime: bool) -> None:
+@pytest.mark.parametrize("expression", [FOREVER, LOCKED])
+def test_supports_cancel_request(client: DapClient, runtime: bool, expression: str) -> None:
     """An expression without an end is ended on the stopped thread, which serves the next request at once."""
     client.launch(launch(COMPILED, runtime=runtime), {COMPILED: [line(COMPILED, "helper")]})
     stop = client.wait_for_stop()
-    wanted = {"expression": FOREVER, "frameId": stop.frames()[0].id, "context": "repl"}
+    wanted = {"expression": expression, "frameId": stop.frames()[0].id, "context": "repl"}
     endless = client.send("evaluate", wanted)
     client.request("cancel", {"requestId": endless.seq})
     assert endless.response()["message"] == "cancelled"
@@ -34,6 +41,40 @@ def test_supports_cancel_request(client: DapClient, runtime: bool) -> None:
     assert "not being served" in client.failure("cancel", {"requestId": endless.seq})
     stop.resume()
     assert client.wait_for_end() == 0
+
+
+@BOTH
+@pytest.mark.parametrize("expression", [f"(__import__('sys').__stderr__.write('waits\\n'), {FOREVER})", LOCKED])
+def test_a_thread_goes_on_through_an_expression_without_an_end(
+    client: DapClient, runtime: bool, expression: str
+) -> None:
+    client.launch(launch(COMPILED, runtime=runtime, redirectOutput=True), {COMPILED: [line(COMPILED, "helper")]})
+    stop = client.wait_for_stop()
+    frame = stop.frames()[0].id
+    endless = client.send("evaluate", {"expression": expression, "frameId": frame, "context": "repl"})
+    client.wait_for_event("output", where=lambda body: "waits" in body["output"])
+    late = client.send("evaluate", {"expression": "q", "frameId": frame, "context": "repl"})
+    stop.resume()
+    assert endless.response()["message"] == "cancelled"
+    assert late.response()
+    assert client.wait_for_end() == 0
+
+
+@BOTH
+def test_what_cannot_be_cancelled_is_said_instead_of_silence(client: DapClient, runtime: bool) -> None:
+    """Only the main thread takes signals: on another a wait for a lock has no end but its own."""
+    client.launch(launch(PAIR, runtime=runtime, redirectOutput=True), {PAIR: [line(PAIR, "first")]})
+    stop = client.wait_for_stop()
+    wanted = {"expression": LOCKED, "frameId": stop.frames()[0].id, "context": "repl"}
+    endless, other = client.send("evaluate", wanted), client.send("scopes", {"frameId": wanted["frameId"]})
+    client.wait_for_event("output", where=lambda body: "waits" in body["output"])
+    client.request("cancel", {"requestId": endless.seq})
+    assert endless.response()["message"] == "cancelled"
+    client.wait_for_event("output", where=lambda body: "outside of Python" in body["output"])
+    assert "lock.acquire])]`, which waits outside of Python" in other.response()["message"]
+    assert "waits outside of Python" in client.failure("scopes", {"frameId": wanted["frameId"]})
+    assert stop.resume()["allThreadsContinued"] is runtime
+    client.request("disconnect", {"terminateDebuggee": True})
 
 
 def test_a_request_that_waits_for_another_is_cancelled_before_it_begins(client: DapClient) -> None:

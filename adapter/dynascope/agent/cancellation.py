@@ -7,13 +7,21 @@ is over only when nothing is left to be raised.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import signal
 import threading
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 _raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+_WAKING: Any = getattr(signal, "SIGURG", None)
+"""A signal that does nothing to a program that has no handler for it."""
+
+
+def _wake(number: int, frame: Any) -> None:
+    """The first Python that a woken thread runs: `Cancelled` is raised here, and ends the wait."""
 
 
 class Cancelled(BaseException):
@@ -29,6 +37,10 @@ class Cancellation:
         self._cancelled: set[int] = set()
         self._running: dict[int, int] = {}
         """By request: the thread that serves it."""
+        self._struck: set[int] = set()
+        """Those that run and are to end."""
+        self._wakeable: set[int] = set()
+        """Idents of the threads that a signal takes out of a wait in C: the main one, while it serves a look."""
 
     def expect(self, request_id: int) -> None:
         """The request is about to be handed to a stopped thread."""
@@ -41,36 +53,77 @@ class Cancellation:
             self._waiting.discard(request_id)
 
     def cancel(self, request_id: int) -> None:
-        """End that look, or do not begin it; nothing when it is over. Any thread."""
+        """End that look, or do not begin it; nothing when it is over. Any thread.
+
+        To be repeated: a signal that comes just before the thread begins to wait does not wake it.
+        """
         with self._lock:
-            ident = self._running.pop(request_id, None)
+            ident = self._running.get(request_id)
             if ident is not None:
-                _raise_in(ctypes.c_ulong(ident), ctypes.py_object(Cancelled))
+                if request_id not in self._struck:
+                    self._struck.add(request_id)
+                    _raise_in(ctypes.c_ulong(ident), ctypes.py_object(Cancelled))
+                if ident in self._wakeable:
+                    signal.pthread_kill(ident, _WAKING)
             elif request_id in self._waiting:
                 self._cancelled.add(request_id)
+
+    def cancel_all(self) -> None:
+        """The session is over. Any thread."""
+        with self._lock:
+            looks = [*self._waiting, *self._running]
+        for request_id in looks:
+            self.cancel(request_id)
 
     def run(self, request_id: int, look: Callable[[], Result]) -> Result:
         """Do the look on the current thread; raises Cancelled."""
         ident = threading.get_ident()
+        with self._woken_by_signal(ident):
+            try:
+                with self._lock:
+                    self._waiting.discard(request_id)
+                    if request_id in self._cancelled:
+                        self._cancelled.discard(request_id)
+                        raise Cancelled
+                    self._running[request_id] = ident
+                return look()
+            finally:
+                self._over(request_id)
+
+    @contextlib.contextmanager
+    def _woken_by_signal(self, ident: int) -> Iterator[None]:
+        """Only the main thread runs handlers of signals, and a program's own handler stays."""
+        if (
+            threading.current_thread() is not threading.main_thread()
+            or _WAKING is None
+            or signal.getsignal(_WAKING) is not signal.SIG_DFL
+        ):
+            yield
+            return
+        signal.signal(_WAKING, _wake)
+        self._wakeable.add(ident)
         try:
-            with self._lock:
-                self._waiting.discard(request_id)
-                if request_id in self._cancelled:
-                    self._cancelled.discard(request_id)
-                    raise Cancelled
-                self._running[request_id] = ident
-            return look()
+            yield
         finally:
-            self._over(request_id)
+            with self._lock:
+                self._wakeable.discard(ident)
+            signal.signal(_WAKING, signal.SIG_DFL)
 
     def _over(self, request_id: int) -> None:
         """From here on nobody can cancel; a cancel that has not struck yet strikes here, not in the program."""
         try:
             with self._lock:
-                was_cancelled = self._running.pop(request_id, None) is None
+                was_cancelled = self._is_over(request_id)
             # taking it back (with NULL) leaves CPython's flag up, and 3.11 then never runs another instruction
             for _ in range(1_000 if was_cancelled else 0):
                 pass
         except Cancelled:
             with self._lock:
-                self._running.pop(request_id, None)
+                self._is_over(request_id)
+
+    def _is_over(self, request_id: int) -> bool:
+        """Forget the look; whether it was to end."""
+        self._running.pop(request_id, None)
+        was_struck = request_id in self._struck
+        self._struck.discard(request_id)
+        return was_struck

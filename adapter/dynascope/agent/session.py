@@ -166,6 +166,7 @@ class Agent:
             self._unhook()
             self._awaited.add(_DYNAMO)
         self._end_recording()
+        self.stops.cancellation.cancel_all()
         self.stops.release()
         self.suspension.close()
         self.configured.set()

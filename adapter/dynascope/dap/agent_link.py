@@ -17,6 +17,7 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.errors import RequestError, cause
+from dynascope.dap.looks import Looks
 from dynascope.dap.transport import no_delay
 from dynascope.wire import channel
 from dynascope.wire.from_agent import Failure, FromAgent, Hello, Reply
@@ -38,6 +39,7 @@ class AgentLink:
         self._writer = writer
         self._last_id = 0
         self._pending: dict[int, Answer] = {}
+        self.looks = Looks(lambda id: self.tell(Cancel(request_id=id)), self._refuse)
         self.closed = False
 
     def next_id(self) -> int:
@@ -55,6 +57,10 @@ class AgentLink:
         if self.closed:
             answer(Failure(id=request.id, message=GONE))
             return
+        if (why := self.looks.why_not(request)) is not None:
+            answer(Failure(id=request.id, message=why))
+            return
+        self.looks.asked(request)
         self._pending[request.id] = answer
         self._writer.write(channel.encode(request))
 
@@ -72,6 +78,7 @@ class AgentLink:
         except asyncio.CancelledError:
             if self._pending.pop(request.id, None) is not None:
                 self.tell(Cancel(request_id=request.id))
+                self.looks.cancelled(request.id)
             raise
         if isinstance(result, Failure):
             raise RequestError(result.message)
@@ -83,6 +90,7 @@ class AgentLink:
             while line := await self._reader.readline():
                 message = channel.decode_from_agent(line)
                 if isinstance(message, (Reply, Failure)):
+                    self.looks.answered(message.id)
                     answer = self._pending.pop(message.id, None)
                     if answer is not None:
                         answer(message)
@@ -96,9 +104,16 @@ class AgentLink:
             self.close()
         return None
 
+    def _refuse(self, request_id: int, why: str) -> None:
+        """Answer a request that the agent has not answered."""
+        answer = self._pending.pop(request_id, None)
+        if answer is not None:
+            answer(Failure(id=request_id, message=why))
+
     def close(self) -> None:
         """Close the channel; every request still open fails."""
         self.closed = True
+        self.looks.forget()
         self._writer.close()
         pending, self._pending = self._pending, {}
         for id, answer in pending.items():

@@ -147,6 +147,7 @@ class Program(ABC):
     async def adopt(self, agent: AgentLink) -> None:
         """Take an agent that said hello into the session, and configure it. Raises RequestError."""
         self.agent = agent
+        agent.looks.say = self.say
         self.in_background(self._read_agent(agent))
         alone = self.debugpy is None
         request = Configure(
@@ -206,6 +207,8 @@ class Program(ABC):
             case Resumed():
                 self._sources_changed("removed", notice.documents)
                 self.stops.remove_thread(notice.thread_ident)
+                if self.agent is not None:
+                    self.agent.looks.gone_on(notice.thread_ident)
                 self.look_at_waiting()
             case SourcesLoaded():
                 self._sources_changed("new", notice.sources)

@@ -85,19 +85,27 @@ class Client:
 
     def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> Future[msgspec.Raw]:
         """Send a request; the future holds the body of its response, or RequestFailed."""
+        return self._send(command, arguments)[1]
+
+    def _send(self, command: str, arguments: Mapping[str, Any] | None) -> tuple[int, Future[msgspec.Raw]]:
         future: Future[msgspec.Raw] = Future()
         with self._lock:
             if self._closed:
                 future.set_exception(AdapterGone(self._last_words()))
-                return future
+                return self._seq, future
             self._seq += 1
             self._pending[self._seq] = future
             self._write({"type": "request", "seq": self._seq, "command": command, "arguments": dict(arguments or {})})
-        return future
+            return self._seq, future
 
     def request(self, command: str, arguments: Mapping[str, Any] | None, body: type[Body]) -> Body:
-        """Send a request and wait for its response's body. Raises RequestFailed; Ctrl-C interrupts the wait."""
-        raw = self.send(command, arguments).result()
+        """Send a request and wait for its response's body. Raises RequestFailed; Ctrl-C cancels the request."""
+        number, future = self._send(command, arguments)
+        try:
+            raw = future.result()
+        except KeyboardInterrupt:
+            self.send("cancel", {"requestId": number})
+            raise
         try:
             return msgspec.json.decode(raw, type=body)
         except msgspec.DecodeError as error:

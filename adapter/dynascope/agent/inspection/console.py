@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TextIO
 
 import torch
 
+from dynascope.agent.cancellation import Cancelled
 from dynascope.agent.inspection import concrete
 from dynascope.agent.inspection.comptime import context_of
 from dynascope.agent.inspection.concrete import type_text
@@ -146,7 +147,7 @@ class Console:
                 else:
                     with output:
                         value = _execute(tree, world)
-        except EvaluationError:
+        except (EvaluationError, Cancelled):
             raise
         except BaseException as error:  # an expression may raise anything, SystemExit too; the program must not see it
             raise EvaluationError(_sentence(error) + (_HIDES if hidden else "")) from error

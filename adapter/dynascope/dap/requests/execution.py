@@ -31,6 +31,7 @@ async def continue_(session: Session, call: Call[ResumeArguments]) -> Body:
         return resume(session, call)
     session.client.succeed(call, {"allThreadsContinued": False})
     tell_alone(session, call.arguments.thread_id)
+    agent.looks.goes_on(ident, lambda: None)
     agent.send(Resume(id=agent.next_id(), thread_ident=ident, command="continue"), lambda result: None)
     return ANSWERED
 
@@ -79,7 +80,7 @@ def resume(session: Session, call: Call[Any]) -> Body:
     if stop is None or not stop.notice.own_loop or agent is None:
         if program.debugpy is None:
             return {"allThreadsContinued": False} if call.command == "continue" else None
-        return session.pass_to_debugpy(call)
+        return _resume_all(program, call)
 
     def answer(result: Reply | Failure) -> None:
         if isinstance(result, Failure):
@@ -91,7 +92,26 @@ def resume(session: Session, call: Call[Any]) -> Body:
         id=agent.next_id(), thread_ident=stop.notice.thread_ident, command=cast("ResumeCommand", call.command)
     )
     program.stops.remove_thread(stop.notice.thread_ident)
+    agent.looks.goes_on(stop.notice.thread_ident, lambda: None)
     agent.send(request, answer)
+    return ANSWERED
+
+
+def _resume_all(program: Program, call: Call[Any]) -> Body:
+    """debugpy answers `continue` when the first thread goes on: where none does before long, we do."""
+    assert program.debugpy is not None
+    answered = False
+
+    def answer(response: Envelope) -> None:
+        nonlocal answered
+        if not answered:
+            answered = True
+            program.client.respond(call, response)
+
+    program.debugpy.forward(call.command, call.raw, answer)
+    if program.agent is not None:
+        goes_on = Envelope("response", 0, success=True, body=raw({"allThreadsContinued": True}))
+        program.agent.looks.goes_on(None, lambda: answer(goes_on))
     return ANSWERED
 
 

@@ -9,6 +9,7 @@ from dynascope.dap.agent_link import AgentLink
 from dynascope.dap.call import ANSWERED, Body, Call
 from dynascope.dap.errors import RequestError
 from dynascope.dap.frame_names import named, needs_agent, wants_parameters
+from dynascope.dap.looks import OVER
 from dynascope.dap.merge import Stop, agents_stack, merged_stack
 from dynascope.dap.program import Program
 from dynascope.dap.protocol.arguments import (
@@ -32,7 +33,7 @@ def stop_of(session: Session, id: int) -> tuple[AgentLink, Stop] | None:
     program = session.running()
     stop = program.stops.of_id(id)
     if stop is None or program.agent is None:
-        raise RequestError("That compile-time stop is over: the program has gone on.")
+        raise RequestError(OVER)
     return program.agent, stop
 
 
