@@ -48,6 +48,8 @@ def test_stack_trace_is_paged(client: DapClient) -> None:
     one_by_one = [stop.stack_trace(start, 1)["stackFrames"][0]["name"] for start in range(total)]
     assert one_by_one == [frame["name"] for frame in whole["stackFrames"]]
     assert stop.stack_trace(1, 2)["totalFrames"] == total
+    for rest in (stop.stack_trace(1), stop.stack_trace(1, 0)):
+        assert rest == {"stackFrames": whole["stackFrames"][1:], "totalFrames": total}
 
 
 def test_steps_through_an_inlined_call_and_out_to_the_running_program(client: DapClient) -> None:

@@ -25,6 +25,9 @@ from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID, FormattedStackBody, StackFrame
 from dynascope.wire.to_agent import FormatStack, Scopes, Variables
 
+_ALL = 1 << 30
+"""More frames than any stack has."""
+
 
 def stop_of(session: Session, id: int) -> tuple[AgentLink, Stop] | None:
     """Who answers for a frame id or variablesReference: None means debugpy. Raises RequestError if stale."""
@@ -57,7 +60,11 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
             response.body = raw(merged_stack(stop, shown, response.body, start))
         session.client.respond(call, response)
 
-    program.debugpy.forward("stackTrace", call.raw, merge)
+    wanted = call.raw
+    if start and not levels and isinstance(wanted, Raw):
+        # debugpy then answers, against DAP, with the frames before `startFrame` too
+        wanted = raw(msgspec.json.decode(wanted) | {"levels": _ALL})
+    program.debugpy.forward("stackTrace", wanted, merge)
     return ANSWERED
 
 
