@@ -109,12 +109,22 @@ def test_a_child_inherits_compiled_autograd(spawn: Callable[..., DapClient]) -> 
     assert (False, "AddmmBackward0 [!0 NodeCall 2]") in family.stops
 
 
-@pytest.mark.parametrize("starts_sessions", [True, False])
-def test_inductors_compile_workers_are_left_alone(client: DapClient, starts_sessions: bool) -> None:
+@pytest.mark.parametrize(
+    ("method", "starts_sessions", "pool", "debugger"),
+    [
+        ("subprocess", True, "SubprocPool", "False"),
+        ("subprocess", False, "SubprocPool", "False"),
+        ("fork", True, "TrackedProcessPoolExecutor", "None"),  # pydevd's modules are there, and no debugger
+        ("spawn", True, "TrackedProcessPoolExecutor", "False"),
+    ],
+)
+def test_inductors_compile_workers_are_left_alone(
+    client: DapClient, method: str, starts_sessions: bool, pool: str, debugger: str
+) -> None:
     asked: list[Body] = []
     client.handlers["startDebugging"] = lambda arguments: asked.append(arguments) or {}
     client.initialize(supportsStartDebuggingRequest=starts_sessions)
-    client.launch(launch(WORKING))
+    client.launch(launch(WORKING, args=[method]))
     assert client.wait_for_end() == 0
-    assert client.output("stdout").split() == ["SubprocPool", "[]"]
+    assert client.output("stdout").split() == [pool, debugger]
     assert asked == [] and "undebugged" not in client.output("console")

@@ -10,6 +10,7 @@ from typing import Any
 
 from dynascope.agent.session import Agent
 from dynascope.agent.suspension import pydevd
+from dynascope.agent.suspension.child_processes import starts_torchs_own
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.own_loop import OwnLoop
 from dynascope.wire import channel
@@ -90,6 +91,8 @@ class _Session:
 
     def has_forked(self) -> None:
         """debugpy tells of its own children; without it somebody has to, once."""
+        if starts_torchs_own():
+            return
         told, self._fork_told = self._fork_told, True
         if not told and self.agent.suspension.kind == "own loop":
             self.agent.tell(Output(category="console", output=_FORKED))

@@ -1,9 +1,9 @@
-"""Processes that torch itself starts, which no user has written and nobody debugs."""
+"""Processes that torch starts for itself, and multiprocessing: which no user has written and nobody debugs."""
 
 from __future__ import annotations
 
-_PARTS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C/_")
-"""Of command lines: inductor's compile workers, and probes of the CPU's instructions."""
+_PARTS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C/_", "multiprocessing.resource_tracker")
+"""Of command lines: inductor's compile workers, probes of the CPU's instructions, and what tidies up after pools."""
 
 
 def is_torchs(command_line: str) -> bool:

@@ -1,13 +1,16 @@
 """Asks one of inductor's compile workers, which are processes, who is in it."""
 
+import sys
+
 from torch._inductor import config
 
 config.compile_threads = 2
+config.worker_start_method = sys.argv[1]
 
 from torch._inductor.async_compile import AsyncCompile  # noqa: E402
 
-DEBUGGERS = "[name for name in __import__('sys').modules if name.startswith(('pydevd', 'debugpy'))]"
+DEBUGGER = "getattr(__import__('sys').modules.get('_pydevd_bundle.pydevd_constants'), 'get_global_debugger', bool)()"
 
 if __name__ == "__main__":
     pool = AsyncCompile.process_pool()
-    print(type(pool).__name__, pool.submit(eval, DEBUGGERS).result())
+    print(type(pool).__name__, pool.submit(eval, DEBUGGER).result())

@@ -18,7 +18,7 @@ from typing import Any, Literal
 from dynascope.agent.clock import this_threads_clock
 from dynascope.agent.internals.eval_frame import unseen
 from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
-from dynascope.agent.suspension.child_processes import but_torchs_own
+from dynascope.agent.suspension.child_processes import but_for_torchs_own, but_torchs_own
 from dynascope.agent.suspension.entry_breakpoints import EntryBreakpoints
 from dynascope.agent.suspension.interface import EntryBreakpoint, LinePassed, Suspension
 from dynascope.agent.suspension.line_stops import LineStops
@@ -94,6 +94,8 @@ class PydevdSuspension(Suspension):
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
         self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
         self._replace(pydev_monkey, "patch_args", but_torchs_own(pydev_monkey.patch_args))
+        applies = but_for_torchs_own(pydev_monkey._get_apply_arg_patching)
+        self._replace(pydev_monkey, "_get_apply_arg_patching", applies)
         step = self._step_over, self.runtime_steps_over
         asks_twice = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
         self._steps = RuntimeSteps(self._pydevd, pydevd_api.PyDevdAPI, *step, self._lines_stopped_at, asks_twice)
