@@ -7,7 +7,6 @@ a second connection to `dynascope.listen()`), and only after it said hello is th
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import os
 import sys
@@ -17,15 +16,16 @@ from typing import Any
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap import borrow, children, launch, listening
+from dynascope.dap import children, launch, listening
 from dynascope.dap.agent_link import AgentListener, connect_to_agent, open_listener
 from dynascope.dap.breakpoints import DebugpyBreakpoint
 from dynascope.dap.call import Body, Call
 from dynascope.dap.errors import RequestError, TransportError, cause
+from dynascope.dap.injection import inject
 from dynascope.dap.link import Link
 from dynascope.dap.log import logger
 from dynascope.dap.merge import merged_stopped
-from dynascope.dap.program import HELLO_TIMEOUT, Answer, Program, decode_body
+from dynascope.dap.program import Answer, Program, decode_body
 from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, raw
 from dynascope.dap.protocol.start import AttachArguments, LaunchArguments, for_debugpy
@@ -145,32 +145,11 @@ class ProgramWithDebugpy(Program):
                 assert address is not None
                 await self.adopt(await connect_to_agent(address.host, address.port, self._token))
             else:
-                await self._inject()
+                assert self.debugpy is not None
+                listener = self._listener = AgentListener()
+                await self.adopt(await inject(self.debugpy, listener))
         except RequestError as error:
             self.say(f"There will be no compile-time stops. {error}")
-
-    async def _inject(self) -> None:
-        assert self.debugpy is not None
-        listener = self._listener = AgentListener()
-        await listener.open()
-        expression = borrow.injection(listener.address, listener.token)
-        request = self.debugpy.request("evaluate", {"expression": expression, "context": "repl"})
-        try:
-            response = await asyncio.wait_for(request, HELLO_TIMEOUT)
-        except TimeoutError:
-            raise RequestError("debugpy did not start the agent: the program does not react.") from None
-        if not response.success:
-            raise RequestError(f"debugpy could not start the agent: {response.message}")
-        if why := _text(decode_body(response).get("result", "''")):
-            raise RequestError(why)
-        try:
-            agent = await asyncio.wait_for(listener.accept(), HELLO_TIMEOUT)
-        except TimeoutError:
-            raise RequestError(
-                f"The agent in the program did not connect back within {HELLO_TIMEOUT:.0f} seconds. "
-                "If the program runs on another machine or in a container, have it call dynascope.listen()."
-            ) from None
-        await self.adopt(agent)
 
     # ---- messages from debugpy
 
@@ -295,11 +274,3 @@ class ProgramWithDebugpy(Program):
 def _bytes(message: Envelope) -> bytes:
     """The body, unread."""
     return bytes(message.body) if isinstance(message.body, Raw) else b""
-
-
-def _text(result: str) -> str:
-    """The string whose repr() debugpy shows as the result of an evaluation."""
-    try:
-        return str(ast.literal_eval(result))
-    except (SyntaxError, ValueError):
-        return result

@@ -5,7 +5,7 @@ Field names are DAP's (camelCase on the wire); https://microsoft.github.io/debug
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -296,6 +296,3 @@ class FormattedStackBody(DapStruct):
     stack_frames: list[StackFrame]
     parameters: list[list[Parameter] | None]
     """None for a frame that is no function's."""
-
-
-JsonObject = dict[str, Any]

@@ -7,7 +7,6 @@ pydevd. What it relies on was measured on debugpy 1.6.0 to 1.8.22, with sys.sett
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import threading
@@ -17,23 +16,21 @@ from typing import Any, Literal
 
 from dynascope.agent.clock import this_threads_clock
 from dynascope.agent.internals.eval_frame import unseen
-from dynascope.agent.internals.generated_code import GeneratedCode, is_hashable
 from dynascope.agent.suspension.child_processes import but_for_torchs_own, but_torchs_own
+from dynascope.agent.suspension.concealing import hide_our_files, hide_unhashable_code
 from dynascope.agent.suspension.entry_breakpoints import EntryBreakpoints
+from dynascope.agent.suspension.hosting import check_hosts
 from dynascope.agent.suspension.interface import EntryBreakpoint, LinePassed, Suspension
 from dynascope.agent.suspension.line_stops import LineStops
 from dynascope.agent.suspension.reentry import refuse_reentry
 from dynascope.agent.suspension.resuming import Resuming
 from dynascope.agent.suspension.runtime_steps import RuntimeSteps
-from dynascope.agent.suspension.start_events import StartEvents
 from dynascope.agent.suspension.symbolic_frame import chain
+from dynascope.agent.suspension.tracing_off import TracingOff
 from dynascope.agent.suspension.uninterrupted import uninterrupted
-from dynascope.agent.user_code import OUR_FOLDER
-from dynascope.wire.dap import Source, StackFrame
+from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import Configure
-
-_SELF_TEST = "dynascope self-test"
 
 
 def is_loaded() -> bool:
@@ -65,6 +62,7 @@ class PydevdSuspension(Suspension):
         )
         from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
         from _pydevd_bundle.pydevd_additional_thread_info import any_thread_stepping, set_additional_thread_info
+        from _pydevd_bundle.pydevd_frame_utils import FramesList
 
         self.debug_dynamo = False
         self._pydevd: Any = pydevd_constants.get_global_debugger()
@@ -83,14 +81,11 @@ class PydevdSuspension(Suspension):
             names.CMD_STEP_RETURN: "stepOut",
             names.CMD_STEP_RETURN_MY_CODE: "stepOut",
         }
-        self._self_test()
+        check_hosts(self._pydevd, FramesList(), self._info())
         self._originals: list[tuple[Any, str, Any]] = []
-        self._generated_code = GeneratedCode()
-        self._start_events = StartEvents(self._has_breakpoint_in, self._starts_matter)
-        self._untraced: set[int] = set()
-        """Idents of the threads on which pydevd's tracing stays off, because it would break the program."""
-        self._hide_our_files()
-        self._show_no_unhashable_code()
+        self._tracing = TracingOff(self._pydevd, self._has_breakpoint_in, self._starts_matter)
+        hide_our_files(self._pydevd, self._replace)
+        hide_unhashable_code(self._pydevd, self._replace)
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
         self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
         self._replace(pydev_monkey, "patch_args", but_torchs_own(pydev_monkey.patch_args))
@@ -116,52 +111,6 @@ class PydevdSuspension(Suspension):
         return ours + [os.path.dirname(path) if path.endswith("__init__.py") else path for path in files if path]
 
     # ---- at start
-
-    def _self_test(self) -> None:
-        """Show pydevd a symbolic frame and read it back as debugpy's stackTrace does."""
-        from _pydevd_bundle.pydevd_frame_utils import FramesList
-
-        pydevd, frames = self._pydevd, FramesList()
-        source = Source(path=os.path.abspath("dynascope-self-test"))
-        frames.append(chain([StackFrame(id=1, name=_SELF_TEST, line=1, column=1, source=source)], None))
-        with pydevd.suspended_frames_manager.track_frames(pydevd) as tracker:
-            tracker.track(_SELF_TEST, frames)
-            message = pydevd.cmd_factory.make_get_thread_stack_message(
-                pydevd, 0, _SELF_TEST, None, None, must_be_suspended=True
-            ).as_dict
-        rows = message["body"]["stackFrames"]
-        if [row["line"] for row in rows] != [1] or _SELF_TEST not in rows[0]["name"]:
-            raise RuntimeError(f"pydevd showed our frame as {rows!r}")
-        info = self._info()
-        for name in ("pydev_state", "pydev_step_cmd", "pydev_original_step_cmd", "pydev_step_stop"):
-            getattr(info, name)
-        for name in ("post_method_as_internal_command", "set_trace_for_frame_and_parents", "disable_tracing"):
-            getattr(pydevd, name)
-
-    def _hide_our_files(self) -> None:
-        """Our frames are the debugger's own: never traced, stepped into or shown. By path, so that no user file is."""
-        pydevd, shown = self._pydevd, self._pydevd.dont_trace_external_files
-
-        @functools.wraps(shown)  # pydevd compares its name and its patterns
-        def dont_trace_external_files(path: str) -> bool:
-            return path.startswith(OUR_FOLDER) or bool(shown(path))
-
-        self._replace(pydevd, "dont_trace_external_files", dont_trace_external_files)
-        cache = pydevd.get_cache_file_type()
-        for key in [key for key in list(cache) if str(key[1]).startswith(OUR_FOLDER)]:
-            cache.pop(key, None)
-
-    def _show_no_unhashable_code(self) -> None:
-        """pydevd keeps what it knows of a frame by its code object: on one that has no hash its stack requests die."""
-        file_type = self._pydevd.get_file_type
-
-        def get_file_type(frame: Any, *args: Any, **kwargs: Any) -> Any:
-            code = getattr(frame, "f_code", None)
-            if isinstance(code, types.CodeType) and not is_hashable(code):
-                return self._pydevd.PYDEV_FILE
-            return file_type(frame, *args, **kwargs)
-
-        self._replace(self._pydevd, "get_file_type", get_file_type)
 
     def _look_before_and_after(self) -> None:
         """Learn that pydevd suspends threads, and keep Dynamo from seeing pydevd's own Python meanwhile (3.11)."""
@@ -267,16 +216,15 @@ class PydevdSuspension(Suspension):
     def compile_begins(self) -> Literal[True] | None:
         if self.debug_dynamo or getattr(threading.current_thread(), "pydev_do_not_trace", False):
             return None
-        self._pydevd.disable_tracing()
-        self._start_events.begin()
+        self._tracing.begin()
         return True
 
     def compile_ends(self, token: Any) -> None:
-        self._look_at_generated_code()
+        notice = self._tracing.look_at_generated_code()
+        if notice is not None:
+            self.on_notice(notice)
         if token:
-            self._start_events.end()
-        if token and not self._pydevd.pydb_disposed and threading.get_ident() not in self._untraced:
-            self._pydevd.enable_tracing()
+            self._tracing.end()
 
     def _has_breakpoint_in(self, code: types.CodeType) -> bool:
         lines = self._lines_stopped_at(code.co_filename)
@@ -291,18 +239,6 @@ class PydevdSuspension(Suspension):
         pydevd = self._pydevd
         return bool(
             pydevd.has_plugin_line_breaks or pydevd.function_breakpoint_name_to_breakpoint or self._anybody_steps()
-        )
-
-    def _look_at_generated_code(self) -> None:
-        """pydevd raises into the program when it traces code that has no hash: not on this thread, then."""
-        code, thread = self._generated_code.new_unhashable(), threading.current_thread()
-        if code is None or thread.ident is None or thread.ident in self._untraced:
-            return
-        self._untraced.add(thread.ident)
-        self.on_notice(
-            f"{code.co_filename}:{code.co_firstlineno}: debugpy cannot trace the code that Dynamo generated for "
-            f"{code.co_name} (constants without a hash) and would break the program. From here on only compile-time "
-            f"stops work on the thread {thread.name}.\n"
         )
 
     # ---- steps that cross between tracing and running
@@ -324,7 +260,7 @@ class PydevdSuspension(Suspension):
         self._steps.forget()
 
     def finish_step_at_runtime(self, frame: types.FrameType | None, passed: Sequence[LinePassed] = ()) -> None:
-        if frame is None or threading.get_ident() in self._untraced:
+        if frame is None or self._tracing.stays_off:
             return
         self._step_over(frame)
         self._steps.watch(passed)
