@@ -141,7 +141,8 @@ def test_scalars_of_a_cpu_graph_say_so():
 
 @pytest.mark.parametrize("name", ON_ONE_GPU)
 def test_what_is_said_of_a_scalar_is_what_torch_does(name: str, fake_cuda: None, monkeypatch: pytest.MonkeyPatch):
-    decide = dynamo.AutogradCompilerInstance.move_graph_nodes_to_cuda
+    with compiled_autograd.record():  # from its first use on it has wrapped what is replaced here
+        decide = dynamo.AutogradCompilerInstance.move_graph_nodes_to_cuda
     judged: list[tuple[list[int], list[int]]] = []
 
     def move_graph_nodes_to_cuda(self: Any, graph: torch.fx.Graph) -> list[int]:
