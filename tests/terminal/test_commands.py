@@ -91,6 +91,17 @@ def test_a_scope_the_frame_has_not(debug):
 def test_a_node_of_a_backward_has_other_scopes_than_locals(debug):
     _, out = debug("locals\nquit", "backward")
     assert "has no Locals (Dynamo keeps none here); it has Inputs, Graph: `expand Inputs`" in out
+    _, out = debug("inputs\nquit", "backward")
+    assert "has no Inputs" not in out and "there is no command" not in out
+
+
+def test_a_breakpoint_in_the_place_of_another_says_what_that_was(debug):
+    _, out = debug(
+        'break --hit "% 2" program.py:2\nbreak program.py:2, one == 1\nbreak program.py:2\nbreak program.py:2\nquit'
+    )
+    assert "There is one breakpoint to a place: it was, at hits % 2." in out
+    assert "it was if one == 1." in out
+    assert out.count("one breakpoint to a place") == 2
 
 
 def test_expressions(debug):

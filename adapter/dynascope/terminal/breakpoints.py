@@ -110,6 +110,10 @@ class Breakpoints:
         self._next += 1
         return new
 
+    def at(self, location: Location) -> UserBreakpoint | None:
+        """The one there."""
+        return next((one for one in self if one.location == location), None)
+
     def get(self, number: int) -> UserBreakpoint | None:
         return self._all.get(number)
 

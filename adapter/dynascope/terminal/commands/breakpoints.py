@@ -87,9 +87,14 @@ def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> 
         options.check(when, location)
     except locations.BadLocation as error:
         raise CommandError(str(error)) from error
-    one = session.breakpoints.add(location, replace(when, condition=condition), temporary)
+    when = replace(when, condition=condition)
+    before = session.breakpoints.at(location)
+    replaced = before.when if before is not None and not temporary and before.when != when else None
+    one = session.breakpoints.add(location, when, temporary)
     _send(session, [one])
     session.printer.say(str(one))
+    if replaced is not None:
+        session.printer.say(f"    There is one breakpoint to a place: it was{str(replaced) or ' without condition'}.")
 
 
 def _find(session: Session, word: str) -> UserBreakpoint:

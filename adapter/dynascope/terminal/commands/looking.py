@@ -41,6 +41,13 @@ _SCOPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
         "Where a graph has ended (`catch codegen`): what is restored around it, how, by which code.",
     ),
     ("Compile", ("compile",), "Show this compile: id, attempt, backend, reason, config that is not the default."),
+    ("Inputs", ("inputs",), "In a backward: show the inputs of its graph."),
+    ("Sizes", ("sizes",), "In a backward: show the sizes that are inputs of its graph."),
+    ("Scalars", ("scalars",), "In a backward: show the numbers that are inputs of its graph."),
+    ("Hooks", ("hooks",), "In a backward: show the hooks that it calls."),
+    ("Saved Tensors", ("saved",), "In a backward: show what the forward has saved for this node."),
+    ("Forward", ("forward",), "In a backward: show the line of the forward that made this node."),
+    ("Passes", ("passes",), "In a backward: show what each pass has done to its graph, behind its last node."),
 )
 for _title, _names, _help in _SCOPES:
     _scope_command(_title, _help, *_names)
