@@ -79,3 +79,19 @@ def test_modules_that_were_traced() -> None:
         modules = {module.path: module for module in session.agent.reading.modules()}
     here = modules[str(Path(__file__))]
     assert here.is_user_code and here.symbol_status == "traced in 1 compile"
+
+
+def test_modules_are_there_while_their_first_compile_is_under_way() -> None:
+    def traced(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    found: list[tuple[str, str | None]] = []
+    session = ScriptedSession()
+    session.at_stop = lambda session: found.extend(
+        (each.path, each.symbol_status) for each in session.agent.reading.modules()
+    )
+    session.break_at(__file__, traced.__code__.co_firstlineno + 1)
+    with session.attached():
+        torch.compile(traced, backend="eager")(torch.ones(3))
+        assert found == [(__file__, "traced in 1 compile")]
+        assert [each.path for each in session.agent.reading.modules()] == [__file__]

@@ -10,7 +10,7 @@ import sys
 import traceback
 import types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.documents import Documents
@@ -60,7 +60,10 @@ class Reading:
         return self._documents.text(reference)
 
     def modules(self) -> list[Module]:
-        """The files that Dynamo has traced code of, with the number of compiles; any thread."""
+        """The files that Dynamo has traced code of, with the number of compiles, those under way too; any thread."""
+        traced = Counter(self._traced)
+        for codes in self._hook.threads.traced_by_compiles() if self._hook is not None else ():
+            traced.update(_files(codes))
         names = {getattr(module, "__file__", None): name for name, module in list(sys.modules.items())}
         return [
             Module(
@@ -71,14 +74,14 @@ class Reading:
                 is_user_code=is_user_code(real_path(path)),
                 symbol_status=f"traced in {count} compile{'s' if count > 1 else ''}",
             )
-            for path, count in dict(self._traced).items()
+            for path, count in traced.items()
         ]
 
     # ---- compiling threads
 
     def compiled(self, traced: list[types.CodeType]) -> None:
         """A compile is over that traced these."""
-        self._traced.update({code.co_filename for code in traced if not code.co_filename.startswith("<")})
+        self._traced.update(_files(traced))
 
     def _graph_done(self, module: Any) -> None:
         try:
@@ -108,3 +111,8 @@ class Reading:
             self._failed = True
             text = f"dynascope failed to keep a graph for reading; the compile goes on.\n{traceback.format_exc()}"
             self._send(Output(category="important", output=text))
+
+
+def _files(codes: Iterable[types.CodeType]) -> set[str]:
+    """Of code that has one."""
+    return {code.co_filename for code in codes if not code.co_filename.startswith("<")}

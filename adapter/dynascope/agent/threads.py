@@ -103,6 +103,11 @@ class Threads:
         outermost = self.current().outermost
         return [] if outermost is None else tracing.traced_codes(outermost)
 
+    def traced_by_compiles(self) -> list[list[types.CodeType]]:
+        """The code that each compile under way has traced so far; any thread."""
+        outermost = [state.outermost for _, state in self.items()]
+        return [tracing.traced_codes(translator) for translator in outermost if translator is not None]
+
     def codes_being_compiled(self) -> list[types.CodeType]:
         """One for each thread that compiles."""
         outermost = [state.outermost for _, state in self.items()]
