@@ -138,7 +138,8 @@ def test_tensors_are_written_as_fx_writes_them() -> None:
     def function(x: Any, whole: Any) -> Any:
         y = x.relu()
         size = x.shape[0] * 2
-        return y + whole.sum(), size  # STOP
+        line = torch.ones(3)
+        return y + whole.sum(), size, line  # STOP
 
     def look(stop: Stopped) -> None:
         rows = stop.scope("Locals")
@@ -150,6 +151,7 @@ def test_tensors_are_written_as_fx_writes_them() -> None:
         assert inside["shape"].value == f"torch.Size([{symbol}, 16])"
         assert stop.below(inside["shape"])["0"].value == f"{symbol} = 8"
         assert inside["stride"].value == "(16, 1)"
+        assert stop.below(rows["line"])["stride"].value == "(1,)"
         assert (inside["dtype"].value, inside["device"].value) == ("torch.float32", "cpu")
         assert (inside["layout"].value, inside["requires_grad"].value) == ("torch.strided", "False")
         assert inside["node"].value == f"%y : f32[{symbol}, 16] = call_method[target=relu](args = (%l_x_,))"

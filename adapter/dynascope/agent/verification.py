@@ -231,6 +231,8 @@ class Verification:
         )
         if asked.id in self._stopped_at and state.message.startswith(_NOT_YET):
             state.message = HAS_STOPPED
+        if asked.log_message:
+            state.message = state.message.replace("it stops", "it logs")
         state.message = hit_counts.with_what_counts(state.message, asked, self._runs_are_debugged)
         if line != asked.line:
             state.message = f"Line {asked.line} has no code: moved to line {line}. {state.message}"

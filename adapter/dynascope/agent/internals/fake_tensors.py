@@ -156,8 +156,9 @@ def tensor_text(tensor: torch.Tensor) -> str:
 
 
 def stride_text(tensor: torch.Tensor) -> str:
-    """`(16, 1)`, or why there is none (sparse and nested tensors)."""
+    """`(16, 1)`, `(1,)`, or why there is none (sparse and nested tensors)."""
     try:
-        return f"({', '.join(symbolic_text(step) for step in tensor.stride())})"
+        steps = [symbolic_text(step) for step in tensor.stride()]
+        return f"({steps[0]},)" if len(steps) == 1 else f"({', '.join(steps)})"
     except Exception as error:
         return f"none: {str(error).splitlines()[0]}"
