@@ -272,13 +272,25 @@ def test_an_error_of_several_lines_keeps_its_point():
 
 
 def test_the_text_of_a_report_counts_and_places_hooks():
-    weight = torch.ones(1, requires_grad=True)
-    weight.register_hook(lambda gradient: gradient)
+    one, two = (torch.ones(1, requires_grad=True) for _ in range(2))
+
+    def hook(gradient: torch.Tensor) -> torch.Tensor:
+        return gradient
+
+    def backwards(*hooked: torch.Tensor) -> list[str]:
+        for weight in hooked:
+            weight.register_hook(hook)
+        one.grad = two.grad = None
+        (one * two).backward()
+        return str(runs[-1]).splitlines()
+
+    place = f"{__file__}:{hook.__code__.co_firstlineno}"
     with compiled_autograd.enable(eager) as runs:
-        weight.exp().backward()
-    lines = str(runs[0]).splitlines()
-    assert "3 nodes, 1 hook" in lines[0] and "1 hooks" not in lines[0]
-    assert any(line.startswith("  tensor_pre_hook of NodeCall 2: ") and __file__ in line for line in lines)
+        first, second, third = backwards(one), backwards(two), backwards()
+    assert "4 nodes, 1 hook" in first[0] and "1 hooks" not in first[0]
+    assert first[3].startswith("  tensor_pre_hook of NodeCall ") and first[3].endswith(f"hook ({place})")
+    assert "2 hooks" in second[0] and second[3].startswith("  tensor_pre_hook of NodeCall 2, 3: ")
+    assert "2 hooks" in third[0] and not any("tensor_pre_hook" in line for line in third)
 
 
 def test_what_a_debugger_saw_captured_is_known_when_it_is_reused(monkeypatch: pytest.MonkeyPatch):

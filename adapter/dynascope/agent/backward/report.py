@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,11 +19,6 @@ class HookCall:
     function: str | None = None
     path: str | None = None
     line: int | None = None
-
-    def __str__(self) -> str:
-        """`post_hook of NodeCall 3: check (train.py:12)`."""
-        place = f" ({self.path}:{self.line})" if self.path is not None else ""
-        return f"{self.kind} of NodeCall {self.node_call}: {self.function or 'written in C++'}{place}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +82,8 @@ class BackwardRun:
         nodes, hooks = _count(len(self.node_calls), "node"), _count(len(self.hooks), "hook")
         lines = [f"backward {self.number}: {how} {self.compile_id}, {nodes}, {hooks}"]
         lines += [f"  {reason}" for reason in self.reasons]
-        lines += [f"  {hook}" for hook in self.hooks]
+        if self.captured or self.capture_failed:  # else they were told when it was captured
+            lines += [f"  {text}" for text in _hook_texts(self.hooks)]
         lines += [
             f"  {device}: {_count(each.count, 'input')}, {_count(each.bytes, 'byte')}"
             for device, each in self.inputs.items()
@@ -102,6 +98,16 @@ class BackwardRun:
         if self.error is not None:
             lines.append(f"  raised {self.error}")
         return "\n".join(lines)
+
+
+def _hook_texts(hooks: Sequence[HookCall]) -> list[str]:
+    """`post_hook of NodeCall 3: check (train.py:12)`: a line for each function, which may hook many nodes."""
+    nodes: dict[str, list[str]] = {}
+    for hook in hooks:
+        place = f" ({hook.path}:{hook.line})" if hook.path is not None else ""
+        function = hook.function or ("function not known" if hook.kind != "cpp_tensor_pre_hook" else "written in C++")
+        nodes.setdefault(f"{hook.kind} of NodeCall {{}}: {function}{place}", []).append(str(hook.node_call))
+    return [text.replace("{}", ", ".join(calls), 1) for text, calls in nodes.items()]
 
 
 def _count(number: int, noun: str) -> str:
