@@ -14,6 +14,7 @@ from tests.dap.client import TIMEOUT, Body, DapClient, Stop
 from tests.dap.marks import line, program
 
 FORKING = program("forking.py")
+UNDEBUGGED = program("undebugged_child.py")
 WORKERS = program("workers.py")
 LOADING = program("loading.py")
 WORKING = program("compile_workers.py")
@@ -85,6 +86,25 @@ def test_a_forked_child_without_a_session_of_its_own_runs_on(client: DapClient, 
     assert "parent 9.0 7" in client.output("stdout")
     why = "this client starts no sessions" if runtime else "only this process is debugged"
     assert client.output("console").count("runs on undebugged, as all will: ") == 1 and why in client.output("console")
+
+
+def test_a_forked_child_that_debugpy_does_not_follow_stops_nowhere(client: DapClient) -> None:
+    lines = [line(UNDEBUGGED, "traced"), line(UNDEBUGGED, "called")]
+    client.launch(launch(UNDEBUGGED, subProcess=False), {UNDEBUGGED: lines})
+    seen = []
+    while (event := client.wait_for_event("stopped", "terminated"))["event"] == "stopped":
+        seen.append(Stop(client, event["body"]).where()[0])
+        if len(seen) == 1:
+            ended = client.output("stdout").split("\n")[:2]
+            # the child's compile is no news of the parent's breakpoint
+            said = [
+                each["body"]["breakpoint"].get("message", "") for each in client.events if each["event"] == "breakpoint"
+            ]
+            assert not [each for each in said if "Compiled already" in each], client.transcript()
+        Stop(client, event["body"]).resume()
+    assert ended == ["child", "child's thread"]
+    assert seen == ["traced [0/0]", "called", "called"]
+    assert "with `subProcess` false only this process is debugged" in client.output("console")
 
 
 @pytest.mark.parametrize("how", ["fork", "spawn"])

@@ -18,9 +18,9 @@ from dynascope.wire.from_agent import Output
 from dynascope.wire.to_agent import Detach, ToAgent
 
 _FORKED = (
-    "dynascope: a child process was forked; it runs on undebugged, as all will: without debugpy (`runtime` is false) "
-    "only this process is debugged.\n"
+    "dynascope: a child process was forked; it runs on undebugged, as all will: {} only this process is debugged.\n"
 )
+_WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false"}
 _session: _Session | None = None
 _fork_handled = False
 
@@ -90,17 +90,18 @@ class _Session:
             self.end()
 
     def has_forked(self) -> None:
-        """debugpy tells of its own children; without it somebody has to, once."""
+        """debugpy tells of the children that it follows; of others somebody has to, once."""
         if starts_torchs_own():
             return
         told, self._fork_told = self._fork_told, True
-        if not told and self.agent.suspension.kind == "own loop":
-            self.agent.tell(Output(category="console", output=_FORKED))
+        suspension = self.agent.suspension
+        if not told and not suspension.follows_children:
+            self.agent.tell(Output(category="console", output=_FORKED.format(_WHY[suspension.kind])))
 
     def forget_in_child(self) -> None:
         self._ended = True
+        self._channel.abandon()  # first: what the child's agent undoes is no news for the parent's adapter
         self.agent.abandon()
-        self._connection.close()  # this process's copy: `shutdown` would end the parent's
 
 
 def _choose_suspension(runtime: bool) -> tuple[Suspension, str | None]:

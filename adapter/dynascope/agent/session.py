@@ -154,8 +154,11 @@ class Agent:
 
     def abandon(self) -> None:
         """In a forked child: forget the session, whose adapter and threads are the parent's."""
+        self._not_yet_imported()
+        atexit.unregister(self._breakpoints.explain_at_exit)
         self._unhook()
         self.stops.release()
+        self.suspension.leave_child()
         self.suspension.close()
 
     def uninstall(self) -> None:

@@ -87,6 +87,7 @@ class Channel:
         self._lock = threading.Lock()
         self._on_message = on_message
         self._on_close = on_close
+        self._abandoned = False
         self._thread = threading.Thread(target=self._read, name="dynascope channel", daemon=True)
         prepare_thread(self._thread)
 
@@ -95,6 +96,8 @@ class Channel:
 
     def send(self, message: Message) -> None:
         """Send, or drop the message when the adapter is gone: `on_close` then runs on the reader thread."""
+        if self._abandoned:
+            return
         line = encode(message)
         try:
             with self._lock:
@@ -107,6 +110,11 @@ class Channel:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
+
+    def abandon(self) -> None:
+        """In a forked child: send nothing more, and close this copy alone, for `shutdown` would end the parent's."""
+        self._abandoned = True
+        self._socket.close()
 
     def _read(self) -> None:
         try:

@@ -134,6 +134,14 @@ class Suspension:
         """Stop the running program at these, and at none of those before; any thread. Returns ids of those refused."""
         return {each.id for each in wanted}
 
+    @property
+    def follows_children(self) -> bool:
+        """Whether a child process that the program forks becomes a session of its own, or is told of as one."""
+        return False
+
+    def leave_child(self) -> None:
+        """In a forked child: nothing may stop in it that nobody is there to resume."""
+
     def hide_thread(self, thread: threading.Thread) -> None:
         """Keep a thread of ours, not started yet, out of every debugger's sight."""
 

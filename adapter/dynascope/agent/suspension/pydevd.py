@@ -282,5 +282,25 @@ class PydevdSuspension(Suspension):
         pydevd = self._pydevd
         return not pydevd.get_use_libraries_filter() or bool(pydevd._files_filtering.in_project_roots(path))
 
+    @property
+    def follows_children(self) -> bool:
+        return bool((sys.modules["pydevd"].SetupHolder.setup or {}).get("multiprocess"))  # type: ignore[attr-defined]
+
+    def leave_child(self) -> None:
+        """A child that debugpy does not follow is traced all the same: its first stop would last for ever."""
+        if self.follows_children:
+            return
+        from _pydev_bundle import pydev_monkey
+
+        if getattr(self._constants, "PYDEVD_USE_SYS_MONITORING", False):
+            from _pydevd_sys_monitoring import pydevd_sys_monitoring
+
+            pydevd_sys_monitoring.stop_monitoring(all_threads=True)
+        else:
+            self._pydevd.disable_tracing()
+            threading.settrace(None)  # type: ignore[arg-type]
+        pydev_monkey.undo_patch_thread_modules()  # threads that the child starts would be traced
+        self._constants.set_global_debugger(None)
+
     def hide_thread(self, thread: threading.Thread) -> None:
         hide_thread(thread)
