@@ -37,7 +37,9 @@ class AllBreakpoints:
         self._send = send
         self._stops = stops
         self._backward = backward
+        self._suspension = suspension
         self._hook: Hook | None = None
+        self._end_backend_calls: Callable[[], None] = lambda: None
         runs_are_debugged = suspension.kind == "pydevd"
         self._roots = CompiledRoots()
         self._of_runs = RunBreakpoints(runs_are_debugged, self._roots)
@@ -56,9 +58,13 @@ class AllBreakpoints:
         self.events.begin(hook)
         self._verification.dynamo_is_there()
         self._of_runs.begin(hook)
+        from dynascope.agent.internals.backend_calls import BackendCalls  # imports torch: not before the program has
+
+        self._end_backend_calls = BackendCalls(self._suspension.backend_begins, self._suspension.backend_ends).remove
 
     def end(self) -> None:
         """Nothing stops any more; what was put into Dynamo and into the program is taken out."""
+        self._end_backend_calls()
         self._of_runs.end()
         self._of_generated.end()
         self._hook = None

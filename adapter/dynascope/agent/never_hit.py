@@ -11,12 +11,21 @@ from dynascope.agent.user_code import real_path
 NEVER_HIT = "Never hit."
 """How every such message begins: the adapter knows them by it."""
 
+_BY_THE_COMPILER = (
+    ', or only Dynamo itself called it while it compiled, which debugpy does not watch: set "debugDynamo": true '
+    "(`--debug-dynamo` at the prompt)"
+)
 
-def why_never_traced(path: str, name: str) -> str:
-    """Of a function that Dynamo has never traced, by its qualified name; a sentence."""
+
+def why_never_traced(path: str, name: str, runs_are_debugged: bool) -> str:
+    """Of a function that Dynamo has never traced, by its qualified name; a sentence.
+
+    `runs_are_debugged`: a call by the program would have stopped, one by Dynamo (of a fake kernel, say) would not.
+    """
     if not is_imported(path):
         return f"{NEVER_HIT} Its file was never imported."
-    return f"{NEVER_HIT} {name} was not called, or not in compiled code, or had been compiled before."
+    elsewhere = _BY_THE_COMPILER if runs_are_debugged else ""
+    return f"{NEVER_HIT} {name} was not called, or not in compiled code, or had been compiled before{elsewhere}."
 
 
 def why_not_stopped(breakpoint: Breakpoint) -> str | None:

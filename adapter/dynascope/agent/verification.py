@@ -198,7 +198,8 @@ class Verification:
         key = None if code is None else key_of(code, path)
         if key is not None and state.line in self._awaited.get(key, ()):
             return f"Never hit. What follows the graph break before it in {key.name} was never compiled."
-        return why_never_traced(path, "its function" if key is None else key.name)
+        name = "its function" if key is None else key.name
+        return why_never_traced(path, name, self._runs_are_debugged and not self.compiler_is_debugged)
 
     def _refresh(self, paths: Iterable[str]) -> list[BreakpointState]:
         """Every state that is another now, of those in these files and of those by name."""

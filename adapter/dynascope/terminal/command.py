@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import signal
 import sys
 from collections.abc import Iterable
@@ -51,6 +52,7 @@ class LikePython(click.Command):
 @click.option("--runtime/--no-runtime", default=True, show_default=True, help="Debug the running program too.")
 @click.option("--just-my-code/--no-just-my-code", default=True, show_default=True, help="Step over library code.")
 @click.option("--stop-on-entry", is_flag=True, help="Stop at the program's first line.")
+@click.option("--debug-dynamo", is_flag=True, help="Stop in Dynamo's own Python too; compiling is then much slower.")
 @click.option("--record/--no-record", default=True, show_default=True, help="Keep what Dynamo decides in .dynascope/.")
 @click.option(
     "--compiled-autograd",
@@ -74,6 +76,7 @@ def debug(
     runtime: bool,
     just_my_code: bool,
     stop_on_entry: bool,
+    debug_dynamo: bool,
     record: bool,
     compiled_autograd: str | None,
     command_file: Iterable[str] | None,
@@ -95,6 +98,7 @@ def debug(
         runtime=runtime,
         just_my_code=just_my_code,
         stop_on_entry=stop_on_entry,
+        debug_dynamo=debug_dynamo,
         record=record,
         compiled_autograd=compiled_autograd,
         # keeps its lines and ours in order
@@ -127,5 +131,8 @@ def _program(module: str | None, code: str | None, target: tuple[str, ...]) -> P
     try:
         open(target[0], "rb").close()
     except OSError as error:
-        raise click.UsageError(f"cannot read {target[0]}: {error.strerror}") from error
+        name = target[0]
+        is_module = name.isidentifier() and importlib.util.find_spec(name) is not None
+        hint = f"; `-m {name}` debugs the module of that name" if is_module else ""
+        raise click.UsageError(f"cannot read {name}: {error.strerror}{hint}") from error
     return Program("program", target[0], target[1:])

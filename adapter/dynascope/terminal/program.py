@@ -18,6 +18,7 @@ class Program:
     runtime: bool = True
     just_my_code: bool = True
     stop_on_entry: bool = False
+    debug_dynamo: bool = False
     record: bool = True
     environment: dict[str, str] = field(default_factory=dict)
     compiled_autograd: str | None = None
@@ -51,6 +52,7 @@ class Program:
             "runtime": self.runtime,
             "justMyCode": self.just_my_code,
             "stopOnEntry": self.stop_on_entry,
+            "debugDynamo": self.debug_dynamo,
             "record": self.record,
             "compiledAutograd": self.compiled_autograd or False,
             # One prompt serves one process; children of the program run on undebugged.

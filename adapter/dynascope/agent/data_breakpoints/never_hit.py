@@ -41,7 +41,7 @@ def _why_not_compiled(watch: Watch) -> str:
         return f"Never hit. Nothing was compiled in which {on.what} could be watched."
     if on.path == ANYWHERE:
         return f"Never hit. {on.function} was not called, or not in compiled code, or had been compiled before."
-    return why_never_traced(on.path, on.function)
+    return why_never_traced(on.path, on.function, runs_are_debugged=False)
 
 
 def _compiled(watch: Watch) -> str:

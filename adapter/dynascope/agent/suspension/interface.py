@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
 from dynascope.agent.user_code import NEVER_TRACED, is_user_code
@@ -108,6 +108,12 @@ class Suspension:
         return None
 
     def compile_ends(self, token: Any) -> None: ...
+
+    def backend_begins(self, files: Collection[str]) -> Any:
+        """Amid a compile a backend is called whose functions are in these files; returns a token for `backend_ends`."""
+        return None
+
+    def backend_ends(self, token: Any) -> None: ...
 
     def runtime_steps_in(self) -> bool:
         """Whether a runtime `stepIn` is under way on this thread, so that it may end in a compile."""

@@ -28,6 +28,7 @@ from dynascope.agent.suspension.runtime_steps import RuntimeSteps
 from dynascope.agent.suspension.symbolic_frame import chain
 from dynascope.agent.suspension.tracing_off import TracingOff
 from dynascope.agent.suspension.uninterrupted import uninterrupted
+from dynascope.agent.user_code import is_user_code, real_path
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import Configure
@@ -225,6 +226,19 @@ class PydevdSuspension(Suspension):
             self.on_notice(notice)
         if token:
             self._tracing.end()
+
+    def backend_begins(self, files: Collection[str]) -> Literal[True] | None:
+        """A backend of the program's own runs as any of its functions; one of a library where it has a breakpoint."""
+        if self.debug_dynamo or self._tracing.stays_off or not (self._pydevd.breakpoints or self._starts_matter()):
+            return None
+        if not any(is_user_code(real_path(each)) or self._lines_stopped_at(each) for each in files):
+            return None
+        self._tracing.end()
+        return True
+
+    def backend_ends(self, token: Any) -> None:
+        if token:
+            self._tracing.begin()
 
     def _has_breakpoint_in(self, code: types.CodeType) -> bool:
         lines = self._lines_stopped_at(code.co_filename)

@@ -1,0 +1,68 @@
+"""Calls of backends: the one part of a compile in which Dynamo runs Python of the program's own."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dynascope.agent.internals.wrapping import Wrapping
+
+_WRAPPED = ("_torchdynamo_orig_backend", "compiler_fn", "__wrapped__", "fn")
+"""Where wrappers of Dynamo's and of `torch.compile` keep the backend that they were given (2.0)."""
+_COMPILERS = ("fw_compiler", "bw_compiler", "inference_compiler")
+_MOST = 16
+
+
+class BackendCalls:
+    """Wraps `output_graph.OutputGraph.call_user_compiler` (2.0)."""
+
+    def __init__(self, begins: Callable[[set[str]], Any], ends: Callable[[Any], None]) -> None:
+        """`begins` gets the files of the backend's functions, `ends` what `begins` has returned. Neither raises."""
+        from torch._dynamo import output_graph
+
+        graph_class: Any = output_graph.OutputGraph
+        call = graph_class.call_user_compiler
+
+        def call_user_compiler(self: Any, *args: Any, **kwargs: Any) -> Any:
+            token = begins(set(_files(self.compiler_fn)))
+            try:
+                return call(self, *args, **kwargs)
+            finally:
+                ends(token)
+
+        self._wrapping = Wrapping()
+        self._wrapping.put(graph_class, "call_user_compiler", call_user_compiler)
+
+    def remove(self) -> None:
+        self._wrapping.remove()
+
+
+def _files(backend: Any) -> Iterator[str]:
+    """Files of the functions that a backend is made of, by plain attributes: nothing of it is called.
+
+    `functools.partial`, the wrappers of `torch.compile`, `backends.common.AotAutograd` (2.0) with its compilers.
+    """
+    waiting, seen = [backend], 0
+    while waiting and seen < _MOST:
+        each, seen = waiting.pop(), seen + 1
+        if isinstance(each, functools.partial):
+            waiting += [each.func, *(each.keywords.get(name) for name in _COMPILERS)]
+            continue
+        if isinstance(each, types.MethodType):
+            each = each.__func__
+        if isinstance(each, types.FunctionType):
+            yield each.__code__.co_filename
+        else:
+            for cls in type(each).__mro__:
+                called = cls.__dict__.get("__call__")
+                if isinstance(called, types.FunctionType):
+                    yield called.__code__.co_filename
+                    break
+        kept = getattr(each, "__dict__", None)
+        if type(kept) is dict:
+            waiting += [kept[name] for name in _WRAPPED if name in kept]
+            given = kept.get("kwargs")
+            if type(given) is dict:
+                waiting += [given[name] for name in _COMPILERS if name in given]
