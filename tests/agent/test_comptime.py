@@ -314,7 +314,36 @@ def from_the_package(x: Any) -> Any:
 
 class Watcher:
     def look(self, ctx: Any) -> None:
+        assert isinstance(self, Watcher)
         ctx.print_locals()
+
+    @classmethod
+    def looks(cls, ctx: Any) -> None:
+        assert cls is Watcher
+        ctx.print_locals()
+
+    def by_its_own(self, x: Any) -> Any:
+        comptime(self.look)
+        return x + 1
+
+
+WATCHER = Watcher()
+
+
+def by_a_method(x: Any) -> Any:
+    comptime(WATCHER.look)
+    return x + 1
+
+
+def by_a_class_method(x: Any) -> Any:
+    comptime(WATCHER.looks)
+    return x + 1
+
+
+def by_a_lambda_with_defaults(x: Any) -> Any:
+    number = 3
+    comptime(lambda ctx, n=number, *, tensor=x: print(f"x = {n} {tensor.size(0)}"))
+    return x + 1
 
 
 def by_a_lambda(x: Any) -> Any:
@@ -332,7 +361,19 @@ def in_a_generator(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "function", [make_closure(comptime), imports_it, names_it, from_the_package, by_a_lambda, in_a_generator]
+    "function",
+    [
+        make_closure(comptime),
+        imports_it,
+        names_it,
+        from_the_package,
+        by_a_lambda,
+        by_a_lambda_with_defaults,
+        by_a_method,
+        by_a_class_method,
+        WATCHER.by_its_own,
+        in_a_generator,
+    ],
 )
 def test_it_may_be_reached_in_any_way(function: Any) -> None:
     graphs: list[int] = []
@@ -370,6 +411,16 @@ def test_a_library_function_that_calls_it_leaves_no_guard_on_its_module() -> Non
         del sys.modules["a_library"]
     assert plain.guards == ours.guards
     assert plain_code == ours_code
+
+
+@pytest.mark.parametrize("name", ["print_locals", "print_value_stack", "print_bt", "print_disas"])
+def test_a_frame_that_is_not_there_is_said_to_be_missing(name: str) -> None:
+    def function(x: Any) -> Any:
+        getattr(comptime, name)(stacklevel=3)
+        return x + 1
+
+    with pytest.raises(Exception, match="There are no 3 frames above this one"):
+        compiled(function, torch.ones(2), fullgraph=True)
 
 
 def test_a_function_with_free_variables_is_refused_as_pytorchs_does() -> None:

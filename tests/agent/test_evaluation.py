@@ -52,7 +52,9 @@ class Model(torch.nn.Module):
             return y * factor
 
         self.seen.append(x)
-        return inner(self.layers(x)) * items[0]  # STOP
+        bound = self.helper
+        result = inner(self.layers(x)) * items[0]  # STOP
+        return result + 0 * bound(x)
 
 
 def stop_in_model(look: Any) -> Model:
@@ -91,6 +93,8 @@ def test_the_type_says_when_a_dynamic_size_went_in_as_a_number() -> None:
         ("self.layers(x)", "f32[8, 4]"),
         ("self.helper(x).shape", "torch.Size([8, 4])"),
         ("self.width() + 1", "5"),
+        ("bound(x).shape", "torch.Size([8, 4])"),
+        ("bound.__func__.__name__", "'helper'"),
         ("self.twice", "2"),
         ("inner(x)", "f32[8, 16]"),
         ("len(self.seen)", "1"),

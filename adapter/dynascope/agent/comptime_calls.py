@@ -12,11 +12,12 @@ from dynascope.agent.inspection.comptime import context_of
 from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.shadow import Shadow
 from dynascope.agent.internals.comptime_context import ComptimeContext
-from dynascope.agent.internals.contents import Constant, NestedFunction, Parts, Real, Unrealised
+from dynascope.agent.internals.contents import Constant, Entries, Items, NestedFunction, Parts, Real, Unrealised
 from dynascope.agent.internals.isolation import reading_only, static_fake_mode
 from dynascope.agent.internals.kinds import contents
 from dynascope.agent.internals.side_effects import SideEffects
 from dynascope.agent.internals.tracing import code_of, line_of, output_of
+from dynascope.agent.internals.variables import is_variable, key_variable
 from dynascope.wire.from_agent import Output
 
 _PRINTS = frozenset({"print_disas", "print_value_stack", "print_locals", "print_bt"})
@@ -48,7 +49,7 @@ def answer(translator: Any, method: str, given: dict[str, Any]) -> Any:
         elif method == "sleep":
             context.sleep(_constant(given["sec"], effects))
         elif method == "__call__":
-            _function(given["fn"], effects)(context)
+            _function(given["fn"], context, effects)(context)
     if method == "breakpoint":
         _stop(context)
     return None
@@ -77,7 +78,7 @@ def _constant(value: Any, effects: SideEffects) -> Any:
     raise TypeError("dynascope.comptime: this argument must be a constant at compile time.")
 
 
-def _function(variable: Any, effects: SideEffects) -> Any:
+def _function(variable: Any, context: ComptimeContext, effects: SideEffects) -> Any:
     """The function to call with the context."""
     match contents(variable, effects):
         case Real(function) | Unrealised(function) if isinstance(function, (types.FunctionType, types.MethodType)):
@@ -88,11 +89,28 @@ def _function(variable: Any, effects: SideEffects) -> Any:
                     "comptime function must not have free variables, but these variables were free: "
                     f"{made.code.co_freevars}"
                 )
-            return types.FunctionType(made.code, made.globals, made.name)
-        case Parts(parts={"__func__": function, "__self__": owner}):
-            receiver = contents(owner, effects)
-            return types.MethodType(_function(function, effects), getattr(receiver, "value", None))
+            return _with_defaults(made, context, effects)
+        case Parts(parts={"__self__": owner} as parts, real=real) if "__func__" in parts or "__func__" in real:
+            plain: Any = real.get("__func__")
+            function = plain if plain is not None else _function(parts["__func__"], context, effects)
+            return types.MethodType(function, getattr(contents(owner, effects), "value", None))
     raise RuntimeError("unsupported argument to comptime: give it a function, a lambda or a method")
+
+
+def _with_defaults(made: NestedFunction, context: ComptimeContext, effects: SideEffects) -> types.FunctionType:
+    """The function that the program has made while Dynamo traced; a default that is no constant is a `ComptimeVar`."""
+
+    def given(variable: Any) -> Any:
+        held = contents(variable, effects)
+        return held.value if isinstance(held, (Constant, Real)) else context.variable(variable)
+
+    function = types.FunctionType(made.code, made.globals, made.name)
+    if is_variable(made.defaults) and isinstance(held := contents(made.defaults, effects), Items):
+        function.__defaults__ = tuple(map(given, held.items))
+    if is_variable(made.keyword_defaults) and isinstance(held := contents(made.keyword_defaults, effects), Entries):
+        named = {_constant(key_variable(key), effects): given(value) for key, value in held.entries.items()}
+        function.__kwdefaults__ = named
+    return function
 
 
 def _stop(ctx: ComptimeContext) -> None:

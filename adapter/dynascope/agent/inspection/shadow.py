@@ -154,6 +154,7 @@ class Shadow:
         if held.is_iterator:
             return object_stand_in(self, Named(variable), types.GeneratorType, None, held.parts, None)
         values = {name: self.of_variable(part) for name, part in held.parts.items() if part is not None}
+        values |= {name: self.of_real(part) for name, part in held.real.items()}
         if held.title in ("range", "slice"):
             return {"range": range, "slice": slice}[held.title](*values.values())
         if held.title == "partial" and "func" in values:

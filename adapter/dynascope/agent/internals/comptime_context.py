@@ -156,6 +156,14 @@ class ComptimeContext(_pytorch.ComptimeContext):  # type: ignore[misc]
         for variable in self._at(stacklevel).stack:
             print(f"- {self._reads.text(variable)}", file=file)
 
+    def print_bt(self, *, file: Any = None, stacklevel: int = 0) -> None:
+        self._at(stacklevel)
+        super().print_bt(file=file, stacklevel=stacklevel)
+
+    def print_disas(self, *, file: Any = None, stacklevel: int = 0) -> None:
+        self._at(stacklevel)
+        super().print_disas(file=file, stacklevel=stacklevel)
+
     def graph_break(self, msg: str = "ComptimeContext.graph_break") -> None:
         graph_break = super().graph_break
         with self._reads.act("graph_break"):

@@ -93,6 +93,9 @@ class Parts:
     rest: Sequence[object] | None = None
     """What an iterator gives next, where that can be told without advancing it: variables, tuples of them, numbers."""
 
+    real: dict[str, object] = field(default_factory=dict)
+    """Parts that are real objects, which Dynamo has made no variable of."""
+
 
 @dataclass(slots=True)
 class NestedFunction:

@@ -192,11 +192,13 @@ def _method(_: object, known: dict[str, Any], effects: SideEffects) -> Contents:
     function = known.get("im_func", known.get("fn"))  # `im_func` and `im_self` since 2.14; `fn` and `obj` before
     owner = known.get("im_self", known.get("obj"))
     plain = _constant_value(function, effects)
-    name = getattr(plain, "__qualname__", None) if isinstance(plain, types.FunctionType) else None
+    is_known = isinstance(plain, types.FunctionType)
     parts = {"__self__": owner} if is_variable(owner) else {}
     if is_variable(function):
         parts["__func__"] = function
-    return Parts(f"bound method {name or 'of'}", parts)
+    name = getattr(plain, "__qualname__", None) if is_known else None
+    real = {"__func__": plain} if is_known and not is_variable(function) else {}
+    return Parts(f"bound method {name or 'of'}", parts, real=real)
 
 
 def _partial(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
