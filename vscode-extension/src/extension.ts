@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { AdapterProcess } from './adapterProcess';
 import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './configuration';
 import { DEBUG_COMMANDS } from './debugCommands';
+import { hintsAtStops } from './hintsAtStops';
 import { chooseInterpreter } from './interpreter';
 import { LanguageServer } from './languageServer';
 import { missedStops } from './missedStops';
@@ -38,6 +39,7 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, stopText),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, missedStops),
+    vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, hintsAtStops),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),

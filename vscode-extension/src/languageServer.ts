@@ -1,7 +1,8 @@
 // The language client for `python -m dynascope lsp`, and a status item that says when the server is not running, and why.
 import * as vscode from 'vscode';
-import { CloseAction, DidChangeConfigurationNotification, ErrorAction, LanguageClient, State } from 'vscode-languageclient/node';
+import { CloseAction, DidChangeConfigurationNotification, ErrorAction, InlayHintRequest, LanguageClient, State } from 'vscode-languageclient/node';
 import { debugCommands } from './debugCommands';
+import { onHintsChanged, provideInlayHints } from './hintsAtStops';
 import { findInterpreter } from './interpreter';
 import { isProblem, preflight } from './preflight';
 import { showDocument } from './reportPanel';
@@ -24,6 +25,7 @@ class QuietClient extends LanguageClient {
 export class LanguageServer implements vscode.Disposable {
   private readonly status = vscode.languages.createLanguageStatusItem('dynascope', SELECTOR);
   private client: LanguageClient | undefined;
+  private readonly hints = onHintsChanged(() => this.refreshHints());
   private ended = 0;
   private told = false;
   private turn: Promise<void> = Promise.resolve();
@@ -55,7 +57,14 @@ export class LanguageServer implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.hints.dispose();
     this.status.dispose();
+  }
+
+  private refreshHints(): void {
+    if (this.client?.state !== State.Running) return;
+    const feature = this.client.getFeature(InlayHintRequest.method);
+    for (const { document } of vscode.window.visibleTextEditors) feature.getProvider(document)?.onDidChangeInlayHints.fire();
   }
 
   private async start(): Promise<void> {
@@ -82,7 +91,7 @@ export class LanguageServer implements vscode.Disposable {
     this.client = new QuietClient('dynascope', 'Dynascope', run, {
       documentSelector: SERVED,
       outputChannel: this.log,
-      middleware: { window: { showDocument } },
+      middleware: { window: { showDocument }, provideInlayHints },
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),

@@ -2,6 +2,7 @@
 export const CloseAction = { DoNotRestart: 1, Restart: 2 };
 export const ErrorAction = { Continue: 1, Shutdown: 2 };
 export const DidChangeConfigurationNotification = { type: 'workspace/didChangeConfiguration' };
+export const InlayHintRequest = { method: 'textDocument/inlayHint' };
 export const State = { Stopped: 1, Running: 2, Starting: 3 };
 
 interface Feature {
@@ -9,6 +10,7 @@ interface Feature {
 }
 interface Options {
   readonly documentSelector: Record<string, string>[];
+  readonly middleware: { provideInlayHints: (...given: unknown[]) => unknown };
   readonly errorHandler: { closed: () => { action: number; handled?: boolean } };
 }
 interface Run {
@@ -25,6 +27,7 @@ export class LanguageClient {
   state = State.Stopped;
   readonly capabilities: Record<string, unknown> = {};
   readonly notified: string[] = [];
+  hintsRefreshed = 0;
   constructor(
     readonly id: string,
     readonly name: string,
@@ -35,6 +38,9 @@ export class LanguageClient {
   }
   registerFeature(feature: Feature): void {
     feature.fillClientCapabilities(this.capabilities);
+  }
+  getFeature(): unknown {
+    return { getProvider: () => ({ onDidChangeInlayHints: { fire: () => void (this.hintsRefreshed += 1) } }) };
   }
   sendNotification(type: string): Promise<void> {
     this.notified.push(type);

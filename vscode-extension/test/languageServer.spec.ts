@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { LogOutputChannel } from 'vscode';
+import type { DebugAdapterTracker, DebugSession, LogOutputChannel } from 'vscode';
+import { hintsAtStops } from '../src/hintsAtStops';
 import { LanguageServer } from '../src/languageServer';
 import { clients, CloseAction, next, State } from './languageClient';
 import { interpreterThatSays } from './support';
@@ -36,6 +37,26 @@ test('settings that changed are told to a server that runs', async () => {
   await running.restart();
   await running.settingsChanged();
   expect(clients.map((client) => client.notified)).toEqual([['workspace/didChangeConfiguration']]);
+});
+
+test('no shape hints while a session is stopped, and those of now when it goes on or ends', async () => {
+  const running = server();
+  await running.restart();
+  const [client] = clients;
+  const hints = (): unknown => client?.options.middleware.provideInlayHints({}, {}, {}, () => ['hint']);
+  const track = (id: string): DebugAdapterTracker => hintsAtStops.createDebugAdapterTracker({ id } as DebugSession) as DebugAdapterTracker;
+  const [one, other] = [track('1'), track('2')];
+  expect(hints()).toEqual(['hint']);
+  for (const session of [one, other]) session.onDidSendMessage?.({ type: 'event', event: 'stopped' });
+  one.onWillReceiveMessage?.({ type: 'request', command: 'next' });
+  one.onDidSendMessage?.({ type: 'event', event: 'stopped' });
+  expect(hints()).toEqual([]);
+  one.onWillReceiveMessage?.({ type: 'request', command: 'continue' });
+  expect(hints()).toEqual([]);
+  other.onWillStopSession?.();
+  expect(hints()).toEqual(['hint']);
+  expect(client?.hintsRefreshed).toBe(4);
+  running.dispose();
 });
 
 test('a restart ends the client before', async () => {

@@ -127,6 +127,7 @@ const show = (message: string): Promise<string | undefined> => {
 };
 
 export const window = {
+  visibleTextEditors: [{ document: {} }],
   activeTextEditor: undefined as { document: { languageId: string; uri: FakeUri } } | undefined,
   showErrorMessage: show,
   showWarningMessage: show,

@@ -1,0 +1,34 @@
+// No shape hints while a session is stopped: they are of the last compile that has ended, the values beside them of this one.
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import * as vscode from 'vscode';
+import type { InlayHintsMiddleware } from 'vscode-languageclient';
+
+const stopped = new Set<string>();
+const changed = new vscode.EventEmitter<void>();
+
+/** The hints on the lines are others now. */
+export const onHintsChanged = changed.event;
+
+export const provideInlayHints: InlayHintsMiddleware['provideInlayHints'] = (document, range, token, next) =>
+  stopped.size > 0 ? [] : next(document, range, token);
+
+export const hintsAtStops: vscode.DebugAdapterTrackerFactory = {
+  createDebugAdapterTracker: ({ id }) => {
+    const goesOn = (): void => {
+      if (stopped.delete(id)) changed.fire();
+    };
+    return {
+      onDidSendMessage(message: DebugProtocol.ProtocolMessage) {
+        if (message.type !== 'event' || (message as DebugProtocol.Event).event !== 'stopped' || stopped.has(id)) return;
+        stopped.add(id);
+        changed.fire();
+      },
+      // Not at a step, which stops again at once: the lines would flicker.
+      onWillReceiveMessage(message: DebugProtocol.Request) {
+        if (message.command === 'continue') goesOn();
+      },
+      onWillStopSession: goesOn,
+      onExit: goesOn,
+    };
+  },
+};
