@@ -78,7 +78,8 @@ def _stopped(look: Look, run: Callable[[], Any], line: int | None = None, caught
                 name = f"{scope.name} of {frame.name.partition(' ')[0]}"
                 scopes[name] = _reader(stop.rows, scope.variables_reference)
         seen.append(Names(scopes))
-        look(seen[-1])
+        if len(seen) == 1:
+            look(seen[0])
 
     torch._dynamo.reset()
     session = Stopped(at_stop)
@@ -95,7 +96,7 @@ def _stopped(look: Look, run: Callable[[], Any], line: int | None = None, caught
         session.agent.uninstall()
         torch._dynamo.reset()
     session.raise_what_failed()
-    assert len(seen) == 1, "the program did not stop, or more than once"
+    assert seen, "the program did not stop"
 
 
 def _line(function: Any) -> int:
@@ -203,6 +204,29 @@ def constraint_violation(look: Look) -> None:
     _stopped(look, lambda: compiled(x, "double"), caught="specialization")
 
 
+# ---- where a graph has ended
+
+
+class Counted:
+    def __init__(self) -> None:
+        self.calls = 0
+
+
+def breaks(x: Any, counted: Any) -> Any:
+    y = x.sin()
+    kept = [y, x.cos()]
+    counted.calls += 1
+    made = Counted()
+    torch._dynamo.graph_break()
+    return kept[0] + kept[1] + y, made
+
+
+def graph_ended(look: Look) -> None:
+    """At a graph break, with its bytecode there: outputs, a list, an object and an attribute to restore."""
+    compiled = torch.compile(breaks, backend="eager")
+    _stopped(look, lambda: compiled(torch.ones(3), Counted()), caught="codegen")
+
+
 # ---- in a capture of compiled autograd
 
 
@@ -269,6 +293,7 @@ STOPS: dict[str, Callable[[Look], None]] = {
     "While Dynamo traces, where it is set": rarely_set,
     "When the backend fails": backend_failure,
     "When a size cannot stay dynamic": constraint_violation,
+    "Where a graph has ended": graph_ended,
     "At the backward of a compiled forward": aot_node,
     "When a captured backward is about to run": behind_aot_node,
     "When one in anomaly mode is about to run": checking_nans,
