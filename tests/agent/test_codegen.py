@@ -161,11 +161,11 @@ def caught(function: Any, *arguments: Any, condition: str | None = None, options
 
 
 class Rows:
-    """Every row of the scope at one stop, read three levels deep: `rows["restored"]["parts"].value`."""
+    """Every row of the scope at one stop, three levels deep: `rows["restored"]["parts"].value`."""
 
-    def __init__(self, session: ScriptedSession, name: str = NAME) -> None:
+    def __init__(self, session: ScriptedSession, name: str = NAME, depth: int = 3) -> None:
         stop = session.stops[-1]
-        self._session, self._ident = session, stop.message.thread_ident
+        self._session, self._ident, self._depth = session, stop.message.thread_ident, depth
         request = Scopes(id=1, thread_ident=self._ident, frame_id=stop.frames[0].id)
         scopes: ScopesBody = session.ask(request, ScopesBody)
         self.scopes = [scope.name for scope in scopes.scopes]
@@ -180,7 +180,7 @@ class Rows:
         for row in body.variables:
             here = (*path, row.name)
             self.texts[here], self.types[here] = row.value, row.type or ""
-            if row.variables_reference and len(here) < 3:
+            if row.variables_reference and len(here) < self._depth:
                 self._read(row.variables_reference, here)
 
     def below(self, *path: str) -> dict[str, str]:
@@ -279,6 +279,29 @@ def accumulates(x):
 def test_an_output_that_only_an_attribute_holds_has_its_name() -> None:
     stops, _ = caught(accumulates, torch.ones(3))
     assert "Outputs of the graph: x.grad" in told(stops[0]) or "Outputs of the graph: L['x'].grad" in told(stops[0])
+
+
+def test_an_export_puts_its_inputs_out_too() -> None:
+    session = ScriptedSession()
+    session.catch("codegen")
+    ways: list[str] = []
+    at = ("restored", "[0] return value", "[0]", "reconstruct")
+    session.at_stop = lambda session: ways.append(Rows(session, depth=4).texts[at])
+    with session.attached():
+        torch._dynamo.export(lambda x: [x, 1])(X)
+    assert ways == ["graph_out_0[0]"]
+
+
+def many_outputs(x):
+    return [x + i for i in range(1_000)]
+
+
+def test_of_many_outputs_the_first_are_told() -> None:
+    session = ScriptedSession()
+    session.catch("codegen")
+    with session.attached():
+        torch.compile(many_outputs, backend="eager")(X)
+    assert "return value[11]; … 988 more" in told(session.stops[0])
 
 
 def test_a_jump_on_data_goes_on_in_one_of_two_functions() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any, Literal
 
 from dynascope.agent.internals.frame_state import PRUNED
 from dynascope.agent.internals.tracing import Translator
+from dynascope.agent.internals.variables import fields, look_through_lazy
 
 PartKind = Literal["new objects", "hooks", "cells", "value", "side effects", "applied"]
 
@@ -94,6 +96,18 @@ class Ending:
             entries = sorted(self.codegen.graph_outputs.values(), key=lambda entry: entry.index)
             return [entry.variable for entry in entries]
         return [variable for frame in self.frames for _, variable in frame.values()][::-1]
+
+    @functools.cached_property
+    def index_by_id(self) -> dict[int, int]:
+        """Index of an output by the identity of its variable, and of its `proxy` (`TensorVariable.proxy`, 2.0)."""
+        found: dict[int, int] = {}
+        for index, variable in enumerate(self.outputs()):
+            seen, _ = look_through_lazy(variable)
+            proxy = None if seen is None else fields(seen).get("proxy")
+            for each in (variable, seen, proxy):
+                if each is not None:
+                    found.setdefault(id(each), index)
+        return found
 
     def temporaries(self) -> dict[str, object]:
         """Variable or source by the name of the local that keeps it (`PyCodegen.tempvars`, 2.0)."""

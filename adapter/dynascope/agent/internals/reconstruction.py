@@ -130,6 +130,9 @@ class _Reading:
         runs_out = "LocalGeneratorObjectVariable" in names
         source = known.get("source")
         if source is not None and not runs_out:
+            is_exported = self._effects.output.export  # (2.0): its inputs are outputs of the graph, too
+            if is_exported and type(known.get("mutation_type")).__name__ != "ValueMutationExisting":
+                return self._made_anew(seen, known, names, contents(seen, self._effects))
             if type(source).__name__ == "TempLocalSource":  # the code has made it already, and keeps it there
                 held = contents(seen, self._effects)
                 return Way("new object", f"{expression(source)}, a new {_what(held, names)}")
@@ -228,17 +231,10 @@ def index_of_output(variable: object, ending: Ending) -> int | None:
     seen, _ = look_through_lazy(variable)
     if seen is None:
         return None
-    wanted = fields(seen).get("proxy"), fields(seen).get("_tensor_var")  # the latter of a float, as it is put out
-    for index, output in enumerate(ending.outputs()):
-        other, _ = look_through_lazy(output)
-        if other is seen or (other is not None and (other is wanted[1] or _proxy(other) is wanted[0] is not None)):
-            return index
-    return None
-
-
-def _proxy(variable: object) -> object | None:
-    proxy: object | None = fields(variable).get("proxy")
-    return proxy
+    known = fields(seen)
+    handles = seen, known.get("_tensor_var"), known.get("proxy")  # the second of a float, as it is put out
+    found = (ending.index_by_id.get(id(each)) for each in handles if each is not None)
+    return next((index for index in found if index is not None), None)
 
 
 def _is_safe(value: object) -> bool:
