@@ -87,6 +87,15 @@ test('facts on the lines: squiggle, Problems row, hover, inlay hints, lens, quic
     await eventually(async () => assert.match(await visibleLine(page, 'if strength'), /mean\(\) > 0\.5/));
   });
 
+  await t.test('the lens with the sums opens the report', async () => {
+    await page.locator('.codelens-decoration a', { hasText: '1 break' }).first().click();
+    await page.locator('.tab', { hasText: 'Dynascope Report' }).waitFor();
+    const texts = () => Promise.all(page.frames().map((frame) => frame.locator('body').innerText({ timeout: 1_000 }).catch(() => '')));
+    await eventually(async () => assert.ok((await texts()).some((text) => text.includes('Slowest lines to trace') && text.includes(NAME))));
+    await workbench.screenshot('facts-report');
+    await openFile(page, file);
+  });
+
   await t.test('the lens debugs the compile of its function', async () => {
     await page.locator('.codelens-decoration a', { hasText: 'Debug its compile' }).first().click();
     await stoppedAt(page, NAME, lineOf(file, 'self.project(x)'));
