@@ -106,18 +106,18 @@ class Observations:
         )
 
     def _recompiles(self) -> Iterable[Finding]:
-        groups = _grouped(self._facts.recompiles, lambda each: (self._placement.now(each), _shape_of(each.guard)))
-        for (line, _), same in groups.items():
+        groups = _grouped(
+            self._facts.recompiles,
+            lambda each: (self._placement.now(each), self._rest_of(each.compile), _shape_of(each.guard)),
+        )
+        for (line, rest, _), same in groups.items():
             if line is None:
                 continue
             first, limit = same.facts[0], any(each.limit_reached for each in same.facts)
             values = [each.value for each in same.facts if each.value]
             met = f"\nMet: {', '.join(dict.fromkeys(values[:GUARDS_SHOWN]))}" if values else ""
-            title = (
-                f"Recompile limit reached: {first.function} runs uncompiled from here on"
-                if limit
-                else f"Recompiled: {first.function}"
-            )
+            what = first.function if rest is None else f"what follows line {rest} of {first.function}"
+            title = f"Recompile limit reached: {what} runs uncompiled from here on" if limit else f"Recompiled: {what}"
             yield Finding(
                 kind="recompileLimit" if limit else "recompile",
                 line=self._name_line(line),
@@ -213,6 +213,11 @@ class Observations:
                 explanation=str(reason or ""),
                 stale=self._stale(line),
             )
+
+    def _rest_of(self, number: int) -> int | None:
+        """The line behind which a compile goes on, where it is what follows a graph break; None for whole functions."""
+        compile = self._facts.compiles.get(number)
+        return None if compile is None or compile.resumes_at is None else self._placement.line(compile.resumes_at)
 
     def _ids(self, numbers: Iterable[int]) -> list[str]:
         """Ids of distinct compiles; of runs that are alike (ranks) each counts."""

@@ -56,6 +56,22 @@ def test_a_break_whose_nodes_have_other_names_in_another_compile_is_one(tmp_path
     run(scenario)
 
 
+def test_a_recompile_of_what_follows_a_break_says_so(tmp_path: Path):
+    model_path, layers_path = sample.write_workspace(tmp_path)
+    writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
+    facts = sample.second_compile(str(model_path), str(layers_path))
+    facts.compile.resumes_at = 15
+    writer.write(facts)
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = by_code(await each.diagnostics(each.open(model_path)))
+            assert found["recompile"].message.startswith("Recompiled: what follows line 15 of Model.forward")
+
+    run(scenario)
+
+
 def test_recompiles_failures_and_skips_are_told_where_they_belong(tmp_path: Path):
     sample.write_sample(tmp_path)
 
