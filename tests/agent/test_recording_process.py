@@ -65,6 +65,7 @@ def test_pytest_by_its_name(tmp_path: Path):
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert functions(tmp_path) == ["f"]
     with Reader.open(tmp_path / FOLDER_NAME / FILE_NAME) as reader:
+        assert reader.runs()[0].began < reader.compiles()[0].began
         assert reader.runs()[0].program == "-m pytest -q -p no:cacheprovider test_it.py"
 
 

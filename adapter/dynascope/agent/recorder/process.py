@@ -83,6 +83,7 @@ class _Recording:
         self.say: Callable[[str], None] = _say
         self.is_on = False
         self._path = path
+        self._began = time.time()
         self._recorder: Recorder | None = None
         self._writer: Writer | None = None
         self._failed = False
@@ -126,7 +127,7 @@ class _Recording:
             return
         try:
             if self._writer is None:
-                self._writer = Writer(self._path, _run())
+                self._writer = Writer(self._path, _run(self._began))
                 pruning.prune(self._path, self._writer.run)
             self._writer.write(facts)
         except (store.StoreError, sqlite3.Error, OSError) as error:
@@ -150,12 +151,13 @@ class _Recording:
                 pass  # the facts are committed; the run merely counts as killed
 
     def forked(self) -> None:
+        self._began = time.time()
         if self._writer is not None:
             _abandoned.append(self._writer)
             self._writer = None
 
 
-def _run() -> Run:
+def _run(began: float) -> Run:
     return Run(
         launch=os.environ[LAUNCH_VARIABLE],
         program=command_line.written(sys.argv, _module()) or sys.executable,
@@ -164,7 +166,7 @@ def _run() -> Run:
         pid=os.getpid(),
         python_version=platform.python_version(),
         torch_version=_version("torch"),
-        began=time.time(),
+        began=began,
     )
 
 
