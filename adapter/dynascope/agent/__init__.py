@@ -7,6 +7,6 @@ Which thread does what, and who may wait for whom
   (`inspection`, `evaluation`) happens on this thread, while it waits. It is the only one that ever blocks.
 * The *channel thread* (one daemon thread, hidden from pydevd) reads messages: it files breakpoints and settings, and
   posts every look to the stopped thread. It never waits for the compiling thread and never imports torch; of Dynamo's
-  state it touches only what makes a frame being traced call us (`hook.watch_again`).
+  state it touches only what makes a frame being traced call us (`watching`).
 * The program's *other threads* never meet us: those that want to compile wait for Dynamo's own lock.
 """

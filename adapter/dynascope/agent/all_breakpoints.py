@@ -45,7 +45,7 @@ class AllBreakpoints:
         self._of_runs = RunBreakpoints(runs_are_debugged, self._roots)
         self._of_generated = GeneratedBreakpoints(suspension, self._roots, self._changed)
         self._verification = Verification(runs_are_debugged, self._changed)
-        self._verification.is_compiling = lambda: self._hook is not None and bool(self._hook.compiling())
+        self._verification.is_compiling = lambda: self._hook is not None and bool(self._hook.threads.compiling())
         self.stop_in = self._verification.stops
         self._table = Table()
         self.events = EventBreakpoints(send)
@@ -104,7 +104,7 @@ class AllBreakpoints:
         self._table = table
         if self._hook is not None:
             self._hook.table = table
-            self._hook.watch_again()
+            self._hook.watching.watch_again()
 
     # ---- what becomes of them
 

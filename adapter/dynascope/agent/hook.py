@@ -7,31 +7,28 @@ no breakpoint, step or pause a frame costs two dictionary look-ups; a frame that
 from __future__ import annotations
 
 import functools
-import threading
 import traceback
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from dynascope.agent.activation import Activation
-from dynascope.agent.below import ProgramBelow, function_of
+from dynascope.agent.below import ProgramBelow
 from dynascope.agent.breakpoints import Breakpoint, Table, kind_of
+from dynascope.agent.entering import Entering
 from dynascope.agent.hits import Hits
 from dynascope.agent.holding import Holding
-from dynascope.agent.internals import convert_frame, resume, tracing
+from dynascope.agent.internals import convert_frame, tracing
 from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.stepping import FrameId, Mode
+from dynascope.agent.stepping import Mode
 from dynascope.agent.stop import Stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.threads import Threads, ThreadTracing
-from dynascope.agent.user_code import is_our_code, package_of, real_path
+from dynascope.agent.watching import Watching
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message, StopReason
 
 _ERRORS_REPORTED = 5
-_OUTERMOST: FrameId = 1
-"""The first frame that an attempt enters."""
-
 
 FindChanges = Callable[[ThreadTracing, Activation], tuple[list[int], str] | None]
 """Ids of the breakpoints that stop because of a change, and what changed, for the user."""
@@ -51,9 +48,8 @@ class Hook:
     ) -> None:
         self.table = Table()
         self.threads = Threads()
+        self.watching = Watching(self.threads, self._instruction, self._report)
         self.enabled = True
-        self.stops_on_entry = False
-        """Stop at the first line that Dynamo traces."""
         self.frames_entered = 0
         """How often Dynamo called us: 0 after a compile means that this torch's hooks have moved."""
         self._suspension = suspension
@@ -73,7 +69,8 @@ class Hook:
         self._activation_hooks = tracing.ActivationHooks(self._entered, self._left)
         self.compile_hooks = convert_frame.CompileHooks(self)
         self._below = ProgramBelow(self.compile_hooks, suspension)
-        holding = Holding(stops, self._below, self._watch)
+        self.entering = Entering(suspension, self._below)
+        holding = Holding(stops, self._below, self.watching.watch)
         self.hold, self.hold_at_entry = holding.hold, holding.hold_at_entry
 
     def remove(self) -> None:
@@ -128,7 +125,7 @@ class Hook:
             state.forget_compile()
             self.table.forget_codes()
         if state.stepping.compile_ends():
-            # a compile that continues the step may come before it ends there (see _compile_entered)
+            # a compile that continues the step may come before it ends there (see `entering`)
             self._suspension.finish_step_at_runtime(self._below.user_frame(), state.passed)
 
     def attempt_restarts(self, kind: convert_frame.Restart) -> None:
@@ -167,7 +164,7 @@ class Hook:
             if looking or state.stepping.mode is not Mode.RUN or not self.table.is_empty:
                 frame = state.frames[key]
                 if looking or state.stepping.watches(frame) or self.table.has_any_in(tracing.code_of(translator)):
-                    self._watch(state, translator)
+                    self.watching.watch(state, translator)
         except Exception:
             self._report()
 
@@ -185,33 +182,9 @@ class Hook:
             state.stepping.trace_restarts()
         else:
             state.high_water, state.high_breakpoint = (0, 0), 0
-            self._compile_entered(state, translator)
+            self.entering.compile_entered(state, translator)
         if self._suspension.pause_requested():
             state.looking = True
-
-    def _compile_entered(self, state: ThreadTracing, translator: Translator) -> None:
-        """A step at run time, or one that left the compile before this, may go on here."""
-        stepping, suspension = state.stepping, self._suspension
-        steps_in = stepping.mode is not Mode.LEFT and suspension.runtime_steps_in()
-        if steps_in:
-            state.step_package = None
-        shown = self._is_shown(state, translator)
-        code = tracing.code_of(translator)
-        continues = resume.is_resume_function(code)
-        if continues and stepping.mode is Mode.RUN and function_of(code) in (over := self._below.steps_over()):
-            stepping.left_at_runtime(over)
-        if self.stops_on_entry and shown:
-            self.stops_on_entry, state.stops_on_entry = False, True
-            stepping.step_into_compile()
-        elif steps_in and shown:
-            stepping.step_into_compile()
-            suspension.cancel_runtime_step()
-        elif stepping.mode is Mode.LEFT and shown:
-            elsewhere = not suspension.ends_steps_at_runtime and not any(
-                map(stepping.began_in, self._below.functions())
-            )
-            if stepping.compile_begins(_OUTERMOST, function_of(code), continues, elsewhere):
-                suspension.cancel_runtime_step()
 
     def _left(self, translator: Translator) -> None:
         if not self.enabled:
@@ -227,67 +200,19 @@ class Hook:
             if state.stepping.mode is Mode.RUN:
                 return
             callers = tracing.active_translators(translator)[::-1]
-            rows = [(state.frames.get(id(caller), -1), self._is_shown(state, caller)) for caller in callers]
+            rows = [(state.frames.get(id(caller), -1), self.entering.is_shown(state, caller)) for caller in callers]
             ends_in = state.stepping.frame_left(state.frames.get(key, -1), rows)
             for caller, (frame, _) in zip(callers, rows, strict=True):
                 if frame == ends_in:
-                    self._watch(state, caller)
+                    self.watching.watch(state, caller)
         except Exception:
             self._report()
-
-    def _watch(self, state: ThreadTracing, translator: Translator) -> None:
-        key = id(translator)
-        if key in state.activations:
-            return
-        activation = state.activations[key] = Activation(translator, state.frames[key])
-
-        def on_instruction(line: int) -> None:
-            tracing.note_line(translator, line)
-            try:
-                self._instruction(state, activation, line)
-            except Exception:
-                self._report()
-
-        tracing.watch(translator, on_instruction)
-
-    def compiling(self) -> list[int]:
-        """DAP's ids of the threads on which Dynamo traces now; from any thread."""
-        return [state.thread_id for _, state in self.threads.items() if state.outermost is not None]
 
     def step_ended_at_runtime(self) -> None:
         """Another debugger stops the current thread: no step of ours is left."""
         state = self.threads.existing()
         if state is not None:
             state.stepping.cancel()
-
-    def look_at_compiles(self) -> None:
-        """From any thread: the other threads that compile ask their suspension at the next instruction."""
-        here = threading.get_ident()
-        for ident, state in self.threads.items():
-            outermost = state.outermost
-            if outermost is not None and ident != here:
-                state.looking = True
-                self._watch_all(state, outermost)
-
-    def watch_again(self) -> None:
-        """The table is another: frames being traced now may have breakpoints that they had not."""
-        for _, state in self.threads.items():
-            if state.outermost is not None:
-                self._watch_all(state, state.outermost)
-
-    def _watch_all(self, state: ThreadTracing, translator: Translator) -> None:
-        for active in tracing.active_translators(translator):
-            if id(active) in state.frames:
-                self._watch(state, active)
-
-    def _is_shown(self, state: ThreadTracing, translator: Translator) -> bool:
-        """Whether steps stop in this frame: in the user's code, and in the package the step began in."""
-        path = real_path(tracing.code_of(translator).co_filename)
-        if is_our_code(path):
-            return False
-        return self._suspension.is_user_code(path) or (
-            state.step_package is not None and package_of(path) == state.step_package
-        )
 
     # ---- lines
 
@@ -334,7 +259,7 @@ class Hook:
     def _step_ends(self, state: ThreadTracing, activation: Activation, begins_line: bool) -> bool:
         stepping, frame = state.stepping, activation.frame
         stepping.reaches(frame, tracing.instruction_index(activation.translator))
-        shown = functools.partial(self._is_shown, state, activation.translator)
+        shown = functools.partial(self.entering.is_shown, state, activation.translator)
         return stepping.ends_at_instruction(frame, shown) or (begins_line and stepping.ends_at_line(frame, shown))
 
     def amid(self, serve: Callable[[ThreadTracing, list[Translator]], None]) -> None:

@@ -131,7 +131,7 @@ class Agent:
                 hook = Hook(self.suspension, self.stops, self._send, *told)
                 self._comptime = ComptimeStops(hook)
                 self.reading.begin(hook)
-                hook.stops_on_entry = self._wants_entry_stop()
+                hook.entering.stops_on_entry = self._wants_entry_stop()
                 self.hook = hook
                 self._breakpoints.begin(hook)
                 self._exception_filters.begin(hook, self._send)
@@ -248,7 +248,7 @@ class Agent:
         self._configuration = message
         self._breakpoints.debug_dynamo(message.debug_dynamo)
         if self.hook is not None:
-            self.hook.stops_on_entry = self._wants_entry_stop()
+            self.hook.entering.stops_on_entry = self._wants_entry_stop()
         self.suspension.configure(message)
         self.stops.ids_begin_at(message.first_id)
         if message.record:
@@ -257,14 +257,14 @@ class Agent:
         self._is_there("configuration")
 
     def _pause(self) -> dict[str, list[int]]:
-        compiling = [] if self.hook is None else self.hook.compiling()
+        compiling = [] if self.hook is None else self.hook.threads.compiling()
         self.suspension.request_pause(None)
         self._look_at_compiles()
         return {"compiling": compiling}
 
     def _look_at_compiles(self) -> None:
         if self.hook is not None:
-            self.hook.look_at_compiles()
+            self.hook.watching.look_at_compiles()
 
     # ---- compiling and program threads
 

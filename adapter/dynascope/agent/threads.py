@@ -108,6 +108,10 @@ class Threads:
         outermost = [state.outermost for _, state in self.items()]
         return [tracing.traced_codes(translator) for translator in outermost if translator is not None]
 
+    def compiling(self) -> list[int]:
+        """DAP's ids of the threads on which Dynamo traces now; from any thread."""
+        return [state.thread_id for _, state in self.items() if state.outermost is not None]
+
     def codes_being_compiled(self) -> list[types.CodeType]:
         """One for each thread that compiles."""
         outermost = [state.outermost for _, state in self.items()]

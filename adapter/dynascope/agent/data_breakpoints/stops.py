@@ -63,7 +63,7 @@ class DataStops:
         self._install("symbols", watches.writes, lambda: SymbolEvents(self._symbol_decided))
         self._install("mutations", watches.writes, lambda: MutationEvents(self._mutated))
         self._hook.find_changes = self._find_changes if watches.compares else None
-        self._hook.watch_again()
+        self._hook.watching.watch_again()
 
     def _install(self, name: str, is_needed: bool, make: Callable[[], _Events]) -> None:
         if is_needed and name not in self._events:
