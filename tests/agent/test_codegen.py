@@ -540,7 +540,7 @@ def test_what_cannot_be_made_again_is_what_dynamo_cannot_restore(name: str) -> N
             ways.append(Rows(session, "Locals").types.get(("kept", "reconstruct"), "as it is"))
 
     session.at_stop = look
-    with session.attached():
+    with torch.enable_grad(), session.attached():  # torch leaves the mode of a kept `no_grad()` behind
         torch.compile(keeps, backend="eager")(X)
     if not ways:
         pytest.skip("Dynamo does not trace this at all")

@@ -206,6 +206,12 @@ def test_importing_leaves_torch_alone(part: str):
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=environment())
 
 
+def test_the_agent_begins_without_torch():
+    """What waits for the program's own import of torch must not find torch imported by us."""
+    code = "import sys, dynascope.agent.bootstrap; sys.exit('torch' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=environment())
+
+
 def test_the_command_line_starts_quickly():
     """Generous, for a busy machine: without torch this takes a tenth of a second, with it several."""
     code = (

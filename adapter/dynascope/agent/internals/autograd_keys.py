@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
-
 from dynascope.agent.internals import autograd_graph
 from dynascope.agent.internals.autograd_graph import AutogradNode, Call
 
@@ -45,6 +43,8 @@ def keys_of(
     """
     if call is None:
         return []
+    import torch  # not above: whoever waits for the program's import of torch imports this module first
+
     with torch._C.DisableTorchFunctionSubclass():  # reading `.grad` of a subclass must not run the user's code
         keys = _keys_of(call, accumulates)
         for tensor, (index, _) in zip(inputs, input_origins, strict=False):
