@@ -9,8 +9,8 @@ import pytest
 import torch
 from dynascope import compiled_autograd
 from dynascope.agent.backward.recorder import Recorder, inputs_by_device
+from dynascope.agent.internals.autograd_observer import RunGiven
 from dynascope.agent.internals.captured_graph import input_nodes, scalar_moves
-from dynascope.agent.internals.compiled_autograd import RunGiven
 from dynascope.agent.internals.isolation import undisturbed
 from torch._dynamo import compiled_autograd as dynamo
 from torch._inductor import config as inductor

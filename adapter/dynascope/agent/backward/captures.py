@@ -12,7 +12,7 @@ from dynascope.agent.backward.report import DeviceInputs, HookCall
 from dynascope.agent.internals import autograd_cache, captured_graph, compiled_autograd
 from dynascope.agent.internals.autograd_graph import ForwardFrame
 from dynascope.agent.internals.autograd_keys import NodeKey
-from dynascope.agent.internals.compiled_autograd import Compiler, Given
+from dynascope.agent.internals.autograd_observer import Compiler, Given
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ from dynascope.agent.backward.passes import PassRun
 from dynascope.agent.backward.report import BackwardRun
 from dynascope.agent.breakpoints import Breakpoint
 from dynascope.agent.internals import autograd_graph, captured_graph, compiled_autograd
-from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGiven
+from dynascope.agent.internals.autograd_observer import Compiler, Given, RunGiven
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.from_agent import Output

@@ -18,7 +18,7 @@ from dynascope.agent.backward.passes import PassRun
 from dynascope.agent.backward.places import Place, place_of
 from dynascope.agent.internals import autograd_graph, autograd_state, captured_graph, compiled_autograd
 from dynascope.agent.internals.autograd_graph import AutogradNode, Call, ForwardFrame
-from dynascope.agent.internals.compiled_autograd import Compiler, Given
+from dynascope.agent.internals.autograd_observer import Compiler, Given
 from dynascope.agent.user_code import OUR_FOLDER, real_path
 
 _TORCH = os.path.dirname(real_path(torch.__file__)) + os.sep

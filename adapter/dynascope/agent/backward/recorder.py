@@ -17,7 +17,7 @@ from dynascope.agent.backward.places import place_of
 from dynascope.agent.backward.report import BackwardRun, DeviceInputs, HookCall
 from dynascope.agent.forking import held_over_fork
 from dynascope.agent.internals import autograd_failures, compiled_autograd
-from dynascope.agent.internals.compiled_autograd import Compiler, Given, RunGiven
+from dynascope.agent.internals.autograd_observer import Compiler, Given, RunGiven
 
 _log = logging.getLogger("dynascope")
 _REUSED = ("the same nodes with the same constants as when it was captured; sizes that differ are dynamic",)
