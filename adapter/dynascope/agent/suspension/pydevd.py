@@ -130,8 +130,11 @@ class PydevdSuspension(Suspension):
                 return None
             self._steps.forget()
             self.on_runtime_stop()
+            return unseen(stand_still, *args, **kwargs)
+
+        def stand_still(*args: Any, **kwargs: Any) -> Any:
             with this_threads_clock().standing():
-                return unseen(do_wait_suspend, *args, **kwargs)
+                return do_wait_suspend(*args, **kwargs)
 
         self._replace(self._pydevd, "set_suspend", watched_set_suspend)
         self._replace(self._pydevd, "do_wait_suspend", watched_do_wait_suspend)
