@@ -96,7 +96,7 @@ def test_the_program_runs_on_when_the_client_leaves_in_an_expression_without_an_
     running = run()
     client.attach(configuration(running, runtime=runtime), {SERVING: [line(SERVING, "traced")]})
     frame = client.wait_for_stop().frames()[0].id
-    client.send("evaluate", {"expression": "[i for i in iter(int, 1)]", "frameId": frame, "context": "repl"})
+    client.send("evaluate", {"expression": "[i for i in iter(int, 1) if i]", "frameId": frame, "context": "repl"})
     client.request("disconnect")
     running.assert_runs_on()
     assert running.end() == 0

@@ -14,7 +14,7 @@ WAITING = program("waiting.py")
 SLOW = program("slow_compile.py")
 PAIR = program("pair.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
-FOREVER = "[i for i in iter(int, 1)]"
+FOREVER = "[i for i in iter(int, 1) if i]"
 LOCKED = (
     "import functools, operator, sys, threading; lock = threading.Lock(); lock.acquire(); "
     "[*map(operator.call, [functools.partial(sys.__stderr__.write, 'waits\\n'), lock.acquire])]"

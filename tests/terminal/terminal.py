@@ -21,11 +21,16 @@ class Terminal:
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str], cwd: os.PathLike[str]) -> None:
         self._master, slave = pty.openpty()
+
+        def log_in() -> None:
+            os.login_tty(slave)
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # what runs in the background hands on that it ignores Ctrl-C
+
         self.process = subprocess.Popen(
             command,
             cwd=cwd,
             env={**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1", **environment},
-            preexec_fn=lambda: os.login_tty(slave),
+            preexec_fn=log_in,
         )
         os.close(slave)
         self._text = ""
