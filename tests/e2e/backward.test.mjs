@@ -54,6 +54,20 @@ async function atNode(name) {
   );
 }
 
+/** Click the frame of that node, and wait for its scopes; the workbench draws the rows below the top one late, and moves them. */
+async function select(name) {
+  for (let attempt = 1; ; attempt++) {
+    await page.locator('.debug-call-stack .stack-frame', { hasText: new RegExp(`^${name}`) }).first().click();
+    try {
+      await page.locator('.debug-call-stack .monaco-list-row.selected', { hasText: name }).waitFor({ timeout: 5_000 });
+      await page.locator('.debug-variables [aria-label="Scope Inputs"]').waitFor({ timeout: 5_000 });
+      return;
+    } catch (error) {
+      if (attempt === 6) throw error;
+    }
+  }
+}
+
 test('step through a backward, and from AddmmBackward0 to the forward line', { timeout: 240_000 }, async () => {
   const [hidden, out, backward] = ['self.hidden(x)', 'return self.out(x)', 'loss.backward()'].map((text) => lineOf(program, text));
   await openFile(page, program, out);
@@ -89,7 +103,7 @@ test('step through a backward, and from AddmmBackward0 to the forward line', { t
 
   // the jump: from the frame of a node that was called before, to the line of the forward that made it
   await openFile(page, path.join(workbench.workspace, 'transformer.py'));
-  await page.locator('.debug-call-stack .stack-frame', { hasText: /^AddmmBackward0/ }).first().click();
+  await select('AddmmBackward0');
   await page.waitForSelector(`.tab.active:has-text("${PROGRAM}")`);
   await page.waitForFunction(
     (line) => {
