@@ -49,11 +49,14 @@ test: $(READY) ## every test that needs neither root nor a browser
 # The rest runs no torch, or is the same on every one.
 TESTS_OF_TORCH := tests/agent tests/backward tests/dap
 
-# The longest tables, which the matrix runs on every torch: CI has 40 minutes for both legs.
-TABLES := test_*_nonperturbation.py test_*_matrix.py
+# Left to the matrix, which runs all on every torch (CI has 40 minutes for both legs): the longest tables, the protocol's
+# own tests, and sessions without debugpy.
+TABLES := test_*nonperturbation.py test_*_matrix.py
+PROTOCOL := test_bad_input.py test_endings.py test_lifecycle.py
+SECOND := $(TABLES:%=--ignore-glob='tests/agent/%') $(PROTOCOL:%=--ignore=tests/dap/%) -k 'not False'
 
 test-second: ## what depends on Python and torch on the second leg: Python 3.12, torch 2.15
-	$(MAKE) test TESTS="$(TESTS_OF_TORCH) $(TABLES:%=--ignore-glob='tests/agent/%')" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
+	$(MAKE) test TESTS="$(TESTS_OF_TORCH) $(SECOND)" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
 
 test-e2e: $(READY) ## real editors: VS Code's workbench in a browser, Neovim and Emacs
 	tests/e2e/run.sh $(abspath $(PY))
