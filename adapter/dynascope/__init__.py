@@ -20,14 +20,14 @@ __version__ = "0.1.0"
 __all__ = ["breakpoint", "comptime", "listen", "wait_for_client"]
 
 if TYPE_CHECKING:
-    from dynascope.agent.comptime import comptime
+    from dynascope.agent.api.comptime import comptime
 
 
 def __getattr__(name: str) -> Any:
     """`comptime`, when somebody asks for it: until then nothing of Dynamo is watched for it."""
     if name != "comptime":
         raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
-    from dynascope.agent.comptime import comptime
+    from dynascope.agent.api.comptime import comptime
 
     globals()[name] = comptime
     return comptime
@@ -40,14 +40,14 @@ def listen(address: tuple[str, int] = ("127.0.0.1", 0), *, runtime: bool = True)
     can read. With `runtime=False` debugpy stays out of the process, and only compiles stop.
     Raises RuntimeError when this process listens already, OSError when the address cannot be used.
     """
-    from dynascope.agent.listener import listen
+    from dynascope.agent.startup.listener import listen
 
     return listen(address, runtime=runtime)
 
 
 def wait_for_client() -> None:
     """Wait until a debugger has attached and set its breakpoints. Raises RuntimeError before `listen`."""
-    from dynascope.agent.listener import wait_for_client
+    from dynascope.agent.startup.listener import wait_for_client
 
     wait_for_client()
 
@@ -71,7 +71,7 @@ def breakpoint() -> None:
 
 def _stop_in_compile(context: Any) -> None:
     """Runs while Dynamo traces; `context` is the `ComptimeContext` of `breakpoint` itself."""
-    from dynascope.agent.bootstrap import current_agent
+    from dynascope.agent.startup.bootstrap import current_agent
 
     agent = current_agent()
     if agent is not None:
@@ -84,8 +84,8 @@ def _stop_at_runtime() -> None:
     debugpy: Any = sys.modules.get("debugpy")
     if debugpy is not None and not debugpy.is_client_connected():
         debugpy = None
-    if "dynascope.agent.bootstrap" in sys.modules:
-        from dynascope.agent.runtime_breakpoint import reached
+    if "dynascope.agent.startup.bootstrap" in sys.modules:
+        from dynascope.agent.api.breakpoint import reached
 
         reached(sys._getframe(2), debugpy)
     if debugpy is not None:

@@ -19,7 +19,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dynascope.agent.backward.report import BackwardRun
+    from dynascope.agent.backward.runtime.report import BackwardRun
 
 __all__ = ["disable", "enable", "record", "reset"]
 
@@ -38,14 +38,14 @@ def enable(
     fails. A context that is entered while `torch.compiler.set_stance("force_eager")` holds captures nothing. Raises
     TypeError when `compiler_fn` cannot be called; the backward does when what it returns cannot.
     """
-    from dynascope.agent.backward import runtime
+    from dynascope.agent.backward.runtime import runtime
 
     return runtime.enable(compiler_fn, dynamic)
 
 
 def disable() -> AbstractContextManager[None]:
     """Run the backwards in the context in eager mode, whatever was enabled around it."""
-    from dynascope.agent.backward import runtime
+    from dynascope.agent.backward.runtime import runtime
 
     return runtime.disable()
 
@@ -55,13 +55,13 @@ def reset() -> None:
 
     Raises RuntimeError inside a captured backward, and while one is captured.
     """
-    from dynascope.agent.backward import runtime
+    from dynascope.agent.backward.runtime import runtime
 
     runtime.reset()
 
 
 def record() -> AbstractContextManager[list[BackwardRun]]:
     """Report backwards without turning anything on: those captured by `torch._dynamo.config.compiled_autograd`, say."""
-    from dynascope.agent.backward import runtime
+    from dynascope.agent.backward.runtime import runtime
 
     return runtime.record()

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import torch
-from dynascope.agent import stop as stops
-from dynascope.agent.internals.frame_state import named_globals
+from dynascope.agent.internals.frames.frame_state import named_globals
+from dynascope.agent.stops import stops
 
 from tests.agent.nonperturbation.stopped import Stopped, stop_in
 

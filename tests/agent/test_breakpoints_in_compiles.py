@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from dynascope.agent import verification
+from dynascope.agent.breakpoints.kinds import line_breakpoints as verification
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
 
@@ -347,7 +347,7 @@ def test_nothing_of_ours_is_left_in_dynamo():
 
 
 def test_an_error_of_ours_leaves_the_compile_alone(monkeypatch):
-    from dynascope.agent import hits
+    from dynascope.agent.breakpoints import hits
 
     session = ScriptedSession()
     session.break_at(HERE, BODY)

@@ -17,7 +17,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.agent.code_lines import lines_with_code
+from dynascope.agent.program.source_lines import lines_with_code
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 
 from tests.agent.matrix.beside_debugpy import BesideDebugpy

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import torch
 from dynascope.agent.inspection.scopes.codegen import NAME
-from dynascope.agent.internals.frame_state import PRUNED
+from dynascope.agent.internals.frames.frame_state import PRUNED
 from dynascope.wire.dap import ScopesBody, VariablesBody
 from dynascope.wire.to_agent import Scopes, Variables
 from torch._dynamo import bytecode_transformation, convert_frame

@@ -18,8 +18,8 @@ import dynascope
 import pytest
 import torch
 from dynascope import comptime
-from dynascope.agent import bootstrap
-from dynascope.agent.internals import comptime_context
+from dynascope.agent.internals.comptime import context as comptime_context
+from dynascope.agent.startup import bootstrap
 from torch._dynamo import comptime as pytorchs
 from torch._dynamo import convert_frame
 from torch._dynamo.utils import counters

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from dynascope.agent.data_breakpoints import data_id, names
+from dynascope.agent.breakpoints.data import data_id
+from dynascope.agent.breakpoints.data import info as names
 from dynascope.wire.dap import DataAccess, DataBreakpoint
 
 from tests.agent.scripted import ScriptedSession

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from dynascope.agent import documents
-from dynascope.agent.documents import UnknownDocument
+from dynascope.agent.documents import documents
+from dynascope.agent.documents.documents import UnknownDocument
 
 from tests.agent.scripted import ScriptedSession
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 import torch
-from dynascope.agent.evaluation import EvaluationError, condition_holds, format_log_message
-from dynascope.agent.internals import containment
+from dynascope.agent.breakpoints.conditions import EvaluationError, condition_holds, format_log_message
+from dynascope.agent.internals.isolation import containment
 
 from tests.agent.nonperturbation.stopped import Refused, Stopped, stop_in
 

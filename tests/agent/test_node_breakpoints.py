@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from dynascope.agent.breakpoints import Breakpoint
-from dynascope.agent.internals.graph_node_events import names_of
-from dynascope.agent.node_breakpoints import NodeTable, may_name_node, message_about
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.kinds.node_names import NodeTable, may_name_node, message_about
+from dynascope.agent.internals.graph.node_events import names_of
 from dynascope.wire.dap import FunctionBreakpoint
 
 from tests.agent.scripted import ScriptedSession

@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.agent import clock
+from dynascope.agent.program import clock
 from dynascope.agent.recorder.recorder import Recorder
 from dynascope.facts.model import CompileFacts
 

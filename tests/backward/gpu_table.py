@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dynascope.agent.backward.report import BackwardRun
+    from dynascope.agent.backward.runtime.report import BackwardRun
 
 Row = dict[str, Any]
 HEADINGS = (

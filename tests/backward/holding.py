@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynascope.agent.backward.breakpoints import BackwardTable
+from dynascope.agent.backward.captures.forward_lines import ForwardLines
 from dynascope.agent.backward.debugger import BackwardDebugger
-from dynascope.agent.backward.forward_lines import ForwardLines
 from dynascope.agent.backward.inspection import BackwardInspection
-from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent.backward.table import BackwardTable
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.from_agent import Output

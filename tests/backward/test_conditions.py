@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 from dynascope import compiled_autograd
-from dynascope.agent.backward.breakpoints import BackwardTable
 from dynascope.agent.backward.debugger import BackwardDebugger
 from dynascope.agent.backward.inspection import BackwardInspection
-from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent.backward.table import BackwardTable
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.from_agent import Output

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import torch
 from dynascope import compiled_autograd
-from dynascope.agent.backward.recorder import Recorder, inputs_by_device
-from dynascope.agent.internals.autograd_observer import RunGiven
-from dynascope.agent.internals.captured_graph import input_nodes, scalar_moves
-from dynascope.agent.internals.isolation import undisturbed
+from dynascope.agent.backward.runtime.run_reporter import Recorder, inputs_by_device
+from dynascope.agent.internals.autograd.captured_graph import input_nodes, scalar_moves
+from dynascope.agent.internals.autograd.observer import RunGiven
+from dynascope.agent.internals.isolation.isolation import undisturbed
 from torch._dynamo import compiled_autograd as dynamo
 from torch._inductor import config as inductor
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from dynascope.agent.backward.breakpoints import BY_NAME, names_backward
+from dynascope.agent.backward.table import BY_NAME, names_backward
 
 from tests.backward.test_session import EAGER, TRAIN, configuration, ends_well
 from tests.dap.client import DapClient

@@ -294,7 +294,7 @@ def test_the_text_of_a_report_counts_and_places_hooks():
 
 
 def test_what_a_debugger_saw_captured_is_known_when_it_is_reused(monkeypatch: pytest.MonkeyPatch):
-    from dynascope.agent.backward import runtime
+    from dynascope.agent.backward.runtime import runtime
 
     from tests.backward.holding import Script, debugging
 

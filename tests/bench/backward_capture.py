@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 
 import torch
-from dynascope.agent.backward.breakpoints import BackwardTable
 from dynascope.agent.backward.debugger import BackwardDebugger
-from dynascope.agent.breakpoints import Breakpoint
+from dynascope.agent.backward.table import BackwardTable
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint
 from torch._dynamo import compiled_autograd

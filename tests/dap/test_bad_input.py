@@ -9,7 +9,7 @@ import subprocess
 from typing import Any
 
 import pytest
-from dynascope.dap.transport import BODY_LIMIT, HEADER_LIMIT
+from dynascope.dap.protocol.transport import BODY_LIMIT, HEADER_LIMIT
 
 from tests.dap.client import ADAPTER, DapClient, adapter_environment
 from tests.dap.marks import program

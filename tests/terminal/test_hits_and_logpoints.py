@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dynascope.terminal import options
-from dynascope.terminal.locations import BadLocation, parse
-from dynascope.terminal.options import When
+from dynascope.terminal.breakpoints import options
+from dynascope.terminal.breakpoints.locations import BadLocation, parse
+from dynascope.terminal.breakpoints.options import When
 
 from tests.terminal.test_end_to_end import debug, folder
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from dynascope.terminal import locations
+from dynascope.terminal.breakpoints import locations
 
 from tests.terminal.test_end_to_end import debug, folder
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dynascope.agent.breakpoints import Breakpoint, Table, names_function, parse_hit_condition
-from dynascope.agent.code_lines import lines_with_code, own_lines
+from dynascope.agent.breakpoints.breakpoint import Breakpoint, Table, names_function, parse_hit_condition
+from dynascope.agent.program.source_lines import lines_with_code, own_lines
 from dynascope.wire.dap import SourceBreakpoint
 
 SOURCE = '''\

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from dynascope.dap import borrow
+from dynascope.dap.program import injected_source as borrow
 
 
 def test_what_is_there_is_not_borrowed() -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 import pytest
-from dynascope.dap.breakpoints import BreakpointTable, DebugpyBreakpoint, for_debugpy
-from dynascope.dap.merge import Stops, agents_stack, merged_stack, merged_stopped
-from dynascope.dap.paths import PathMap
+from dynascope.dap.client.breakpoint_table import BreakpointTable, DebugpyBreakpoint, for_debugpy
+from dynascope.dap.program.stops import Stops, agents_stack, merged_stack, merged_stopped
 from dynascope.dap.protocol.arguments import ClientBreakpoint, PathMapping
+from dynascope.dap.protocol.path_mapping import PathMap
 from dynascope.wire.dap import FIRST_AGENT_ID, Breakpoint, Source, StackFrame
 from dynascope.wire.from_agent import Stopping
 

@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dynascope_lsp": {"dynascope.wire", "dynascope.facts", "dynascope.__version__"},
     "report": {"dynascope.facts"},
     "recording": {"dynascope.facts"},
-    "terminal": {"dynascope.wire", "dynascope.dap.protocol", "dynascope.dap.transport"},
+    "terminal": {"dynascope.wire", "dynascope.dap.protocol", "dynascope.dap.protocol.transport"},
     "": {"dynascope.agent"},
     "compiled_autograd": {"dynascope.agent"},
     "autoload": {"dynascope.agent"},
@@ -37,7 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "__main__": {"dynascope.cli"},
 }
 # Sent to the program and run there, so that its import of the agent happens in the program's interpreter.
-RUNS_IN_THE_PROGRAM = {"dynascope.dap.borrow"}
+RUNS_IN_THE_PROGRAM = {"dynascope.dap.program.injected_source"}
 # The Python API: its functions run in the program and open the agent on first use. Importing it must not import torch.
 DOORS = {"dynascope"}
 
@@ -208,7 +208,7 @@ def test_importing_leaves_torch_alone(part: str):
 
 def test_the_agent_begins_without_torch():
     """What waits for the program's own import of torch must not find torch imported by us."""
-    code = "import sys, dynascope.agent.bootstrap; sys.exit('torch' in sys.modules)"
+    code = "import sys, dynascope.agent.startup.bootstrap; sys.exit('torch' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60, env=environment())
 
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from dynascope.agent.imports import when_imported
+from dynascope.agent.program.import_hooks import when_imported
 
 NAME = "imported_by_the_program"
 

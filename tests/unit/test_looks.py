@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from dynascope.dap import looks
+from dynascope.dap.agent_channel import pending_looks as looks
 from dynascope.wire.to_agent import Evaluate, Scopes
 
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-from dynascope.agent.internals import trace_rules
+from dynascope.agent.internals.compile import trace_rules
 
 
 def test_a_package_behind_a_symbolic_link_is_asked_about_as_it_was_imported(tmp_path: Path, monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynascope.agent.stepping import Mode, Stepping
+from dynascope.agent.tracing.stepping import Mode, Stepping
 
 ROOT, CALLEE = 1, 2
 SHOWN, HIDDEN = (lambda: True), (lambda: False)

@@ -10,13 +10,14 @@ import stat
 from ipaddress import ip_address
 from pathlib import Path
 
-from dynascope.dap import cleanup, log
-from dynascope.dap.client import Client
+from dynascope.dap import log
+from dynascope.dap.client.client import Client
 from dynascope.dap.log import logger
-from dynascope.dap.peer import is_another_user
+from dynascope.dap.program import process_tree as cleanup
+from dynascope.dap.protocol.peer_user import is_another_user
+from dynascope.dap.protocol.transport import Output, Transport, new_reader, no_delay
 from dynascope.dap.serving import Serving
 from dynascope.dap.session import Session
-from dynascope.dap.transport import Output, Transport, new_reader, no_delay
 
 ORDERLY, UNREADABLE = 0, 1
 """Exit codes."""

@@ -30,12 +30,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from dynascope.dap.call import Answered, Call
-from dynascope.dap.client import Client
-from dynascope.dap.errors import RequestError
-from dynascope.dap.placing import place_everything
-from dynascope.dap.program import Program
-from dynascope.dap.progress import Progress
+from dynascope.dap.breakpoints.placement import place_everything
+from dynascope.dap.client.client import Client
+from dynascope.dap.client.progress import Progress
+from dynascope.dap.program.program import Program
+from dynascope.dap.protocol.call import Answered, Call
+from dynascope.dap.protocol.errors import RequestError
 
 
 class Session:

@@ -37,7 +37,7 @@ def run(module: str | None, code: str | None, python: str, facts: Path | None, a
     # the program may change its folder before it compiles
     os.environ[store.FOLDER_VARIABLE] = str((facts or store.facts_folder()).absolute())
     sys.stdout.flush()
-    command = [python, "-m", "dynascope.agent.record_launcher", *target]
+    command = [python, "-m", "dynascope.agent.startup.record_launcher", *target]
     try:
         if os.name == "posix":
             os.execvp(python, command)

@@ -24,10 +24,10 @@ from dynascope.terminal.bodies import (
     Stop,
     ThreadNews,
 )
-from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
-from dynascope.terminal.catching import Catching
+from dynascope.terminal.breakpoints.breakpoints import Breakpoints, UserBreakpoint
+from dynascope.terminal.breakpoints.exception_filters import Catching
+from dynascope.terminal.breakpoints.locations import Group
 from dynascope.terminal.client import Client, RequestFailed
-from dynascope.terminal.locations import Group
 from dynascope.terminal.program import Program
 from dynascope.wire.dap import Breakpoint, DataBreakpointInfo, Thread, ThreadsBody
 

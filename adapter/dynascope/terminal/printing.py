@@ -13,8 +13,8 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from dynascope.terminal.bodies import Output, Stop
-from dynascope.terminal.breakpoints import UserBreakpoint
-from dynascope.terminal.locations import display_path
+from dynascope.terminal.breakpoints.breakpoints import UserBreakpoint
+from dynascope.terminal.breakpoints.locations import display_path
 from dynascope.wire.dap import FIRST_AGENT_ID, StackFrame, Thread, Variable
 
 COMPILE_TIME = "bold magenta"

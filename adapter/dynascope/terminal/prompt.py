@@ -13,8 +13,9 @@ from prompt_toolkit.formatted_text import ANSI
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from dynascope.terminal import commands, options
-from dynascope.terminal.commands.looking import local_names
+from dynascope.terminal import commands
+from dynascope.terminal.breakpoints import options
+from dynascope.terminal.commands.inspection import local_names
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session, StartFailed
 

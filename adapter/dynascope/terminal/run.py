@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from dynascope.terminal import prompt
 from dynascope.terminal.commands.breakpoints import set_breakpoint
-from dynascope.terminal.commands.catching import catch
+from dynascope.terminal.commands.exception_filters import catch
 from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import Program
 from dynascope.terminal.selection import CommandError

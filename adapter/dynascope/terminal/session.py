@@ -7,16 +7,16 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from dynascope.terminal.bodies import ExceptionFilter, ExceptionInfoBody, Stop
-from dynascope.terminal.breakpoints import Breakpoints, UserBreakpoint
-from dynascope.terminal.catching import Catching
+from dynascope.terminal.breakpoints.breakpoints import Breakpoints, UserBreakpoint
+from dynascope.terminal.breakpoints.exception_filters import Catching
+from dynascope.terminal.breakpoints.locations import Group, lines_of_function
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter
-from dynascope.terminal.held import held_beside
 from dynascope.terminal.interrupts import Interrupts, held_back
-from dynascope.terminal.locations import Group, lines_of_function
 from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import Program
 from dynascope.terminal.selection import CommandError, Selection
+from dynascope.terminal.threads_left_stopped import held_beside
 from dynascope.wire.dap import (
     Breakpoint,
     StackTraceBody,

@@ -84,7 +84,7 @@ class SetExceptionFilters(Request, tag="setExceptionFilters"):
 
 
 class ConfigurationDone(Request, tag="configurationDone"):
-    """A program held by `dynascope.agent.launcher` (or `wait_for_client`) may start."""
+    """A program held by `dynascope.agent.startup.launcher` (or `wait_for_client`) may start."""
 
 
 class Acknowledge(Message, tag="acknowledge"):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dynascope.agent.internals import convert_frame
+from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.interface import EntryBreakpoint
-from dynascope.agent.user_code import real_path
 
 from tests.agent.scripted import ScriptedSession
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
-from dynascope.agent.session import Agent
+from dynascope.agent.session.agent import Agent
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import (
     BreakpointsBody,

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 import torch
-from dynascope.agent.session import Agent
+from dynascope.agent.session.agent import Agent
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import (
     EvaluateResult,

@@ -14,18 +14,20 @@ from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import Any, Concatenate, ParamSpec, Protocol
 
-from dynascope.agent.backward import recorder, sources
-from dynascope.agent.backward.breakpoints import BackwardTable
-from dynascope.agent.backward.captures import Captures
-from dynascope.agent.backward.hits import BackwardHits
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.captures.captures import Captures
+from dynascope.agent.backward.captures.passes import PassRun
+from dynascope.agent.backward.hit_context import BackwardHits
 from dynascope.agent.backward.inspection import BackwardInspection
-from dynascope.agent.backward.live import LiveCapture
-from dynascope.agent.backward.moment import Moment
-from dynascope.agent.backward.passes import PassRun
-from dynascope.agent.backward.report import BackwardRun
-from dynascope.agent.breakpoints import Breakpoint
-from dynascope.agent.internals import autograd_graph, captured_graph, compiled_autograd
-from dynascope.agent.internals.autograd_observer import Compiler, Given, RunGiven
+from dynascope.agent.backward.runtime import run_reporter as recorder
+from dynascope.agent.backward.runtime.report import BackwardRun
+from dynascope.agent.backward.stop_point import Moment
+from dynascope.agent.backward.table import BackwardTable
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.inspection.values import captured_graph_files as sources
+from dynascope.agent.internals.autograd import captured_graph, compiled_autograd
+from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.from_agent import Output

@@ -6,21 +6,21 @@ import os.path
 import types
 from collections.abc import Iterator, Sequence
 
-from dynascope.agent.backward import evaluation
-from dynascope.agent.backward.live import LiveCapture
-from dynascope.agent.backward.moment import Moment
+from dynascope.agent.backward import expressions as evaluation
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.scopes import graph, headings
-from dynascope.agent.data_breakpoints.names import refusal
-from dynascope.agent.inspection.console import NOT_SET
-from dynascope.agent.inspection.errors import EvaluationError
-from dynascope.agent.inspection.frames import runtime_frame
-from dynascope.agent.inspection.locations import Locations
-from dynascope.agent.inspection.parameters import running_parameters
-from dynascope.agent.inspection.requested import requested_rows
-from dynascope.agent.inspection.rows import Below, Look, Row, to_variable
-from dynascope.agent.inspection.running import evaluate_running, running_headings
+from dynascope.agent.backward.stop_point import Moment
+from dynascope.agent.breakpoints.data.info import refusal
+from dynascope.agent.inspection.evaluation.console import NOT_SET
+from dynascope.agent.inspection.frames.parameters import running_parameters
+from dynascope.agent.inspection.frames.runtime_frame import evaluate_running, running_headings
+from dynascope.agent.inspection.frames.stack_frames import runtime_frame
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.internals.captured_graph import set_aside
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.locations import Locations
+from dynascope.agent.inspection.values.paging import requested_rows
+from dynascope.agent.inspection.values.rows import Below, Look, Row, to_variable
+from dynascope.agent.internals.autograd.captured_graph import set_aside
 from dynascope.wire.dap import (
     DataBreakpointInfo,
     EvaluateResult,

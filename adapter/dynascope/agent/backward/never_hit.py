@@ -8,16 +8,16 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dynascope.agent.backward.breakpoints import BY_NAME, BackwardTable, names_backward, node_call_named
-from dynascope.agent.breakpoints import Breakpoint
-from dynascope.agent.internals.compiled_autograd import HOOK_KINDS
-from dynascope.agent.never_hit import NEVER_HIT, what_kept
+from dynascope.agent.backward.table import BY_NAME, BackwardTable, names_backward, node_call_named
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.never_hit import NEVER_HIT, what_kept
+from dynascope.agent.internals.autograd.compiled_autograd import HOOK_KINDS
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.from_agent import BreakpointChanged
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.backward.live import LiveCapture
+    from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 
 _ALIKE = 0.8
 """How like a name must be to be proposed, as difflib measures it."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dynascope.agent.exception_filters.fault import Fault, details_of, stack_text
-from dynascope.agent.hook import Hook
-from dynascope.agent.internals.backend_failures import BackendFailureEvents, failure_of
-from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.threads import ThreadTracing
+from dynascope.agent.exception_filters.compiler_event import Fault, details_of, stack_text
+from dynascope.agent.internals.compile.backend_failures import BackendFailureEvents, failure_of
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.thread_state import ThreadTracing
 from dynascope.wire.exceptions import ExceptionInfo
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from dynascope.agent.exception_filters.fault import Fault, stack_text
-from dynascope.agent.hook import Hook
-from dynascope.agent.inspection.value_names import ValueNames
-from dynascope.agent.internals import tracing
-from dynascope.agent.internals.codegen import Ending, Resume
-from dynascope.agent.internals.codegen_events import CodegenEvents
-from dynascope.agent.internals.reconstruction import way
-from dynascope.agent.internals.resume import original_code
-from dynascope.agent.internals.side_effects import SideEffects
-from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.once import OncePerCompile
-from dynascope.agent.threads import ThreadTracing
+from dynascope.agent.exception_filters.compiler_event import Fault, stack_text
+from dynascope.agent.inspection.values.value_names import ValueNames
+from dynascope.agent.internals.codegen.codegen import Ending, Resume
+from dynascope.agent.internals.codegen.events import CodegenEvents
+from dynascope.agent.internals.codegen.reconstruction import way
+from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.once_per_compile import OncePerCompile
+from dynascope.agent.tracing.thread_state import ThreadTracing
 from dynascope.facts import break_message
 from dynascope.wire.exceptions import ExceptionDetails, ExceptionInfo
 

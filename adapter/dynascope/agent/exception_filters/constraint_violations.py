@@ -11,14 +11,15 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from dynascope.agent.exception_filters.fault import Fault, details_of
-from dynascope.agent.hook import Hook
-from dynascope.agent.internals import resume, tracing
-from dynascope.agent.internals.constraint_violations import ConstraintViolationEvents
-from dynascope.agent.internals.symbol_events import SymbolEvent, SymbolEvents
-from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.threads import ThreadTracing
-from dynascope.agent.user_code import is_our_code, is_user_code, real_path
+from dynascope.agent.exception_filters.compiler_event import Fault, details_of
+from dynascope.agent.internals.frames import resume
+from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.symbolic_shapes.constraint_violations import ConstraintViolationEvents
+from dynascope.agent.internals.symbolic_shapes.events import SymbolEvent, SymbolEvents
+from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.thread_state import ThreadTracing
 from dynascope.facts.model import StackFrame
 from dynascope.wire.exceptions import ExceptionInfo
 

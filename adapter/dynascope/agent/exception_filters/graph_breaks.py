@@ -11,13 +11,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from dynascope.agent.by_error import ByError
-from dynascope.agent.exception_filters.fault import Fault, details_of, stack_text
-from dynascope.agent.hook import Hook
-from dynascope.agent.internals import tracing, unsupported
-from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.once import OncePerCompile
-from dynascope.agent.threads import ThreadTracing
+from dynascope.agent.exception_filters.compiler_event import Fault, details_of, stack_text
+from dynascope.agent.exception_filters.error_map import ByError
+from dynascope.agent.internals.compile import unsupported
+from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.once_per_compile import OncePerCompile
+from dynascope.agent.tracing.thread_state import ThreadTracing
 from dynascope.facts import break_message
 from dynascope.wire.exceptions import ExceptionInfo
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dynascope.agent.exception_filters.fault import Fault, stack_text
-from dynascope.agent.hook import Hook
-from dynascope.agent.internals import recompiling
-from dynascope.agent.internals.compile_context import trace_id
-from dynascope.agent.internals.recompile_events import RecompileEvents, RecompileLimitEvents
-from dynascope.agent.internals.resume import original_code
-from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.threads import ThreadTracing
+from dynascope.agent.exception_filters.compiler_event import Fault, stack_text
+from dynascope.agent.internals.compile import failed_guard as recompiling
+from dynascope.agent.internals.compile.compile_context import trace_id
+from dynascope.agent.internals.compile.recompile_events import RecompileEvents, RecompileLimitEvents
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.thread_state import ThreadTracing
 from dynascope.facts import recompile_reason
 from dynascope.wire.exceptions import ExceptionDetails, ExceptionInfo
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dynascope.agent.exception_filters.fault import Fault, stack_text
-from dynascope.agent.hook import Hook
-from dynascope.agent.internals import tracing, unsupported
-from dynascope.agent.internals.resume import original_code
-from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.threads import ThreadTracing
-from dynascope.agent.user_code import is_our_code, is_user_code, real_path
+from dynascope.agent.exception_filters.compiler_event import Fault, stack_text
+from dynascope.agent.internals.compile import unsupported
+from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.thread_state import ThreadTracing
 from dynascope.facts import break_message
 from dynascope.wire.exceptions import ExceptionDetails, ExceptionInfo
 

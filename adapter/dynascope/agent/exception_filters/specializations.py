@@ -5,14 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from dynascope.agent.exception_filters.compiler_event import Fault, stack_text
 from dynascope.agent.exception_filters.constraint_violations import VIOLATION, ConstraintViolations
-from dynascope.agent.exception_filters.fault import Fault, stack_text
-from dynascope.agent.hook import Hook
-from dynascope.agent.internals import shapes, tracing
-from dynascope.agent.internals.specializations import SpecializationEvents
-from dynascope.agent.internals.tracing import Translator
-from dynascope.agent.once import OncePerCompile
-from dynascope.agent.threads import ThreadTracing
+from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.symbolic_shapes import shapes
+from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.once_per_compile import OncePerCompile
+from dynascope.agent.tracing.thread_state import ThreadTracing
 from dynascope.wire.exceptions import ExceptionDetails, ExceptionInfo
 
 

@@ -7,13 +7,14 @@ import time
 import types
 from typing import Any
 
-from dynascope.agent.clock import this_threads_clock
-from dynascope.agent.internals import convert_frame_events, graph_breaks, recompiling
-from dynascope.agent.internals.convert_frame_events import Ending
-from dynascope.agent.internals.resume import original_code
+from dynascope.agent.internals.compile import convert_frame_events, graph_breaks
+from dynascope.agent.internals.compile import failed_guard as recompiling
+from dynascope.agent.internals.compile.convert_frame_events import Ending
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.program.clock import this_threads_clock
+from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times, path_of, path_of_file
-from dynascope.agent.user_code import is_our_code, real_path
 from dynascope.facts import break_message, recompile_reason
 from dynascope.facts.model import (
     BackendFailure,

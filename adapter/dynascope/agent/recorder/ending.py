@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dynascope.agent.internals.built_guards import built_guards
-from dynascope.agent.internals.compile_context import backend_name
-from dynascope.agent.internals.shapes import symbols_so_far
+from dynascope.agent.internals.compile.compile_context import backend_name
+from dynascope.agent.internals.guards.built import built_guards
+from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.recorder.trace import path_of_file
 from dynascope.facts.model import Guard, Symbol, Tensor
 

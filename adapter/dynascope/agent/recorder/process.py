@@ -19,8 +19,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dynascope.agent.imports import when_imported
 from dynascope.agent.internals.module_names import DYNAMO
+from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import command_line, pruning, store
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.writer import Writer

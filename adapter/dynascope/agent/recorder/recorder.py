@@ -9,19 +9,19 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from dynascope.agent.imports import when_imported
-from dynascope.agent.internals import graph_breaks, trace_rules
-from dynascope.agent.internals.autograd_captures import CaptureEvents
-from dynascope.agent.internals.convert_frame_events import CompileEvents, Ending
-from dynascope.agent.internals.graph_breaks import GraphBreakEvents
-from dynascope.agent.internals.line_events import LineEvents
+from dynascope.agent.internals.autograd.captures import CaptureEvents
+from dynascope.agent.internals.compile import graph_breaks, trace_rules
+from dynascope.agent.internals.compile.convert_frame_events import CompileEvents, Ending
+from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents
+from dynascope.agent.internals.frames.line_events import LineEvents
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.translators import ActivationHooks
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
-from dynascope.agent.internals.resume import original_code
-from dynascope.agent.internals.specializations import SpecializationEvents
-from dynascope.agent.internals.tracing import ActivationHooks
+from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
+from dynascope.agent.program.import_hooks import when_imported
+from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.trace import path_of
-from dynascope.agent.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 
 Hooks = CompileEvents | GraphBreakEvents | SpecializationEvents | LineEvents | ActivationHooks | CaptureEvents

@@ -5,11 +5,12 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from dynascope.agent.clock import this_threads_clock
-from dynascope.agent.internals import line_events, tracing
-from dynascope.agent.internals.assigned import Texts, is_pending, tensor_or_number
-from dynascope.agent.internals.resume import original_code
-from dynascope.agent.user_code import real_path
+from dynascope.agent.internals.frames import line_events
+from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number
+from dynascope.agent.program.clock import this_threads_clock
+from dynascope.agent.program.user_code import real_path
 from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
 
 _KNOWN_CODES = 20_000

@@ -10,7 +10,7 @@ import types
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
-from dynascope.agent.user_code import NEVER_TRACED, is_user_code
+from dynascope.agent.program.user_code import NEVER_TRACED, is_user_code
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import Configure

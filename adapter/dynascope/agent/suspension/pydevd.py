@@ -14,21 +14,21 @@ import types
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal
 
-from dynascope.agent.clock import this_threads_clock
-from dynascope.agent.internals.eval_frame import unseen
-from dynascope.agent.suspension.child_processes import but_for_torchs_own, but_torchs_own
-from dynascope.agent.suspension.concealing import hide_our_files, hide_unhashable_code
-from dynascope.agent.suspension.entry_breakpoints import EntryBreakpoints
-from dynascope.agent.suspension.hosting import check_hosts
+from dynascope.agent.internals.compile.eval_frame import unseen
+from dynascope.agent.program.clock import this_threads_clock
+from dynascope.agent.program.user_code import is_user_code, real_path
+from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
+from dynascope.agent.suspension.debugpy.concealing import hide_our_files, hide_unhashable_code
+from dynascope.agent.suspension.debugpy.entry_breakpoints import EntryBreakpoints
+from dynascope.agent.suspension.debugpy.hosting import check_hosts
+from dynascope.agent.suspension.debugpy.line_stops import LineStops
+from dynascope.agent.suspension.debugpy.reentry import refuse_reentry
+from dynascope.agent.suspension.debugpy.resuming import Resuming
+from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps
+from dynascope.agent.suspension.debugpy.symbolic_frame import chain
+from dynascope.agent.suspension.debugpy.tracing_off import TracingOff
+from dynascope.agent.suspension.debugpy.uninterrupted import uninterrupted
 from dynascope.agent.suspension.interface import EntryBreakpoint, LinePassed, Suspension
-from dynascope.agent.suspension.line_stops import LineStops
-from dynascope.agent.suspension.reentry import refuse_reentry
-from dynascope.agent.suspension.resuming import Resuming
-from dynascope.agent.suspension.runtime_steps import RuntimeSteps
-from dynascope.agent.suspension.symbolic_frame import chain
-from dynascope.agent.suspension.tracing_off import TracingOff
-from dynascope.agent.suspension.uninterrupted import uninterrupted
-from dynascope.agent.user_code import is_user_code, real_path
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import Configure

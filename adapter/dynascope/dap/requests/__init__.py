@@ -1,29 +1,12 @@
-"""The requests that are served, one file per group. To add one, copy the file beside it and name it in `load`."""
+"""The requests that are served, one file for each group. To add one, copy the file next to it."""
 
 from __future__ import annotations
 
+import pkgutil
 from importlib import import_module
-
-GROUPS = (
-    "lifecycle",
-    "breakpoints",
-    "data_breakpoints",
-    "exceptions",
-    "execution",
-    "stepping",
-    "instructions",
-    "inspection",
-    "evaluation",
-    "completions",
-    "setting",
-    "documents",
-    "cancelling",
-    "modules",
-    "runtime_only",
-)
 
 
 def load() -> None:
     """Import every group, so that its handlers are registered."""
-    for group in GROUPS:
-        import_module(f"{__name__}.{group}")
+    for group in pkgutil.iter_modules(__path__):
+        import_module(f"{__name__}.{group.name}")

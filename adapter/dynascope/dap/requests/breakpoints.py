@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dynascope.dap.call import Body, Call
-from dynascope.dap.errors import RequestError
-from dynascope.dap.placing import place_file, place_functions
+from dynascope.dap.breakpoints.placement import place_file, place_functions
 from dynascope.dap.protocol.arguments import (
     BreakpointLocationsArguments,
     ClientBreakpoint,
     SetBreakpointsArguments,
     SetFunctionBreakpointsArguments,
 )
+from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import FIRST_AGENT_ID, BreakpointsBody

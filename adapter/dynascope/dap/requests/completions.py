@@ -6,11 +6,11 @@ import re
 
 import msgspec
 
-from dynascope.dap.agent_link import AgentLink
-from dynascope.dap.call import Body, Call
-from dynascope.dap.errors import RequestError
-from dynascope.dap.merge import Stop
+from dynascope.dap.agent_channel.agent_link import AgentLink
+from dynascope.dap.program.stops import Stop
 from dynascope.dap.protocol.arguments import CompletionsArguments
+from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session

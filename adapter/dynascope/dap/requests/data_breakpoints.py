@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dynascope.dap.call import Body, Call
-from dynascope.dap.placing import place_data
+from dynascope.dap.breakpoints.placement import place_data
 from dynascope.dap.protocol.arguments import DataBreakpointInfoArguments, SetDataBreakpointsArguments
+from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session

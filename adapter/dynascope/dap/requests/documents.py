@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from dynascope.dap.call import Body, Call
-from dynascope.dap.errors import RequestError
-from dynascope.dap.program import Program, decode_body
+from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import LocationsArguments, NoArguments, SourceArguments
+from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session

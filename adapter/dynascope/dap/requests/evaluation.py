@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dynascope.dap.call import Body, Call
-from dynascope.dap.errors import RequestError
 from dynascope.dap.protocol.arguments import EvaluateArguments
+from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dynascope.dap.call import Body, Call
-from dynascope.dap.errors import RequestError
-from dynascope.dap.exception_filters import ALL_FILTERS, place_exceptions
+from dynascope.dap.breakpoints.exception_filters import ALL_FILTERS, place_exceptions
 from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments, ThreadArguments
+from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 

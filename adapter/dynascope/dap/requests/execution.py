@@ -6,12 +6,12 @@ from typing import Any, cast
 
 import msgspec
 
-from dynascope.dap.call import ANSWERED, Body, Call
-from dynascope.dap.compiles import compiles, named, waits_because
-from dynascope.dap.errors import RequestError
-from dynascope.dap.program import Program, decode_body
+from dynascope.dap.program.compile_status import compiles, named, waits_because
+from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import NoArguments, ResumeArguments, ThreadArguments
+from dynascope.dap.protocol.call import ANSWERED, Body, Call
 from dynascope.dap.protocol.envelope import Envelope, raw
+from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.from_agent import Failure, Reply

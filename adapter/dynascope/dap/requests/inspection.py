@@ -5,20 +5,20 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.agent_link import AgentLink
-from dynascope.dap.call import ANSWERED, Body, Call
-from dynascope.dap.errors import RequestError
-from dynascope.dap.frame_names import named, needs_agent, wants_parameters
-from dynascope.dap.looks import OVER
-from dynascope.dap.merge import Stop, agents_stack, merged_stack
-from dynascope.dap.program import Program
+from dynascope.dap.agent_channel.agent_link import AgentLink
+from dynascope.dap.agent_channel.pending_looks import OVER
+from dynascope.dap.program.frame_names import named, needs_agent, wants_parameters
+from dynascope.dap.program.program import Program
+from dynascope.dap.program.stops import Stop, agents_stack, merged_stack
 from dynascope.dap.protocol.arguments import (
     FrameArguments,
     StackFrameFormat,
     StackTraceArguments,
     VariablesArguments,
 )
+from dynascope.dap.protocol.call import ANSWERED, Body, Call
 from dynascope.dap.protocol.envelope import Envelope, raw
+from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.execution import NOT_STOPPED
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session

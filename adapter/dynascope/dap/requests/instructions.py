@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import msgspec
 
-from dynascope.dap.call import Body, Call
-from dynascope.dap.errors import RequestError
-from dynascope.dap.placing import place_instructions
+from dynascope.dap.breakpoints.placement import place_instructions
 from dynascope.dap.protocol.arguments import DisassembleArguments, SetInstructionBreakpointsArguments
+from dynascope.dap.protocol.call import Body, Call
+from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import BreakpointsBody, DisassembleBody

@@ -9,12 +9,10 @@ from importlib.util import find_spec
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.call import ANSWERED, Answered, Body, Call
-from dynascope.dap.errors import RequestError
-from dynascope.dap.exception_filters import place_exceptions
-from dynascope.dap.launch import with_absolute_paths
-from dynascope.dap.program import Program
-from dynascope.dap.protocol import start
+from dynascope.dap.breakpoints.exception_filters import place_exceptions
+from dynascope.dap.program.launch import with_absolute_paths
+from dynascope.dap.program.program import Program
+from dynascope.dap.protocol import launch_arguments as start
 from dynascope.dap.protocol.arguments import (
     DisconnectArguments,
     InitializeArguments,
@@ -23,8 +21,10 @@ from dynascope.dap.protocol.arguments import (
     SetExceptionBreakpointsArguments,
     TerminateArguments,
 )
+from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call
 from dynascope.dap.protocol.envelope import Envelope
-from dynascope.dap.protocol.start import AttachArguments, LaunchArguments
+from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments
 from dynascope.dap.requests.registry import CAPABILITIES, capability, request
 from dynascope.dap.session import Session
 
@@ -82,8 +82,8 @@ async def _start(session: Session, call: Call[LaunchArguments] | Call[AttachArgu
 def _new_program(
     session: Session, configuration: dict[str, Raw], arguments: LaunchArguments | AttachArguments
 ) -> Program:
-    from dynascope.dap.alone import ProgramAlone
-    from dynascope.dap.runtime_half import ProgramWithDebugpy
+    from dynascope.dap.program.with_debugpy import ProgramWithDebugpy
+    from dynascope.dap.program.without_debugpy import ProgramAlone
 
     if isinstance(arguments, LaunchArguments):
         arguments = with_absolute_paths(arguments)

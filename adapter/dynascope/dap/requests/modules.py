@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from dynascope.dap.call import Body, Call
-from dynascope.dap.program import decode_body
+from dynascope.dap.program.program import decode_body
 from dynascope.dap.protocol.arguments import ModulesArguments
+from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import Module, ModulesBody

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from dynascope.dap.call import Arguments, Body, Call
+from dynascope.dap.protocol.call import Arguments, Body, Call
 from dynascope.dap.session import Session
 from dynascope.wire.dap import DapStruct
 

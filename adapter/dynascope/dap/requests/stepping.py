@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dynascope.dap.call import Body, Call
 from dynascope.dap.protocol.arguments import FrameArguments, StepArguments
+from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.envelope import raw
 from dynascope.dap.requests.execution import check_stopped, resume, single_thread, tell_alone
 from dynascope.dap.requests.inspection import stop_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dynascope.terminal import locations, options
-from dynascope.terminal.breakpoints import UserBreakpoint
+from dynascope.terminal.breakpoints import locations, options
+from dynascope.terminal.breakpoints.breakpoints import UserBreakpoint
 from dynascope.terminal.commands import command
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session

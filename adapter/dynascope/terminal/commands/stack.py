@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynascope.terminal import locations
+from dynascope.terminal.breakpoints import locations
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
 from dynascope.terminal.selection import CommandError

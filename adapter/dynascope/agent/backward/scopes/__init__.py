@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynascope.agent.backward.live import LiveCapture
-from dynascope.agent.backward.moment import Moment
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.scopes import (
     compiling,
     forward_lines,
@@ -16,6 +15,7 @@ from dynascope.agent.backward.scopes import (
     passes,
     saved_tensors,
 )
+from dynascope.agent.backward.stop_point import Moment
 from dynascope.agent.inspection.scopes.heading import Heading
 
 

@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dynascope.agent.backward.live import LiveCapture
-from dynascope.agent.backward.moment import Moment
-from dynascope.agent.backward.recorder import inputs_by_device
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.runtime.run_reporter import inputs_by_device
 from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
-from dynascope.agent.inspection import concrete
-from dynascope.agent.inspection.autograd_rows import compiled_autograd_rows
-from dynascope.agent.inspection.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.backward.stop_point import Moment
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.inspection.text import value_text
-from dynascope.agent.internals import autograd_state, compiled_autograd
-from dynascope.agent.internals.captured_graph import node_text, scalar_moves, uses_cudagraphs
-from dynascope.agent.internals.compile_context import changed_config
+from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.autograd_rows import compiled_autograd_rows
+from dynascope.agent.inspection.values.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.text import value_text
+from dynascope.agent.internals.autograd import compiled_autograd
+from dynascope.agent.internals.autograd import state as autograd_state
+from dynascope.agent.internals.autograd.captured_graph import node_text, scalar_moves, uses_cudagraphs
+from dynascope.agent.internals.compile.compile_context import changed_config
 
 
 def heading(live: LiveCapture, moment: Moment) -> Heading:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os.path
 
-from dynascope.agent.backward.live import LiveCapture, MadeNode
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, MadeNode
 from dynascope.agent.backward.scopes.rows import fact
-from dynascope.agent.inspection.locations import Place
-from dynascope.agent.inspection.rows import Below, Row, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.values.locations import Place
+from dynascope.agent.inspection.values.rows import Below, Row, fixed
 
 NAME = "Forward"
 

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.agent.backward.live import LiveCapture
-from dynascope.agent.backward.moment import Moment
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
-from dynascope.agent.inspection.locations import Place
-from dynascope.agent.inspection.rows import Below, Look, Row, Rows, computed
+from dynascope.agent.backward.stop_point import Moment
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.internals.captured_graph import forward_line_of, node_call_of, node_text, value_of, value_text
-from dynascope.agent.internals.graph import argument_text, target_text, user_place
-from dynascope.agent.internals.graph_code import graph_code
+from dynascope.agent.inspection.values.locations import Place
+from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows, computed
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.internals.autograd.captured_graph import (
+    forward_line_of,
+    node_call_of,
+    node_text,
+    value_of,
+    value_text,
+)
+from dynascope.agent.internals.graph.code import graph_code
+from dynascope.agent.internals.graph.graph import argument_text, target_text, user_place
 
 NAME = "Graph"
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dynascope.agent.backward.captures import LiftedHook
-from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.captures.captures import LiftedHook
 from dynascope.agent.backward.scopes.rows import fact
-from dynascope.agent.inspection.rows import Below, Row, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.values.rows import Below, Row, fixed
 
 _NOT_YET = "a function known when the captured graph runs"
 

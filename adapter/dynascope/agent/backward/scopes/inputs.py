@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.agent.backward.live import LiveCapture
-from dynascope.agent.backward.moment import Moment
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.scopes.rows import forward_place, origin_text
-from dynascope.agent.inspection.rows import Below, Look, Row, Rows, fixed
+from dynascope.agent.backward.stop_point import Moment
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
-from dynascope.agent.internals.captured_graph import value_text
-from dynascope.agent.internals.fake_tensors import dtype_text, symbolic_text
+from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows, fixed
+from dynascope.agent.inspection.values.tensors import VIRTUAL, tensor_rows
+from dynascope.agent.internals.autograd.captured_graph import value_text
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, symbolic_text
 
 
 def heading(live: LiveCapture, moment: Moment) -> Heading:

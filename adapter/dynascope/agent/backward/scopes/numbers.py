@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.scopes.rows import origin_text
-from dynascope.agent.inspection.rows import Below, Look, Row, Rows
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.tensors import number_text
+from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows
+from dynascope.agent.inspection.values.tensors import number_text
 
 
 def sizes_heading(live: LiveCapture) -> Heading:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dynascope.agent.backward.live import LiveCapture
-from dynascope.agent.backward.passes import PassRun
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.captures.passes import PassRun
 from dynascope.agent.backward.scopes.rows import fact
-from dynascope.agent.inspection.rows import Below, Row, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.tensors import VIRTUAL
+from dynascope.agent.inspection.values.rows import Below, Row, fixed
+from dynascope.agent.inspection.values.tensors import VIRTUAL
 
 
 def heading(live: LiveCapture) -> Heading:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dynascope.agent.backward.live import LiveCapture
-from dynascope.agent.inspection.locations import Place
-from dynascope.agent.inspection.rows import Row
-from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.internals import autograd_graph
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.inspection.values.locations import Place
+from dynascope.agent.inspection.values.rows import Row
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.internals.autograd import nodes as autograd_graph
 
 NO_LINE = "none: the engine makes this node itself, for the gradients that the backward begins with"
 UNKNOWN_LINE = "unknown: set a line breakpoint with mode `backward` before the forward runs, or use anomaly mode"

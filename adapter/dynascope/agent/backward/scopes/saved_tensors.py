@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dynascope.agent.backward.captures import LiftedHook
-from dynascope.agent.backward.live import LiveCapture
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.captures.captures import LiftedHook
 from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
-from dynascope.agent.inspection.rows import Below, Look, Row, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.tensors import tensor_rows
-from dynascope.agent.internals.captured_graph import value_text
+from dynascope.agent.inspection.values.rows import Below, Look, Row, fixed
+from dynascope.agent.inspection.values.tensors import tensor_rows
+from dynascope.agent.internals.autograd.captured_graph import value_text
 
 
 def heading(live: LiveCapture, index: int) -> Heading:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynascope.agent.inspection.names import Names
 from dynascope.agent.inspection.scopes import (
     closure,
     codegen,
@@ -17,8 +16,9 @@ from dynascope.agent.inspection.scopes import (
     value_stack,
 )
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.internals.codegen import ending_of
-from dynascope.agent.internals.tracing import output_of
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.internals.codegen.codegen import ending_of
+from dynascope.agent.internals.frames.translators import output_of
 
 
 def headings(names: Names) -> Iterator[Heading]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below
 from dynascope.agent.inspection.scopes.heading import Heading, rows_of_names
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Below
 
 
 def heading(names: Names) -> Heading:

@@ -6,18 +6,18 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from dynascope.agent.inspection import symbolic
-from dynascope.agent.inspection.rows import Below, Look, Row, computed, fixed
 from dynascope.agent.inspection.scopes.generated import instruction_rows
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.symbolic_text import variable_text
-from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.inspection.value_names import ValueNames
-from dynascope.agent.internals.codegen import Ending, Resume
-from dynascope.agent.internals.reconstruction import expression, way
-from dynascope.agent.internals.resume import original_code
-from dynascope.agent.internals.tracing import code_of
-from dynascope.agent.internals.variables import is_variable
+from dynascope.agent.inspection.values import symbolic
+from dynascope.agent.inspection.values.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.values.symbolic_text import variable_text
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.value_names import ValueNames
+from dynascope.agent.internals.codegen.codegen import Ending, Resume
+from dynascope.agent.internals.codegen.reconstruction import expression, way
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.translators import code_of
+from dynascope.agent.internals.variables.variables import is_variable
 
 NAME = "Codegen"
 _NOTHING = "none"

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from dynascope.agent.inspection.autograd_rows import compiled_autograd_rows
-from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Look, Row, computed
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.scopes.tracing_context import compile_context_row, tracing_context_row
-from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.inspection.text import value_text
-from dynascope.agent.internals.compile_context import (
+from dynascope.agent.inspection.values.autograd_rows import compiled_autograd_rows
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Below, Look, Row, computed
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.text import value_text
+from dynascope.agent.internals.compile.compile_context import (
     backend_name,
     changed_config,
     compile_id_and_attempt,
     recompile_reason,
 )
-from dynascope.agent.internals.frame_state import inline_depth
-from dynascope.agent.internals.resume import is_resume_function
-from dynascope.agent.internals.tracing import active_translators, code_of, instruction, output_of
+from dynascope.agent.internals.frames.frame_state import inline_depth
+from dynascope.agent.internals.frames.resume import is_resume_function
+from dynascope.agent.internals.frames.translators import active_translators, code_of, instruction, output_of
 
 
 def heading(names: Names) -> Heading:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from dynascope.agent.inspection.rows import Below, Row, fixed
-from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.inspection.value_names import ValueNames
-from dynascope.agent.internals.codegen import Ending, Part
-from dynascope.agent.internals.instructions import Instruction, described
-from dynascope.agent.internals.tracing import instruction
+from dynascope.agent.inspection.values.rows import Below, Row, fixed
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.value_names import ValueNames
+from dynascope.agent.internals.codegen.codegen import Ending, Part
+from dynascope.agent.internals.frames.instructions import Instruction, described
+from dynascope.agent.internals.frames.translators import instruction
 
 _BEFORE = "before the graph"
 _CALL = "calls the graph"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Look, Row, computed
 from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Below, Look, Row, computed
 
 
 def heading(names: Names) -> Heading:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.agent.inspection.locations import backward_node_of, place_of_node
-from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Datum, Look, Row, Rows, computed, fixed
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.tensors import VIRTUAL, tensor_rows
-from dynascope.agent.internals.fake_tensors import is_tensor
-from dynascope.agent.internals.graph import (
+from dynascope.agent.inspection.values.locations import backward_node_of, place_of_node
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Below, Datum, Look, Row, Rows, computed, fixed
+from dynascope.agent.inspection.values.tensors import VIRTUAL, tensor_rows
+from dynascope.agent.internals.frames.translators import output_of
+from dynascope.agent.internals.graph.code import graph_code
+from dynascope.agent.internals.graph.graph import (
     argument_text,
     example_of,
     example_text,
@@ -20,8 +21,7 @@ from dynascope.agent.internals.graph import (
     target_text,
     user_line,
 )
-from dynascope.agent.internals.graph_code import graph_code
-from dynascope.agent.internals.tracing import output_of
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 
 NAME = "Graph"
 

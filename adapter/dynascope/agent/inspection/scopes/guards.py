@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from dynascope.agent.inspection.guard_rows import guard_row, relation_row, shape_guard_row
-from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Look, Row, Rows
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.internals.guards import guards_so_far, input_relations, number_of_guards, shape_guards_so_far
-from dynascope.agent.internals.tracing import output_of
+from dynascope.agent.inspection.values.guard_rows import guard_row, relation_row, shape_guard_row
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows
+from dynascope.agent.internals.frames.translators import output_of
+from dynascope.agent.internals.guards.guards import (
+    guards_so_far,
+    input_relations,
+    number_of_guards,
+    shape_guards_so_far,
+)
 
 
 def heading(names: Names) -> Heading:

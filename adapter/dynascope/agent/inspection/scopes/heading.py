@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from dynascope.agent.inspection.names import Named
-from dynascope.agent.inspection.rows import Below, Look, Row, Rows
+from dynascope.agent.inspection.values.names import Named
+from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.agent.inspection.guard_rows import guards_row
-from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Datum, Look, Row, Rows, computed
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.internals.guards import ShapeGuardFact, shape_guards_on
-from dynascope.agent.internals.shapes import SymbolFact, Symbols
-from dynascope.agent.internals.tracing import output_of
+from dynascope.agent.inspection.values.guard_rows import guards_row
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Below, Datum, Look, Row, Rows, computed
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.internals.frames.translators import output_of
+from dynascope.agent.internals.guards.guards import ShapeGuardFact, shape_guards_on
+from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, Symbols
 
 
 def heading(names: Names) -> Heading:

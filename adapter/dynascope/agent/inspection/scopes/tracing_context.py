@@ -9,12 +9,12 @@ import os.path
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from dynascope.agent.inspection import concrete
-from dynascope.agent.inspection.guard_rows import stack_row
-from dynascope.agent.inspection.rows import Below, Look, Row, Rows, computed, fixed
-from dynascope.agent.inspection.tensors import VIRTUAL
-from dynascope.agent.inspection.text import value_text
-from dynascope.agent.internals import tracing_context
+from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.guard_rows import stack_row
+from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows, computed, fixed
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.text import value_text
+from dynascope.agent.internals.compile import tracing_context
 
 _CODE = 1_000
 """Code objects listed of one field."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dynascope.agent.inspection import symbolic
-from dynascope.agent.inspection.names import Names
-from dynascope.agent.inspection.rows import Below, Look, Row, computed
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.internals.frame_state import value_stack
-from dynascope.agent.internals.stack_roles import stack_roles
-from dynascope.agent.internals.variables import is_variable
+from dynascope.agent.inspection.values import symbolic
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Below, Look, Row, computed
+from dynascope.agent.internals.frames.frame_state import value_stack
+from dynascope.agent.internals.frames.stack_roles import stack_roles
+from dynascope.agent.internals.variables.variables import is_variable
 
 
 def heading(names: Names) -> Heading:

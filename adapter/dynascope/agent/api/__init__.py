@@ -1,0 +1,1 @@
+"""What the program itself calls: `dynascope.breakpoint()`, `dynascope.comptime`."""

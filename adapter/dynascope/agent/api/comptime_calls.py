@@ -1,0 +1,144 @@
+"""Calls of `dynascope.comptime` in code that Dynamo traces: answered on the compiling thread, from what is there."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from dynascope.agent.inspection.evaluation.comptime_context import context_of
+from dynascope.agent.inspection.evaluation.shadow import Shadow
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.internals.comptime.context import ComptimeContext
+from dynascope.agent.internals.frames.translators import code_of, line_of, output_of
+from dynascope.agent.internals.isolation.isolation import reading_only, static_fake_mode
+from dynascope.agent.internals.variables.contents import (
+    Constant,
+    Entries,
+    Items,
+    NestedFunction,
+    Parts,
+    Real,
+    Unrealised,
+)
+from dynascope.agent.internals.variables.kinds import contents
+from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import is_variable, key_variable
+from dynascope.wire.from_agent import Output
+
+_PRINTS = frozenset({"print_disas", "print_value_stack", "print_locals", "print_bt"})
+
+
+def answer(translator: Any, method: str, given: dict[str, Any]) -> Any:
+    """The variable that a call returns, None for the constant; `given` are variables of Dynamo's, or defaults.
+
+    Raises TypeError for an argument that is no constant but has to be, and whatever the user's function raises.
+    """
+    context = context_at(translator)
+    if method == "force_static":  # not among what only reads: PyTorch's own, with the guard that it adds
+        _tell(translator, method)
+        super(type(variable := context.variable(given["val"])), variable).force_static()
+        return None
+    effects = SideEffects(output_of(translator))
+    with reading_only(output_of(translator).shape_env):
+        if method in _PRINTS:
+            getattr(context, method)(stacklevel=_constant(given["stacklevel"], effects))
+        elif method == "print_value_stack_and_return":
+            context.print_value_stack(stacklevel=_constant(given["stacklevel"], effects))
+            return given["e"]
+        elif method in ("print_graph", "print_guards", "graph_break"):
+            getattr(context, method)()
+        elif method == "print":
+            context.print(context.variable(given["e"]))
+        elif method == "assert_static":
+            context.assert_static(context.variable(given["val"]))
+        elif method == "sleep":
+            context.sleep(_constant(given["sec"], effects))
+        elif method == "__call__":
+            _function(given["fn"], context, effects)(context)
+    if method == "breakpoint":
+        _stop(context)
+    return None
+
+
+def context_at(translator: Any) -> ComptimeContext:
+    """The `ComptimeContext` of a frame under trace; what it cannot answer it refuses as PyTorch's does."""
+    names = Names(translator)
+    shadow = Shadow(names.effects, static_fake_mode(), True)
+
+    @contextlib.contextmanager
+    def act(name: str) -> Iterator[None]:
+        _tell(translator, name)
+        yield
+
+    return context_of(names, shadow, NotImplementedError, act)
+
+
+def _constant(value: Any, effects: SideEffects) -> Any:
+    """The plain value of an argument, or of a parameter's default."""
+    if type(value) in (int, float):
+        return value
+    match contents(value, effects):
+        case Constant(plain) | Unrealised(plain) | Real(plain):
+            return plain
+    raise TypeError("dynascope.comptime: this argument must be a constant at compile time.")
+
+
+def _function(variable: Any, context: ComptimeContext, effects: SideEffects) -> Any:
+    """The function to call with the context."""
+    match contents(variable, effects):
+        case Real(function) | Unrealised(function) if isinstance(function, (types.FunctionType, types.MethodType)):
+            return function
+        case NestedFunction() as made:
+            if made.code.co_freevars:
+                raise TypeError(
+                    "comptime function must not have free variables, but these variables were free: "
+                    f"{made.code.co_freevars}"
+                )
+            return _with_defaults(made, context, effects)
+        case Parts(parts={"__self__": owner} as parts, real=real) if "__func__" in parts or "__func__" in real:
+            plain: Any = real.get("__func__")
+            function = plain if plain is not None else _function(parts["__func__"], context, effects)
+            return types.MethodType(function, getattr(contents(owner, effects), "value", None))
+    raise RuntimeError("unsupported argument to comptime: give it a function, a lambda or a method")
+
+
+def _with_defaults(made: NestedFunction, context: ComptimeContext, effects: SideEffects) -> types.FunctionType:
+    """The function that the program has made while Dynamo traced; a default that is no constant is a `ComptimeVar`."""
+
+    def given(variable: Any) -> Any:
+        held = contents(variable, effects)
+        return held.value if isinstance(held, (Constant, Real)) else context.variable(variable)
+
+    function = types.FunctionType(made.code, made.globals, made.name)
+    if is_variable(made.defaults) and isinstance(held := contents(made.defaults, effects), Items):
+        function.__defaults__ = tuple(map(given, held.items))
+    if is_variable(made.keyword_defaults) and isinstance(held := contents(made.keyword_defaults, effects), Entries):
+        named = {_constant(key_variable(key), effects): given(value) for key, value in held.entries.items()}
+        function.__kwdefaults__ = named
+    return function
+
+
+def _stop(ctx: ComptimeContext) -> None:
+    """Stop the debugger; without one the interpreter's `breakpoint()`, where `ctx` is at hand, as in PyTorch's."""
+    from dynascope.agent.startup.bootstrap import current_agent
+
+    agent = current_agent()
+    if agent is not None:
+        agent.comptime_breakpoint(ctx)
+    else:
+        builtins.breakpoint()
+
+
+def _tell(translator: Any, name: str) -> None:
+    """In the debug console: the program has changed its compile."""
+    from dynascope.agent.startup.bootstrap import current_agent
+
+    agent = current_agent()
+    if agent is not None:
+        text = f"comptime.{name} changes what is compiled, as the program asks.\n"
+        agent.tell(
+            Output(category="console", output=text, path=code_of(translator).co_filename, line=line_of(translator))
+        )

@@ -1,0 +1,160 @@
+"""What is known of every captured backward: kept from its capture on, for the runs that reuse it. Holds no tensor."""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from dynascope.agent.backward.runtime.report import DeviceInputs, HookCall
+from dynascope.agent.internals.autograd import cache as autograd_cache
+from dynascope.agent.internals.autograd import captured_graph, compiled_autograd
+from dynascope.agent.internals.autograd.cache_keys import NodeKey
+from dynascope.agent.internals.autograd.nodes import ForwardFrame
+from dynascope.agent.internals.autograd.observer import Compiler, Given
+
+
+@dataclass(slots=True)
+class NodeCall:
+    """One autograd node as the engine calls it; `first` counts the graph's nodes before the first of its own."""
+
+    index: int
+    name: str
+    first: int
+
+
+@dataclass(slots=True)
+class LiftedHook:
+    """A hook before its function is known: `position` is that in the graph's `hooks`; None for a hook of C++."""
+
+    kind: str
+    position: int | None
+    node_call: int
+    graph_node: str | None = None
+    """The name of the graph's node that calls it."""
+
+
+@dataclass(slots=True, eq=False)
+class Capture:
+    """One captured backward, or one being captured (`milliseconds` is None)."""
+
+    compile_id: str
+    reasons: tuple[str, ...] = ()
+    accumulates: bool = True
+    """`backward()`, which adds into `.grad`; False for `torch.autograd.grad`."""
+    node_calls: list[NodeCall] = field(default_factory=list)
+    names: dict[int, str] = field(default_factory=dict)
+    """By NodeCall; those still to come have none."""
+    hooks: list[LiftedHook] = field(default_factory=list)
+    inputs: Mapping[str, DeviceInputs] = field(default_factory=dict)
+    """By device, as its first run has them."""
+    all_names: tuple[str, ...] = ()
+    """`names_by_index`, once the capture is over."""
+    hook_calls: tuple[HookCall, ...] = ()
+    """Its hooks in the last run that was reported."""
+    input_origins: list[int] = field(default_factory=list)
+    """The NodeCall that each input was lifted for; as `size_origins` and `scalar_origins`, empty where torch did not
+    say."""
+    size_origins: list[int] = field(default_factory=list)
+    scalar_origins: list[int] = field(default_factory=list)
+    moved_to_cuda: tuple[int, ...] = ()
+    calls_of_nodes: dict[str, int] = field(default_factory=dict)
+    """The NodeCall that each node of the finished graph was made for, by the node's name."""
+    forward_frames: dict[int, ForwardFrame] = field(default_factory=dict)
+    """The program's line that made the node of a NodeCall, where it is known."""
+    keys: list[NodeKey] = field(default_factory=list)
+    """What tells its nodes from those of another capture, by NodeCall; empty where the nodes cannot be told."""
+    clearings: int = 0
+    """How often the cache had been cleared when it was captured."""
+    began: float = 0.0
+    milliseconds: float | None = None
+    failed: bool = False
+    runs: int = 0
+
+    @property
+    def current(self) -> NodeCall | None:
+        return self.node_calls[-1] if self.node_calls else None
+
+    def names_by_index(self) -> list[str]:
+        """Indexes that the engine left out (nodes that only hand a gradient on) have an empty name."""
+        names = [""] * (self.node_calls[-1].index + 1 if self.node_calls else 0)
+        for call in self.node_calls:
+            names[call.index] = call.name
+        return names
+
+
+def node_text(name: str | None, index: int) -> str:
+    """`AddmmBackward0 (NodeCall 2)`; `NodeCall 2` without a name."""
+    return f"NodeCall {index}" if name is None else f"{name} (NodeCall {index})"
+
+
+class Captures:
+    """Follows captures as an observer does; ask `of` for what is known of one."""
+
+    def __init__(self) -> None:
+        self._known: weakref.WeakKeyDictionary[Compiler, Capture] = weakref.WeakKeyDictionary()
+        self._failed: deque[Capture] = deque(maxlen=16)
+        """Their compilers die, while the cache keeps the way to the graph that was not made."""
+
+    def of(self, compiler: Compiler) -> Capture:
+        """One that was captured while nobody followed has an id and nothing else."""
+        capture = self._known.get(compiler)
+        if capture is None:
+            capture = self._known[compiler] = Capture(compiled_autograd.capture_id(compiler))
+        return capture
+
+    def before(self, capture: Capture) -> list[Capture]:
+        """Those made earlier and still in torch's cache, oldest first."""
+        known = [*(each for each in self._known.values() if not each.failed), *self._failed]
+        earlier = [each for each in known if each.began < capture.began and each.clearings == capture.clearings]
+        return sorted(earlier, key=lambda each: each.began)
+
+    def begins(self, compiler: Compiler, given: Given) -> Capture:
+        # the names beside them are of the order of discovery, and so those of other nodes wherever a backward branches
+        origins = [[index for index, _ in group] for group in given.origins]
+        capture = Capture(
+            compiled_autograd.capture_id(compiler),
+            reasons=tuple(given.reasons),
+            accumulates=given.accumulates,
+            input_origins=origins[0],
+            size_origins=origins[1],
+            scalar_origins=origins[2],
+            began=time.perf_counter(),
+            clearings=autograd_cache.clearings(),
+        )
+        self._known[compiler] = capture
+        capture.keys = given.keys()
+        return capture
+
+    def node_called(self, compiler: Compiler, index: int, name: str) -> Capture:
+        capture = self.of(compiler)
+        graph = compiled_autograd.graph_of(compiler)
+        capture.names[index] = name
+        capture.node_calls.append(NodeCall(index, name, len(graph.nodes) if graph is not None else 0))
+        return capture
+
+    def hook_called(self, compiler: Compiler, kind: str, hook: int) -> LiftedHook:
+        capture = self.of(compiler)
+        current = capture.current
+        lifted = LiftedHook(
+            kind,
+            None if kind == "cpp_tensor_pre_hook" else hook,
+            current.index if current else 0,
+            captured_graph.last_call(compiled_autograd.graph_of(compiler)),
+        )
+        capture.hooks.append(lifted)
+        return lifted
+
+    def moved(self, compiler: Compiler, positions: list[int]) -> None:
+        self.of(compiler).moved_to_cuda = tuple(positions)
+
+    def ends(self, compiler: Compiler, failed: bool) -> Capture:
+        capture = self.of(compiler)
+        capture.failed = failed
+        capture.all_names = tuple(capture.names_by_index())
+        if failed:
+            self._failed.append(capture)
+        capture.milliseconds = (time.perf_counter() - capture.began) * 1000
+        return capture

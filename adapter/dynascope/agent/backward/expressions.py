@@ -1,0 +1,160 @@
+"""Expressions at a stop in a capture: conditions, log messages, the debug console.
+
+They see what the capture knows as plain facts, sizes as the numbers they are in this run, so that no expression adds a
+guard or a node; and, behind these names, the program's frame that called the backward (`step > 3`).
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
+from dynascope.agent.backward.stop_point import Moment
+from dynascope.agent.breakpoints.conditions import fill
+from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.rows import Look, Row
+from dynascope.agent.inspection.values.text import write_as
+from dynascope.agent.internals.autograd import captured_graph
+from dynascope.agent.internals.isolation.containment import ActRefused
+from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, hint_of
+
+_FACTS = ". Tensors of a backward are facts without data here: shape, dtype, device, numel()."
+
+
+@dataclass(frozen=True, slots=True)
+class TensorFacts:
+    """A tensor without its data; a size is None where this run has no number for it."""
+
+    shape: tuple[int | float | bool | None, ...]
+    dtype: torch.dtype
+    device: torch.device
+    requires_grad: bool | None = None
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def is_cuda(self) -> bool:
+        return bool(self.device.type == "cuda")
+
+    def dim(self) -> int:
+        return len(self.shape)
+
+    def numel(self) -> int | float:
+        """Raises TypeError when a size is not known."""
+        return math.prod(self.shape)  # type: ignore[arg-type]
+
+    def size(self, dimension: int) -> int | float | bool | None:
+        return self.shape[dimension]
+
+    def __repr__(self) -> str:
+        place = "" if self.device.type == "cpu" else f" {self.device}"
+        return f"{dtype_text(self.dtype)}[{', '.join(map(str, self.shape))}]{place}"
+
+
+write_as(TensorFacts, lambda value, look, depth: repr(value))
+
+NAMES: dict[str, Callable[[LiveCapture, Moment], Any]] = {
+    "capture": lambda live, moment: live.capture.compile_id,
+    "node_call": lambda live, moment: moment.node_call,
+    "name": lambda live, moment: _name(live, moment),
+    "function": lambda live, moment: _function(live, moment),
+    "hook": lambda live, moment: moment.hook.kind if moment.kind == "hook" else None,
+    "pass_name": lambda live, moment: moment.pass_name,
+    "gradients": lambda live, moment: [facts_of(each) for each in _gradients(live, moment)],
+    "inputs": lambda live, moment: [facts_of(each) for each in live.inputs],
+    "sizes": lambda live, moment: [hint_of(each) for each in live.sizes],
+    "scalars": lambda live, moment: [hint_of(each) for each in live.scalars],
+    "nodes": lambda live, moment: len(live.graph.nodes) if live.graph is not None else 0,
+    "reasons": lambda live, moment: live.reasons(),
+}
+"""What an expression may use, beside the names of the program's frame that called the backward."""
+
+
+def holds(expression: str, live: LiveCapture, moment: Moment) -> bool:
+    """Whether a condition is true here; raises EvaluationError when it has no answer."""
+    return bool(_value(expression, live, moment))
+
+
+def log_text(template: str, live: LiveCapture, moment: Moment) -> str:
+    """A DAP logMessage with its `{expressions}` filled in; one without a value shows why."""
+
+    def text_of(expression: str) -> str:
+        value = _value(expression, live, moment)
+        return value if type(value) is str else _shown(value, Look(None)).value
+
+    return fill(template, text_of, lambda expression: _value(expression, live, moment))
+
+
+def row(expression: str, live: LiveCapture, moment: Moment, look: Look) -> Row:
+    """The row to show for an expression; raises EvaluationError."""
+    return _shown(_value(expression, live, moment), look)
+
+
+def _shown(value: Any, look: Look) -> Row:
+    if isinstance(value, TensorFacts):
+        return Row("", repr(value), type="tensor")
+    with captured_graph.set_aside(), torch._C.DisableTorchFunction():
+        return concrete.row(look, "", value, None)
+
+
+def facts_of(tensor: Any) -> TensorFacts:
+    """Of a fake tensor, or of what the forward noted of a gradient."""
+    shape = tuple(hint_of(size) for size in tensor.shape)
+    return TensorFacts(shape, tensor.dtype, tensor.device, getattr(tensor, "requires_grad", None))
+
+
+def _value(expression: str, live: LiveCapture, moment: Moment) -> Any:
+    try:
+        tree = ast.parse(expression.strip(), "<expression>", "eval")
+    except (SyntaxError, ValueError) as error:
+        raise EvaluationError(f"SyntaxError: {getattr(error, 'msg', error)}") from error
+    caller = live.caller
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    try:
+        with captured_graph.set_aside():
+            world: dict[str, Any] = {"torch": torch}
+            for name in names:
+                if name in NAMES:
+                    world[name] = NAMES[name](live, moment)
+                elif caller is not None and name in caller.f_locals:
+                    world[name] = caller.f_locals[name]
+                elif caller is not None and name in caller.f_globals:
+                    world[name] = caller.f_globals[name]
+            with undisturbed():
+                return eval(compile(tree, "<expression>", "eval"), world)
+    except NameError as error:
+        known = ", ".join(NAMES)
+        raise EvaluationError(
+            f"{error}. Of a backward there is {known}; other names are those of the line with `backward()`."
+        ) from error
+    except ActRefused as error:
+        raise EvaluationError(str(error)) from error
+    except BaseException as error:  # an expression may raise anything; the backward must not see it
+        about_facts = _FACTS if TensorFacts.__name__ in str(error) else ""
+        raise EvaluationError(f"{type(error).__name__}: {error}{about_facts}") from error
+
+
+def _name(live: LiveCapture, moment: Moment) -> str | None:
+    return live.capture.names.get(moment.node_call) if moment.node_call is not None else None
+
+
+def _function(live: LiveCapture, moment: Moment) -> str | None:
+    """The qualified name of a hook's function, or of a custom Function's class."""
+    if moment.kind == "hook":
+        place = live.place_of_hook(moment.hook)
+        return place.name if place is not None else None
+    return live.functions.get(moment.node_call) if moment.node_call is not None else None
+
+
+def _gradients(live: LiveCapture, moment: Moment) -> list[Any]:
+    return live.gradients(moment.node_call) if moment.node_call is not None else []

@@ -1,0 +1,69 @@
+"""The setting `compiledAutograd`: as if the whole program ran inside `compiled_autograd.enable(torch.compile)`."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from dynascope.agent.program.import_hooks import when_imported
+from dynascope.agent.suspension.pydevd import hide_thread
+from dynascope.wire.from_agent import Output
+from dynascope.wire.messages import Message
+
+if TYPE_CHECKING:
+    from dynascope.agent.internals.autograd.compiler_switch import Switch
+
+
+class CompiledAutograd:
+    """One per agent. On from the program's import of torch until the session is over, then as it was found."""
+
+    def __init__(self, send: Callable[[Message], None]) -> None:
+        """`send` takes why it cannot be turned on."""
+        self._send = send
+        self._not_yet_imported: Callable[[], None] = lambda: None
+        self._lock = threading.Lock()
+        self._switch: Switch | None = None
+        self._wanted = False
+
+    def begin(self, backend: str) -> None:
+        """Captured backwards are compiled with `backend`, a name that `torch.compile` knows."""
+        self._wanted = True
+        if "torch" in sys.modules:  # the channel's thread must not wait for Dynamo's import
+            thread = threading.Thread(target=self._import_dynamo, args=(backend,), name="dynascope import", daemon=True)
+            hide_thread(thread)
+            thread.start()
+        else:
+            self._not_yet_imported = when_imported("torch", lambda: self._import_dynamo(backend))
+
+    def end(self) -> None:
+        """From any thread: what was there before is there again."""
+        self._not_yet_imported()
+        with self._lock:
+            self._wanted = False
+            switch, self._switch = self._switch, None
+        if switch is not None:
+            switch.undo()
+
+    def _import_dynamo(self, backend: str) -> None:
+        import torch
+
+        from dynascope.agent.internals.autograd import compiler_switch as autograd_compiler
+
+        # imports Dynamo, which the program may do without: the user asked for it
+        backends = torch.compiler.list_backends(exclude_tags=())
+        if backend not in backends:
+            text = (
+                f"Compiled autograd stays off: torch knows no backend {backend!r} for `compiledAutograd`. "
+                f"It knows {', '.join(sorted(backends))}.\n"
+            )
+            self._send(Output(category="important", output=text))
+            return
+
+        with self._lock:
+            if self._wanted and not autograd_compiler.forces_eager():
+                autograd_compiler.prepare_cuda()
+                self._switch = autograd_compiler.Switch(functools.partial(torch.compile, backend=backend))
+                self._switch.apply()

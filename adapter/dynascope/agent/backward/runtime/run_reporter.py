@@ -1,0 +1,233 @@
+"""Makes a report of every backward that runs under compiled autograd."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+
+from dynascope.agent.backward.captures.capture_reasons import explain
+from dynascope.agent.backward.captures.captures import Capture, Captures
+from dynascope.agent.backward.runtime.report import BackwardRun, DeviceInputs, HookCall
+from dynascope.agent.inspection.values.callable_location import place_of
+from dynascope.agent.internals.autograd import compiled_autograd
+from dynascope.agent.internals.autograd import failures as autograd_failures
+from dynascope.agent.internals.autograd.fork_safe_lock import held_over_fork
+from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
+
+_log = logging.getLogger("dynascope")
+_REUSED = ("the same nodes with the same constants as when it was captured; sizes that differ are dynamic",)
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+_lock = held_over_fork(threading.RLock())
+_held = 0
+_recorder: Recorder | None = None
+
+
+def hold() -> Recorder:
+    """The process's one recorder, which observes while anybody holds it: what one saw captured, another sees reused."""
+    global _held, _recorder
+    with _lock:
+        if _recorder is None:
+            _recorder = Recorder()
+            compiled_autograd.observe(_recorder)
+        _held += 1
+        return _recorder
+
+
+def release() -> None:
+    """What `hold` gave is no longer needed."""
+    global _held, _recorder
+    with _lock:
+        _held -= 1
+        if not _held and _recorder is not None:
+            compiled_autograd.unobserve(_recorder)
+            _recorder = None
+
+
+def contained(method: Callable[P, None]) -> Callable[P, None]:
+    """An error of ours is logged; the user's backward goes on."""
+
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            method(*args, **kwargs)
+        except Exception:
+            _log.exception("dynascope failed while it observed a backward; the backward goes on")
+
+    return run
+
+
+class _Run:
+    """A run under way: what is measured of it so far."""
+
+    def __init__(self, given: RunGiven, capture: Capture) -> None:
+        self.captured = capture.runs == 0 and capture.milliseconds is not None
+        self.began = time.perf_counter()
+        self.graph_began = self.graph_ended = self.began
+        self.inputs = _kept(capture.inputs, inputs_by_device(given.inputs))
+        self.moved_bytes = sum(bytes_of(given.inputs[i]) for i in capture.moved_to_cuda if i < len(given.inputs))
+        hooks = tuple(_hook_call(hook.kind, hook.node_call, hook.position, given.hooks) for hook in capture.hooks)
+        self.hooks = capture.hook_calls = _kept(capture.hook_calls, hooks)
+        self.timed = any(device.startswith("cuda") for device in self.inputs) and can_time_cuda()
+        self.events: tuple[Any, Any] | None = None
+
+
+class Recorder:
+    """An observer of compiled autograd; whoever was added gets every report, on the thread that ran the backward."""
+
+    def __init__(self) -> None:
+        self.captures = Captures()
+        self._receivers: tuple[Callable[[BackwardRun], None], ...] = ()
+        self._numbers = itertools.count()
+        self._running: dict[int, _Run] = {}
+
+    def add(self, receive: Callable[[BackwardRun], None]) -> None:
+        with _lock:
+            self._receivers = (*self._receivers, receive)
+
+    def discard(self, receive: Callable[[BackwardRun], None]) -> None:
+        with _lock:
+            self._receivers = tuple(each for each in self._receivers if each != receive)
+
+    # ---- compiled_autograd.Observer
+
+    @contained
+    def capture_begins(self, compiler: Compiler, given: Given) -> None:
+        self.captures.begins(compiler, given).inputs = inputs_by_device(given.tensors)
+
+    @contained
+    def node_called(self, compiler: Compiler, index: int, name: str, function: Any) -> None:
+        self.captures.node_called(compiler, index, name)
+
+    @contained
+    def hook_called(self, compiler: Compiler, kind: str, hook: int) -> None:
+        self.captures.hook_called(compiler, kind, hook)
+
+    def pass_begins(self, compiler: Compiler, name: str) -> None: ...
+
+    @contained
+    def pass_ends(self, compiler: Compiler, name: str, result: Any) -> None:
+        if name == "move_graph_nodes_to_cuda":
+            self.captures.moved(compiler, result)
+
+    def graph_made(self, compiler: Compiler, module: Any) -> None: ...
+
+    @contained
+    def capture_ends(self, compiler: Compiler, failed: bool) -> None:
+        capture = self.captures.ends(compiler, failed)
+        if failed and self._receivers:
+            self._report(
+                BackwardRun(
+                    number=next(self._numbers),
+                    compile_id=capture.compile_id,
+                    captured=False,
+                    reasons=explain(capture, self.captures.before(capture)),
+                    node_calls=capture.all_names,
+                    hooks=tuple(HookCall(hook.kind, hook.node_call) for hook in capture.hooks),
+                    inputs=capture.inputs,
+                    moved_to_cuda=(),
+                    moved_bytes=0,
+                    capture_ms=capture.milliseconds,
+                    prepare_ms=0.0,
+                    graph_ms=0.0,
+                    error=autograd_failures.error_of(compiler) or "an error between two nodes",
+                    capture_failed=True,
+                )
+            )
+
+    @contained
+    def run_begins(self, compiler: Compiler, given: RunGiven) -> None:
+        if not self._receivers:
+            return
+        self._running[threading.get_ident()] = _Run(given, self.captures.of(compiler))
+
+    @contained
+    def graph_begins(self, compiler: Compiler) -> None:
+        run = self._running.get(threading.get_ident())
+        if run is None:
+            return
+        run.graph_began = time.perf_counter()
+        if run.timed:
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            run.events = begin, end
+
+    @contained
+    def graph_ends(self, compiler: Compiler) -> None:
+        run = self._running.get(threading.get_ident())
+        if run is None:
+            return
+        run.graph_ended = time.perf_counter()
+        if run.events is not None:
+            run.events[1].record()
+
+    @contained
+    def run_ends(self, compiler: Compiler, error: BaseException | None) -> None:
+        run = self._running.pop(threading.get_ident(), None)
+        capture = self.captures.of(compiler)
+        capture.runs += 1
+        if run is None:
+            return
+        report = BackwardRun(
+            number=next(self._numbers),
+            compile_id=capture.compile_id,
+            captured=run.captured,
+            reasons=explain(capture, self.captures.before(capture)) if run.captured else _REUSED,
+            node_calls=capture.all_names,
+            hooks=run.hooks,
+            inputs=run.inputs,
+            moved_to_cuda=capture.moved_to_cuda,
+            moved_bytes=run.moved_bytes,
+            capture_ms=capture.milliseconds if run.captured else None,
+            prepare_ms=(run.graph_began - run.began) * 1000,
+            graph_ms=(run.graph_ended - run.graph_began) * 1000,
+            error=None if error is None else autograd_failures.error_text(error),
+            events=run.events,
+        )
+        self._report(report)
+
+    def _report(self, report: BackwardRun) -> None:
+        for receive in self._receivers:
+            receive(report)
+
+
+def _kept(known: T, found: T) -> T:
+    """Of equals the one that is there already: a program may keep the reports of a million backwards."""
+    return known if known == found else found
+
+
+def inputs_by_device(inputs: Sequence[Any]) -> dict[str, DeviceInputs]:
+    found: dict[str, DeviceInputs] = {}
+    for tensor in inputs:
+        device = str(tensor.device)
+        before = found.get(device, DeviceInputs(0, 0))
+        found[device] = DeviceInputs(before.count + 1, before.bytes + bytes_of(tensor))
+    return found
+
+
+def bytes_of(tensor: Any) -> int:
+    """What the elements of a tensor take; of a sparse one, its values and indices."""
+    if tensor.layout is torch.strided:
+        return int(tensor.numel()) * int(tensor.element_size())
+    if tensor.layout is torch.sparse_coo:
+        return bytes_of(tensor._values()) + bytes_of(tensor._indices())
+    return 0
+
+
+def can_time_cuda() -> bool:
+    """Whether events can be recorded now: a GPU is in use, and no CUDA graph is being captured."""
+    return torch.cuda.is_available() and torch.cuda.is_initialized() and not torch.cuda.is_current_stream_capturing()
+
+
+def _hook_call(kind: str, node_call: int, position: int | None, hooks: Sequence[Any]) -> HookCall:
+    if position is None or position >= len(hooks):
+        return HookCall(kind, node_call)
+    place = place_of(hooks[position])
+    return HookCall(kind, node_call, place.name, place.path, place.line)

@@ -1,0 +1,80 @@
+"""Compiled autograd as a public runtime: contexts that turn it on and off. See `dynascope.compiled_autograd`."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import torch
+
+from dynascope.agent.backward.runtime import run_reporter as recorder
+from dynascope.agent.backward.runtime.report import BackwardRun
+from dynascope.agent.backward.runtime.run_reporter import Recorder
+from dynascope.agent.internals.autograd import compiler_switch as autograd_compiler
+from dynascope.agent.internals.autograd import failures as autograd_failures
+from dynascope.agent.internals.autograd.compiler_switch import GraphCompiler, Switch
+from dynascope.agent.internals.autograd.fork_safe_lock import held_over_fork
+from dynascope.agent.internals.compile import trace_rules
+from dynascope.agent.program.user_code import OUR_FOLDER
+
+_lock = held_over_fork(threading.RLock())
+_recorder: Recorder | None = None
+
+
+def _watching() -> Recorder:
+    """The process's recorder: once there it stays, for a graph captured under one context may run under another."""
+    global _recorder
+    with _lock:
+        if _recorder is None:
+            _recorder = recorder.hold()
+            trace_rules.never_trace([os.path.join(OUR_FOLDER, "agent")])
+        return _recorder
+
+
+@contextmanager
+def enable(compiler_fn: GraphCompiler, dynamic: bool = True) -> Iterator[list[BackwardRun]]:
+    if not callable(compiler_fn):
+        raise TypeError(
+            "compiled_autograd.enable(compiler_fn) needs a function that takes the captured graph, such as "
+            f"torch.compile; it got {compiler_fn!r}."
+        )
+    with ExitStack() as stack:
+        runs = stack.enter_context(record())
+        if not autograd_compiler.forces_eager():
+            autograd_compiler.prepare_cuda()
+            switch = Switch(compiler_fn, bool(dynamic))
+            stack.callback(switch.undo)  # first: a Ctrl-C may come between the two
+            switch.apply()
+            stack.enter_context(torch.autograd.set_multithreading_enabled(False))
+        yield runs
+
+
+@contextmanager
+def disable() -> Iterator[None]:
+    switch = Switch(None)
+    try:
+        switch.apply()
+        yield
+    finally:
+        switch.undo()
+
+
+def reset() -> None:
+    if autograd_failures.runs_compiled_backward() or autograd_failures.is_capturing():
+        raise RuntimeError(
+            "compiled_autograd.reset() was called from inside a captured backward: call it when backward() is over."
+        )
+    autograd_compiler.turn_off_for_good()
+
+
+@contextmanager
+def record() -> Iterator[list[BackwardRun]]:
+    runs: list[BackwardRun] = []
+    watching = _watching()
+    try:
+        watching.add(runs.append)
+        yield runs
+    finally:
+        watching.discard(runs.append)

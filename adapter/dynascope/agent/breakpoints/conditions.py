@@ -1,0 +1,76 @@
+"""Expressions of breakpoints: conditions and log messages, evaluated on shadows where Dynamo traces the line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+
+from dynascope.agent.inspection.evaluation.console import Console
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
+from dynascope.wire.log_messages import Expression, pieces
+
+__all__ = ["EvaluationError", "condition_holds", "fill", "format_log_message"]
+
+Given = Mapping[str, Callable[[Any], Any]]
+"""Names that a condition may use beside those of the frame: each is made from the evaluation's `Shadow`."""
+
+
+def condition_holds(expression: str, translator: Any, given: Given | None = None) -> bool:
+    """Whether a breakpoint's condition is true here; raises EvaluationError when it cannot be known at compile time."""
+    value = Console(Names(translator), given).value(expression)
+    try:
+        with torch._C.DisableTorchFunction():
+            return bool(value)
+    except Exception as error:
+        raise EvaluationError(
+            f"The condition {expression!r} depends on data that is not known at compile time."
+        ) from error
+
+
+def format_log_message(template: str, translator: Any) -> str:
+    """A DAP logMessage with its `{expressions}` filled in; one without a value shows why. `{{` is a brace."""
+    names = Names(translator)
+    console, look = Console(names), names.look()
+
+    return fill(template, lambda expression: console.row(expression, "watch", look).value, console.value)
+
+
+def fill(template: str, text_of: Callable[[str], str], value_of: Callable[[str], Any]) -> str:
+    """A DAP logMessage with the text of each `{expression}`, or why `text_of` or `value_of` raised EvaluationError.
+
+    Conversions and formats (`{n!s:>8}`, `{n:03d}`) are those of f-strings; the text of a value is that of the views.
+    """
+
+    def filled(expression: Expression) -> str:
+        if expression.is_plain:
+            return text_of(expression.text)
+        how = fill(expression.format, lambda nested: str(value_of(nested)), value_of)
+        if not expression.conversion:
+            if is_tensor(value_of(expression.text)):
+                raise EvaluationError("A format wants the data of this tensor, which is not known at compile time.")
+            return str(value_of(f"format(({expression.text}\n), {how!r})"))
+        text = text_of(expression.text)
+        if expression.conversion == "s" and type(value := value_of(expression.text)) is str:
+            text = value
+        return _formatted(ascii(text)[1:-1] if expression.conversion == "a" else text, how)
+
+    def shown(piece: str | Expression) -> str:
+        if isinstance(piece, str):
+            return piece
+        try:
+            return filled(piece)
+        except EvaluationError as error:
+            return f"<{error}>"
+
+    return "".join(map(shown, pieces(template)))
+
+
+def _formatted(text: str, how: str) -> str:
+    try:
+        return format(text, how)
+    except ValueError as error:
+        raise EvaluationError(f"ValueError: {error}") from error

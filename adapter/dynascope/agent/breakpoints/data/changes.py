@@ -1,0 +1,44 @@
+"""Values compared from one instruction to the next: what a data breakpoint calls a change.
+
+A tensor changes when its dtype, fake shape or device does, and an attribute or element also when it is set to another
+tensor like it; a number or a constant when its value does; a container or an object when the name stands for another
+one (what happens inside it is a mutation, which `stops` hears of). A name that gets its first value in a call of its
+function, and a value that Dynamo merely looks at, do not change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dynascope.agent.breakpoints.data.watched_value import Subject
+from dynascope.agent.internals.variables.contents import Entries, Items, Members, Object, Real, Tensor
+from dynascope.agent.internals.variables.variables import source_of
+
+
+@dataclass(slots=True)
+class Seen:
+    """A value at an instruction: `identity` tells it from another, `text` shows it."""
+
+    identity: object
+    text: str
+    sources: frozenset[str]
+    is_looked_at: bool
+    line: int
+
+    @classmethod
+    def of(cls, subject: Subject, line: int) -> Seen:
+        held = subject.held
+        if isinstance(held, (Items, Entries, Members, Object)) and subject.variable is not None:
+            identity: object = source_of(subject.variable) or id(subject.variable)
+        elif isinstance(held, Tensor) and subject.is_part:
+            identity = subject.row.value, getattr(held.node, "name", None)
+        elif isinstance(held, Real):
+            identity = id(held.value)
+        else:
+            identity = subject.row.value
+        return cls(identity, subject.row.value, subject.sources, subject.is_looked_at, line)
+
+    def changes_into(self, now: Seen) -> bool:
+        if self.identity == now.identity:
+            return False
+        return self.is_looked_at == now.is_looked_at or self.sources.isdisjoint(now.sources)

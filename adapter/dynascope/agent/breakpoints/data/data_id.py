@@ -1,0 +1,103 @@
+"""What a data breakpoint is on, as a string that means the same at every stop and in every session.
+
+`local::/path/model.py::Block.forward::self.scale`, and likewise `source`, `symbol` and `node`: a kind, a file, a
+function's qualified name, and what is watched there. `*` for file and function means: anywhere.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+from typing import Literal, NamedTuple, get_args
+
+from dynascope.agent.breakpoints.breakpoint import names_function
+from dynascope.agent.program.user_code import real_path
+
+Kind = Literal["local", "source", "symbol", "node"]
+ANYWHERE = "*"
+_SOURCE = re.compile(r"[LG]\[.+")
+_SYMBOL = re.compile(r"(?:s|u|z?f|z?uf)\d+")
+_NODE = re.compile(r"%(\w+)")
+_PLACED = re.compile(r"(?P<path>.+\.\w+):(?P<function>[\w.<>]+):(?P<what>.+)")
+
+
+class DataId(NamedTuple):
+    """`local`: an access path of names, attributes and constant subscripts, in frames of the function.
+
+    The others belong to compiles that begin in the function: the `source` of something that comes in from outside as
+    Dynamo writes it (`L['x']`), a `symbol` by its source or, if it has none, by name, a `node` of the graph by name.
+    """
+
+    kind: Kind
+    path: str
+    function: str
+    what: str
+
+    def __str__(self) -> str:
+        return "::".join(self)
+
+    @property
+    def title(self) -> str:
+        """`self.scale in Block.forward`."""
+        return self.what if self.function == ANYWHERE else f"{self.what} in {self.function}"
+
+    def is_of(self, path: str, function: str) -> bool:
+        """Whether it is about frames (or compiles) of this function; `path` is a file's real path."""
+        return self.path in (ANYWHERE, path) and names_function(self.function, function)
+
+
+def read(text: str) -> DataId:
+    """What `str(DataId)` wrote. Raises ValueError with a sentence."""
+    parts = text.split("::", 3)
+    if len(parts) != 4 or parts[0] not in get_args(Kind) or not all(parts):
+        raise ValueError(f"{text!r} is no data id of this debugger's: ask for one with dataBreakpointInfo.")
+    found = DataId(parts[0], *parts[1:])  # type: ignore[arg-type]
+    if found.kind == "local" and access_path(found.what) is None:
+        raise ValueError(f"{found.what!r} cannot be watched: only names, attributes and constant subscripts can.")
+    return found
+
+
+def of_name(name: str, path: str = ANYWHERE, function: str = ANYWHERE) -> DataId:
+    """What a user means by a name: `x`, `self.scale`, `L['x']`, `s0`, `%add`, `model.py:Block.forward:x`.
+
+    `path` and `function` are the place it was said at. Raises ValueError with a sentence.
+    """
+    name = name.strip()
+    placed = _PLACED.fullmatch(name)
+    if placed is not None:
+        path, function, name = real_path(os.path.abspath(placed["path"])), placed["function"], placed["what"]
+    if match := _NODE.fullmatch(name):
+        return DataId("node", path, function, match[1])
+    if _SYMBOL.fullmatch(name):
+        return DataId("symbol", path, function, name)
+    if _SOURCE.fullmatch(name):
+        return DataId("source", path, function, name)
+    if access_path(name) is None:
+        raise ValueError(
+            f"{name!r} cannot be watched: write a name, attributes or constant subscripts of one (self.scale, "
+            "x.shape[0]), a source (L['x']), a symbol (s0) or a node (%add)."
+        )
+    return DataId("local", path, function, name)
+
+
+def is_of_one_compile(on: DataId) -> bool:
+    """Whether the next compile may call something else so: a symbol or a node by its number."""
+    return on.kind == "node" or (on.kind == "symbol" and _SYMBOL.fullmatch(on.what) is not None)
+
+
+def access_path(text: str) -> ast.expr | None:
+    """The expression, if it only names, selects attributes and subscripts with constants."""
+    try:
+        expression = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    found = expression
+    while isinstance(found, (ast.Attribute, ast.Subscript)):
+        if isinstance(found, ast.Subscript):
+            try:
+                ast.literal_eval(found.slice)
+            except (ValueError, TypeError):
+                return None
+        found = found.value
+    return expression if isinstance(found, ast.Name) else None

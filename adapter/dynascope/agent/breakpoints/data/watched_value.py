@@ -1,0 +1,151 @@
+"""What a data breakpoint's access path stands for in a frame being traced."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from dynascope.agent.breakpoints.data.data_id import access_path
+from dynascope.agent.inspection.values.expression_paths import row_at
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Datum, Look, Row
+from dynascope.agent.inspection.values.symbolic_text import contents
+from dynascope.agent.internals.frames.frame_state import source_of_global
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.guards.events import as_written
+from dynascope.agent.internals.symbolic_shapes.events import symbols_in
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
+from dynascope.agent.internals.variables.contents import Cell, Contents, Number, Object, Real, Tensor, Unrealised
+from dynascope.agent.internals.variables.variables import is_variable, look_through_lazy, source_of
+
+
+@dataclass(slots=True)
+class Subject:
+    """The value as it is now, in the terms that guards, nodes, symbols and mutations are told in."""
+
+    row: Row
+    held: Contents | None
+    """None for a symbolic size, and for a real value that Dynamo does not track."""
+    variable: object | None
+    owner: object | None
+    """The variable whose attribute it is."""
+    attribute: str | None
+    is_part: bool
+    """Whether it is an attribute or an element, and not a name of the frame."""
+    sources: frozenset[str]
+    """As a user writes them; empty for what is made while tracing."""
+    node: Any
+    symbols: frozenset[str]
+    is_looked_at: bool
+    """Whether Dynamo tracks it, and not only the real value: before that a tensor's sizes are plain numbers."""
+
+
+def find(translator: Translator, what: str) -> Subject | None:
+    """The value of an access path at a frame; None while the path leads nowhere."""
+    expression = access_path(what)
+    if expression is None:
+        return None
+    with torch._C.DisableTorchFunction():
+        names = Names(translator)
+        look = names.look()
+        row = row_at(expression, names, look)
+        return None if row is None else _subject(row, expression, names, look)
+
+
+def may_be_set(translator: Translator, what: str) -> bool:
+    """Whether an access path that leads nowhere ends in an attribute that its owner, which is there, may get."""
+    expression = access_path(what)
+    if not isinstance(expression, ast.Attribute):
+        return False
+    with torch._C.DisableTorchFunction():
+        names = Names(translator)
+        look = names.look()
+        row = row_at(expression.value, names, look)
+        held = of_row(row, look)[1] if row is not None else None
+    if isinstance(held, Object):
+        return True
+    if not isinstance(held, (Real, Unrealised)):
+        return False
+    kind = type(held.value)
+    has_dict = kind.__dictoffset__ != 0 and not issubclass(kind, torch.Tensor)
+    return has_dict or any(expression.attr in vars(each) for each in kind.__mro__)
+
+
+def of_row(row: Row, look: Look) -> tuple[object | None, Contents | None]:
+    """The variable that a row shows, behind its cell and its lazy, and what it holds."""
+    variable = row.subject
+    if variable is None or isinstance(variable, Datum) or not is_variable(variable):
+        return None, None
+    variable = look_through_lazy(variable)[0] or variable
+    held = contents(look, variable)
+    if isinstance(held, Cell) and held.contents is not None:
+        variable = look_through_lazy(held.contents)[0] or held.contents
+        held = contents(look, variable)
+    return variable, held
+
+
+def _subject(row: Row, expression: ast.expr, names: Names, look: Look) -> Subject:
+    variable, held = of_row(row, look)
+    owner, attribute = None, None
+    if isinstance(expression, ast.Attribute):
+        owner_row = row_at(expression.value, names, look)
+        owner = of_row(owner_row, look)[0] if owner_row is not None else None
+        attribute = expression.attr
+    root = _root(expression, names, look)
+    symbolic = row.subject if is_symbolic(row.subject) else held.symbolic if isinstance(held, Number) else None
+    return Subject(
+        row=row,
+        held=held,
+        variable=variable,
+        owner=owner,
+        attribute=attribute,
+        is_part=not isinstance(expression, ast.Name),
+        sources=_sources(_source(variable, held), expression, root),
+        node=held.node if isinstance(held, (Tensor, Number)) else None,
+        symbols=symbols_in(symbolic) if is_symbolic(symbolic) else frozenset(),
+        is_looked_at=_is_looked_at(held, expression, names, look),
+    )
+
+
+def _is_looked_at(held: Contents | None, expression: ast.expr, names: Names, look: Look) -> bool:
+    """A part without a variable of its own is a tensor's size or attribute, or of something Dynamo has not met yet."""
+    while held is None and isinstance(expression, (ast.Attribute, ast.Subscript)):
+        expression = expression.value
+        row = row_at(expression, names, look)
+        held = of_row(row, look)[1] if row is not None else None
+        if held is not None:
+            return isinstance(held, (Tensor, Number))
+    return held is not None and not isinstance(held, Unrealised)
+
+
+def _root(expression: ast.expr, names: Names, look: Look) -> str | None:
+    """The source of the name that an access path begins with."""
+    while isinstance(expression, (ast.Attribute, ast.Subscript)):
+        expression = expression.value
+    row = row_at(expression, names, look)
+    if row is None:
+        return None
+    source = _source(*of_row(row, look))
+    if row.subject is None and isinstance(expression, ast.Name):  # Dynamo has not met it yet
+        is_local = expression.id in names.locals
+        source = f"L[{expression.id!r}]" if is_local else source_of_global(names.translator, expression.id)
+    return source
+
+
+def _sources(own: str | None, expression: ast.expr, root: str | None) -> frozenset[str]:
+    """Its own, and the path behind the source of its root: a part not yet looked at has no variable of its own."""
+    found = {own} if own else set()
+    if root is not None:
+        text = ast.unparse(expression)
+        name = next(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
+        found.add(root + text[len(name) :])
+    return frozenset(map(as_written, found))
+
+
+def _source(variable: object | None, held: Contents | None) -> str | None:
+    if isinstance(held, Unrealised):
+        return held.source
+    return source_of(variable) if variable is not None else None

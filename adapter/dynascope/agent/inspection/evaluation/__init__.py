@@ -1,0 +1,1 @@
+"""Expressions, evaluated on stand-ins so that nothing that is compiled changes."""

@@ -1,0 +1,43 @@
+"""The comptime context of a frame: `ctx` in the debug console and in functions given to `dynascope.comptime`."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+from dynascope.agent.inspection.evaluation.shadow import Shadow
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.internals.comptime.context import ComptimeContext, Reads
+from dynascope.agent.internals.isolation.isolation import isolated
+from dynascope.agent.internals.variables.debug_repr import DebugRepr
+
+
+def context_of(
+    names: Names,
+    shadow: Shadow,
+    refuse: Callable[[str], Exception],
+    act: Callable[[str], contextlib.AbstractContextManager[None]],
+    is_console: bool = False,
+) -> ComptimeContext:
+    """The context of a frame. `refuse` makes the exception for what cannot be answered by reading.
+
+    `act` is entered, with its name, around what changes the compile. In a console a graph break waits until the
+    program goes on.
+    """
+
+    def value(variable: object) -> Any:
+        try:
+            with isolated(shadow.mode):
+                return shadow.of_variable(variable)
+        except EvaluationError as error:
+            raise refuse(str(error)) from error
+
+    def of_real(real: Any) -> Any:
+        with isolated(shadow.mode):
+            return shadow.of_real(real)
+
+    written = DebugRepr(names.effects, of_real)
+    reads = Reads(written.of_variable, written.of_real, value, refuse, names.effects, act, is_console)
+    return ComptimeContext(names.translator, reads)

@@ -1,0 +1,244 @@
+"""Evaluation at a symbolic frame: names as the Variables view has them, expressions on shadows, statements kept."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import io
+import sys
+import textwrap
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TextIO
+
+import torch
+
+from dynascope.agent.inspection.cancellation import Cancelled
+from dynascope.agent.inspection.evaluation.comptime_context import context_of
+from dynascope.agent.inspection.evaluation.hover import check_hover, root_name
+from dynascope.agent.inspection.evaluation.shadow import Shadow
+from dynascope.agent.inspection.evaluation.shadow_builtins import ShadowGlobals, builtins_at, told
+from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.concrete import type_text
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.expression_paths import row_at
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Look, Row
+from dynascope.agent.internals.comptime.context import console_text
+from dynascope.agent.internals.frames.translators import globals_of, output_of
+from dynascope.agent.internals.isolation.containment import ActRefused
+from dynascope.agent.internals.isolation.isolation import (
+    CalculationRefused,
+    guards_suppressed,
+    isolated,
+    static_fake_mode,
+)
+
+NOT_SET = (
+    "cannot be set at a compile-time stop: Dynamo may trace this function again from its start, and the compiled code "
+    "computes the program's own value in any case. In the debug console an assignment makes a name of your own, which "
+    "your expressions see and the program does not; ctx.get_local('name').force_static() changes what is compiled."
+)
+"""Follows the name of what cannot be set."""
+
+ALWAYS_CTX = "__ctx__"
+"""The frame's ComptimeContext, also where the program has a `ctx` of its own."""
+
+_HIDES = f". `ctx` is a name of the program's own here: the debugger's ComptimeContext is `{ALWAYS_CTX}`."
+_DATA_DEPENDENT = frozenset(
+    {"DataDependentOutputException", "DynamicOutputShapeException", "GuardOnDataDependentSymNode"}
+)
+
+
+class _Outcome(NamedTuple):
+    value: Any
+    printed: str
+    used_hints: bool
+    """Whether symbolic sizes went in as the numbers they are in this call."""
+
+
+class Console:
+    """Evaluates at one symbolic frame; what it assigns is kept until the program goes on."""
+
+    def __init__(self, names: Names, given: Mapping[str, Callable[[Shadow], Any]] | None = None) -> None:
+        """`given` are names that this moment has beside the frame's own, made when an expression is evaluated."""
+        self._names = names
+        self._given = given or {}
+        self._kept: dict[str, Any] = {}
+        self._changed = False
+
+    @functools.cached_property
+    def _mode(self) -> Any:
+        return static_fake_mode()
+
+    def row(self, expression: str, context: str, look: Look) -> Row:
+        """The row to show for `expression`; raises EvaluationError. `context` is DAP's: hover, watch, repl …"""
+        tree = _parsed(expression, statements=context == "repl")
+        if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
+            wanted = tree.body[0].value
+            if root_name(wanted) not in self._kept:
+                with torch._C.DisableTorchFunction():
+                    row = row_at(wanted, self._names, look)
+                if row is not None:
+                    return row
+            if context == "hover":
+                check_hover(wanted, self._names)
+        outcome = self._run(tree, runs_user_code=context != "hover", captures=context in ("repl", "clipboard"))
+        value, printed, used_hints = outcome
+        with torch._C.DisableTorchFunction():
+            if value is None and (printed or not isinstance(tree.body[-1], ast.Expr)):
+                return Row("", printed.strip("\n"))
+            own_text = console_text(value)
+            row = Row("", own_text, type_text(value)) if own_text is not None else concrete.row(look, "", value, None)
+        row.value = f"{printed}{row.value}"
+        if used_hints and row.type:
+            row.type = f"{row.type} (sizes are hints)"
+        row.is_settable = isinstance(tree.body[-1], ast.Expr) and root_name(tree.body[-1].value) in self._kept
+        return row
+
+    def assign(self, target: str, value: str, look: Look) -> Row:
+        """Set a name of the console's own, or what it holds, and show it. Raises EvaluationError for the program's."""
+        (statement,) = _parsed(target, statements=False).body
+        _parsed(value, statements=False)
+        assert isinstance(statement, ast.Expr)
+        if root_name(statement.value) not in self._kept:
+            raise EvaluationError(f"{target.strip()} {NOT_SET}")
+        self._run(
+            _parsed(f"{target.strip()} = ({value.strip()})", statements=True), runs_user_code=True, captures=False
+        )
+        return self.row(target, "watch", look)
+
+    @property
+    def has_names(self) -> bool:
+        """Whether anything has been assigned in this console."""
+        return bool(self._kept)
+
+    def rows(self, look: Look) -> list[Row]:
+        """What has been assigned."""
+        rows = [concrete.row(look, name, value, name) for name, value in self._kept.items()]
+        for row in rows:
+            row.is_settable = True
+        return rows
+
+    def has_changed(self) -> bool:
+        """Whether names were set, or `ctx` was used, since this was asked last: other views may show something else."""
+        changed, self._changed = self._changed, False
+        return changed
+
+    def value(self, expression: str) -> Any:
+        """The value of an expression, for conditions and log messages; raises EvaluationError."""
+        return self._run(_parsed(expression, statements=False), runs_user_code=True, captures=False).value
+
+    def _run(self, tree: ast.Module, runs_user_code: bool, captures: bool) -> _Outcome:
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        hidden = "ctx" in used and self._is_taken("ctx")
+        contexts = used & {ALWAYS_CTX} if hidden else used & {ALWAYS_CTX, "ctx"}
+        uses_context = bool(contexts)
+        shadow = Shadow(self._names.effects, self._mode, runs_user_code)
+        builtins = builtins_at(shadow, self._names, used)
+        world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names, builtins)
+        world.update(torch=torch, **{name: make(shadow) for name, make in self._given.items()}, **self._kept)
+        if uses_context:
+            context = context_of(self._names, shadow, EvaluationError, self._act, is_console=True)
+            world.update(dict.fromkeys(contexts, context))
+        before = dict(world)
+        where = guards_suppressed(output_of(self._names.translator).shape_env) if uses_context else isolated(self._mode)
+        output = _Capture() if captures or uses_context else None
+        try:
+            with where:
+                if output is None:
+                    value = _execute(tree, world)
+                else:
+                    with output:
+                        value = _execute(tree, world)
+        except (EvaluationError, Cancelled):
+            raise
+        except BaseException as error:  # an expression may raise anything, SystemExit too; the program must not see it
+            raise EvaluationError(_sentence(error) + (_HIDES if hidden else "")) from error
+        set_now = {k: v for k, v in world.items() if k not in before or before[k] is not v}
+        self._kept.update(set_now)
+        self._changed = self._changed or bool(set_now) or uses_context
+        return _Outcome(value, output.text() if output is not None else "", shadow.used_hints)
+
+    def _is_taken(self, name: str) -> bool:
+        """Whether the program, or the user in this console, calls something else by that name."""
+        try:
+            return name in self._kept or self._names.find(name) is not None
+        except KeyError:
+            return False
+
+    @contextlib.contextmanager
+    def _act(self, name: str) -> Iterator[None]:
+        """Around what `ctx` changes: say so."""
+        yield
+        what = f"ctx.{name} changes what is compiled"
+        if name == "graph_break":
+            what += ": when the program goes on the graph ends here, and the rest of the function runs uncompiled"
+        print(f"{what}. This compile is not that of a plain run any more.")
+
+
+def _parsed(expression: str, statements: bool) -> ast.Module:
+    source = textwrap.dedent(expression).strip()
+    if not source:
+        raise EvaluationError("There is nothing to evaluate.")
+    try:
+        tree = ast.parse(source, "<debug console>")
+    except (SyntaxError, ValueError) as error:
+        raise EvaluationError(f"SyntaxError: {getattr(error, 'msg', error)}") from error
+    if not tree.body:
+        raise EvaluationError("There is nothing to evaluate.")
+    if not statements and not (len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr)):
+        raise EvaluationError("Only an expression can be evaluated here; statements belong in the debug console.")
+    return tree
+
+
+def _execute(tree: ast.Module, world: dict[str, Any]) -> Any:
+    """Run all statements; the value of the last one if it is an expression."""
+    *first, last = told(tree).body
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, "<debug console>", "exec"), world)
+        return None
+    if first:
+        exec(compile(ast.Module(first, []), "<debug console>", "exec"), world)
+    return eval(compile(ast.Expression(last.value), "<debug console>", "eval"), world)
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, CalculationRefused):
+        return "ctx hands out the trace's own tensors, which can be read only: calculate with the names themselves."
+    if isinstance(error, ActRefused):
+        return str(error)
+    if type(error).__name__ in _DATA_DEPENDENT:
+        return "This depends on tensor data, which is not known at compile time."
+    first_line = (str(error).strip().splitlines() or [""])[0]
+    return f"{type(error).__name__}: {first_line}" if first_line else type(error).__name__
+
+
+class _Capture:
+    """Collects what this thread prints; other threads keep their output."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._buffer = io.StringIO()
+        self._real: TextIO = sys.stdout
+
+    def __enter__(self) -> None:
+        self._real, sys.stdout = sys.stdout, self  # type: ignore[assignment]
+
+    def __exit__(self, *_: object) -> None:
+        sys.stdout = self._real
+
+    def write(self, text: str) -> int:
+        target = self._buffer if threading.get_ident() == self._thread else self._real
+        return target.write(text)
+
+    def flush(self) -> None:
+        if threading.get_ident() != self._thread:
+            self._real.flush()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def text(self) -> str:
+        return self._buffer.getvalue()

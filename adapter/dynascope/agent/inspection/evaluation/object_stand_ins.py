@@ -1,0 +1,234 @@
+"""Stand-ins for objects of the program: attributes are read from the real object or from what Dynamo holds back.
+
+A stand-in says it is of the real class (`isinstance` holds), finds that class's methods and runs them on itself, so
+that `self.helper(x)` computes what it would, on shadows; setting an attribute is refused.
+"""
+
+from __future__ import annotations
+
+import types
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.concrete import in_class
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.names import Named
+from dynascope.agent.inspection.values.stand_ins import StandIn, refuse
+from dynascope.agent.inspection.values.text import class_text
+from dynascope.agent.internals.variables.contents import MISSING
+
+_classes: weakref.WeakKeyDictionary[type, type] = weakref.WeakKeyDictionary()
+_SPECIAL = (
+    "len getitem iter next contains call eq ne lt le gt ge bool int float index add radd sub rsub mul rmul matmul "
+    "truediv floordiv mod pow neg pos abs invert and or xor enter exit"
+)
+
+
+def object_stand_in(
+    shadow: Any, named: Named, cls: type, real: Any, pending: Mapping[str, object], builtin_part: Any
+) -> StandIn:
+    """A stand-in for `real` (of class `cls`) with the attributes in `pending` in place of its own.
+
+    `builtin_part` is what a subclass of list, dict … holds: Dynamo's contents, or the builtin type of a real value.
+    """
+    made = _classes.get(cls)
+    if made is None:
+        name = type.__dict__["__name__"].__get__(cls)
+        made = _classes[cls] = type(name, (_ObjectStandIn,), {"__slots__": (), "__module__": cls.__module__})
+    stand_in: StandIn = object.__new__(made)
+    for field, value in (("named", named), ("shadow", shadow), ("state", (cls, real, pending, builtin_part))):
+        object.__setattr__(stand_in, f"_dynascope_{field}", value)
+    return stand_in
+
+
+class _ObjectStandIn(StandIn):
+    __slots__ = ("_dynascope_state",)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "__class__":
+            return _state(self)[0]
+        if name == "__dict__":
+            return _held(self)
+        return _attribute(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> NoReturn:
+        refuse(f"Setting .{name}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        refuse(f"Deleting .{name}")
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        refuse("Setting an item")
+
+    def __delitem__(self, key: Any) -> NoReturn:
+        refuse("Deleting an item")
+
+    def __repr__(self) -> str:
+        return f"<{class_text(_state(self)[0])} object>"
+
+    def __hash__(self) -> int:
+        real = _state(self)[1]
+        return id(self) if real is None else id(real)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*_own_names(self), *dir(_state(self)[0])})
+
+
+def _state(stand_in: Any) -> tuple[type, Any, Mapping[str, object], Any]:
+    state: tuple[type, Any, Mapping[str, object], Any] = object.__getattribute__(stand_in, "_dynascope_state")
+    return state
+
+
+def _own_names(stand_in: Any) -> list[str]:
+    _, real, pending, _ = _state(stand_in)
+    return list(dict.fromkeys([*concrete.instance_attributes(real), *pending]))
+
+
+def _held(stand_in: Any) -> dict[str, Any]:
+    """What the object itself holds, whatever its class makes of these names."""
+    _, real, pending, _ = _state(stand_in)
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    held = {name: shadow.of_real(value) for name, value in concrete.instance_attributes(real).items()}
+    return held | {name: shadow.of_variable(variable) for name, variable in pending.items()}
+
+
+def _attribute(stand_in: Any, name: str) -> Any:
+    """The attribute, in Python's order: data descriptors of the class, the instance, the class, `__getattr__`."""
+    cls, real, pending, _ = _state(stand_in)
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    found = in_class(cls, name)
+    if isinstance(found, property):
+        return _run(stand_in, found.fget, name)
+    if concrete.goes_first(found):
+        return _get(stand_in, cls, found, name)
+    if name in pending:
+        return shadow.of_variable(pending[name])
+    held = concrete.instance_dictionary(real)
+    for place in (
+        held,
+        concrete.slots(real),
+        *(held.get(group) or {} for group in ("_parameters", "_buffers", "_modules")),
+    ):
+        if name in place:
+            return shadow.of_real(place[name])
+    if found is not MISSING:
+        return _bind(stand_in, cls, found, name)
+    fallback = in_class(cls, "__getattr__")
+    if isinstance(fallback, types.FunctionType) and not fallback.__module__.startswith("torch."):
+        return _run(stand_in, fallback, "__getattr__", name)
+    raise AttributeError(f"{class_text(cls)!r} object has no attribute {name!r}")
+
+
+def attribute_after(stand_in: StandIn, cls: type, name: str) -> Any:
+    """What `super(cls, stand_in)` has by that name."""
+    order = _state(stand_in)[0].__mro__
+    for base in order[order.index(cls) + 1 :]:
+        if name in base.__dict__:
+            found = base.__dict__[name]
+            return (
+                _run(stand_in, found.fget, name) if isinstance(found, property) else _bind(stand_in, cls, found, name)
+            )
+    raise AttributeError(f"'super' object has no attribute {name!r}")
+
+
+def wrapped_code(found: Any) -> Any:
+    """The code of a function in a class, behind what decorates it."""
+    while not isinstance(found, types.FunctionType) or hasattr(found, "__wrapped__"):
+        inner = getattr(found, "__wrapped__", None) or getattr(found, "fget", None) or getattr(found, "func", None)
+        if inner is None:
+            return None
+        found = inner
+    return found.__code__
+
+
+def _bind(stand_in: Any, cls: type, found: Any, name: str) -> Any:
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    if isinstance(found, types.FunctionType):
+        return types.MethodType(shadow.function(found), stand_in)
+    if isinstance(found, staticmethod):
+        return shadow.of_real(found.__func__)
+    if isinstance(found, classmethod):
+        return types.MethodType(shadow.of_real(found.__func__), cls)
+    function = getattr(found, "func", None)
+    if type(found).__name__ == "cached_property" and function is not None:
+        return _run(stand_in, function, name)
+    getter = in_class(type(found), "__get__")
+    if isinstance(getter, types.FunctionType):
+        return _get(stand_in, cls, found, name)
+    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+        return _kept_in_c(stand_in, found, name)
+    return shadow.of_real(found) if getter is MISSING else _builtin_method(stand_in, found, name)
+
+
+def _kept_in_c(stand_in: Any, descriptor: Any, name: str) -> Any:
+    """An attribute of a class written in C: read from the real object, but not of torch: the trace has its own."""
+    cls, real, _, _ = _state(stand_in)
+    owner: type = descriptor.__objclass__
+    if not issubclass(type(real), owner) or owner.__module__.startswith("torch"):
+        raise EvaluationError(f"{class_text(cls)}.{name} is kept in C, and not known at compile time.")
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    return shadow.of_real(descriptor.__get__(real, type(real)))
+
+
+def _get(stand_in: Any, cls: type, descriptor: Any, name: str) -> Any:
+    """What the user's `__get__` gives for the stand-in, which it sees in place of the object."""
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    if not shadow.runs_user_code:
+        raise EvaluationError(f"Hovering does not run the descriptor {name}: evaluate it in the debug console.")
+    return shadow.function(in_class(type(descriptor), "__get__"))(shadow.of_real(descriptor), stand_in, cls)
+
+
+def _run(stand_in: Any, function: Any, name: str, *arguments: Any) -> Any:
+    """Run a getter of the class on the stand-in; not while hovering."""
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    if not shadow.runs_user_code:
+        raise EvaluationError(f"Hovering does not run the property {name}: evaluate it in the debug console.")
+    return shadow.function(function)(stand_in, *arguments)
+
+
+def _builtin_method(stand_in: Any, descriptor: Any, name: str) -> Callable[..., Any]:
+    """A method of list, dict … that the class inherits, on a read-only copy of what the object holds."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return getattr(_builtin_value(stand_in, name), name)(*arguments, **named)
+
+    call.__qualname__ = getattr(descriptor, "__qualname__", name)
+    return call
+
+
+def _builtin_value(stand_in: Any, name: str) -> Any:
+    cls, real, _, part = _state(stand_in)
+    shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
+    if isinstance(part, type):
+        items: Any = dict.items(real) if part is dict else part.__iter__(real)  # type: ignore[attr-defined]
+        return shadow.of_real(part(items))
+    if part is not None:
+        return shadow.container(part)
+    if name in ("__iter__", "__next__"):
+        raise EvaluationError(
+            "What this iterator gives next is known only by advancing it, and it is the program's own: look at what it "
+            "iterates over instead."
+        )
+    raise EvaluationError(
+        f"{class_text(cls)}.{name} cannot be used at a compile-time stop: it is not written in Python."
+    )
+
+
+def _special(name: str) -> Callable[..., Any]:
+    def method(self: Any, *arguments: Any, **named: Any) -> Any:
+        found = in_class(_state(self)[0], name)
+        if found is MISSING or found is None:
+            if name == "__bool__":
+                return len(self) > 0 if in_class(_state(self)[0], "__len__") is not MISSING else True
+            raise TypeError(f"{class_text(_state(self)[0])!r} object does not support {name}")
+        if found is object.__dict__.get(name):
+            return arguments[0] is self if name == "__eq__" else NotImplemented
+        return _bind(self, _state(self)[0], found, name)(*arguments, **named)
+
+    return method
+
+
+for _name in _SPECIAL.split():
+    setattr(_ObjectStandIn, f"__{_name}__", _special(f"__{_name}__"))

@@ -1,0 +1,294 @@
+"""A shadow of the program for expressions: tensors as fakes of the size they have in this call, objects as stand-ins.
+
+Everything an expression can reach is made here on demand, from Dynamo's variables or from real values, and lives until
+the expression has been evaluated. Nothing the expression does to it reaches the program or the trace.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+from typing import Any
+
+import torch
+
+from dynascope.agent.inspection.evaluation.object_stand_ins import object_stand_in
+from dynascope.agent.inspection.evaluation.shadow_builtins import ShadowGlobals
+from dynascope.agent.inspection.evaluation.tensor_shadows import Original, with_autograd_state
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.names import Named
+from dynascope.agent.inspection.values.stand_ins import (
+    ReadOnlyDefaultDict,
+    ReadOnlyDeque,
+    ReadOnlyDict,
+    ReadOnlyList,
+    ReadOnlyOrderedDict,
+    ReadOnlySet,
+)
+from dynascope.agent.inspection.values.text import builtin_part_of, is_numpy
+from dynascope.agent.internals.graph.graph import real_input
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
+    hint_of,
+    is_fake,
+    is_symbolic,
+    is_tensor,
+    symbolic_text,
+)
+from dynascope.agent.internals.variables.contents import (
+    Cell,
+    Constant,
+    Entries,
+    Items,
+    Members,
+    NestedFunction,
+    Number,
+    Object,
+    Parts,
+    Real,
+    Tensor,
+    Unrealised,
+    Unset,
+)
+from dynascope.agent.internals.variables.kinds import contents
+from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import is_variable, key_variable
+
+_PLAIN = frozenset(
+    {int, float, bool, complex, str, bytes, type(None), type(...), slice, range, type(NotImplemented)}
+    | {torch.dtype, torch.device, torch.layout, torch.memory_format, torch.Size, types.ModuleType, types.CodeType}
+    | {types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType, functools.partial}
+)
+
+
+class Shadow:
+    """Makes values for one evaluation; `runs_user_code` is False while hovering."""
+
+    def __init__(self, effects: SideEffects, mode: Any, runs_user_code: bool) -> None:
+        self.effects = effects
+        self.mode = mode
+        self.runs_user_code = runs_user_code
+        self.used_hints = False
+        """Whether a symbolic number has been replaced by the one it stands for in this call."""
+        self._made: dict[int, Any] = {}
+        self._kept: list[Any] = []
+
+    def named(self, named: Named) -> Any:
+        return self.of_variable(named.variable) if named.variable is not None else self.of_real(named.real)
+
+    def of_variable(self, variable: object) -> Any:
+        """The value of one of Dynamo's variables."""
+        if id(variable) not in self._made:
+            self._keep(variable, self._make(variable))
+        return self._made[id(variable)]
+
+    def of_real(self, value: Any) -> Any:
+        """The value of a real object, or of what Dynamo tracks in its place."""
+        kind = type(value)
+        if kind in _PLAIN or issubclass(kind, (type, enum.Enum)):
+            return value
+        if (tracked := self.effects.variable_for(value)) is not None:
+            return self.of_variable(tracked)
+        if id(value) not in self._made:
+            self._keep(value, self._make_real(value))
+        return self._made[id(value)]
+
+    def _keep(self, original: Any, made: Any) -> Any:
+        self._made[id(original)] = made
+        self._kept.append(original)  # its id must not be given to another while we go by it
+        return made
+
+    def _make(self, variable: object) -> Any:
+        match contents(variable, self.effects):
+            case Constant(value):
+                return value
+            case Real(value) | Unrealised(value):
+                return self.of_real(value)
+            case Tensor(example, node, cls):
+                return self.number(example) if is_symbolic(example) else self.tensor(example, node, cls)
+            case Number(symbolic):
+                return self.number(symbolic)
+            case Cell(inner):
+                if inner is None:
+                    raise EvaluationError("This name is not bound yet.")
+                return self.of_variable(inner)
+            case Unset(why):
+                raise EvaluationError(f"This name has no value here ({why}).")
+            case Items() | Entries() | Members() as held:
+                return self.container(held, variable)
+            case Object(value, cls) if issubclass(cls, enum.Enum):
+                return value
+            case Object() as held:
+                if held.cls in _AS_THEY_ARE or issubclass(held.cls, (int, float, str, bytes)):
+                    return self._make_real(held.value)
+                return object_stand_in(self, Named(variable), held.cls, held.value, held.pending, held.builtin_part)
+            case NestedFunction() as held:
+                return self._nested_function(held)
+            case Parts() as held:
+                return self._parts(variable, held)
+
+    def container(self, held: Items | Entries | Members, variable: object = None) -> Any:
+        """A read-only copy of a container Dynamo tracks; known by its variable before it is filled, for cycles."""
+        if isinstance(held, Entries):
+            table = self._keep(variable, _DICTS.get(held.kind, ReadOnlyDict)())
+            for key, value in held.entries.items():
+                dict.__setitem__(table, self.of_variable(key_variable(key)), self.of_variable(value))
+            return table
+        if isinstance(held, Members):
+            members = [self.of_variable(key_variable(member)) for member in held.members]
+            return frozenset(members) if held.kind == "frozenset" else ReadOnlySet(members)
+        if held.kind in ("list", "deque"):
+            items = self._keep(variable, ReadOnlyList() if held.kind == "list" else ReadOnlyDeque())
+            list.extend(items, map(self.of_variable, held.items))
+            return items
+        made = tuple(map(self.of_variable, held.items))
+        return torch.Size(made) if held.kind == "torch.Size" else made
+
+    def _nested_function(self, held: NestedFunction) -> Any:
+        if not self.runs_user_code:
+            return _not_now(held.name)
+        cells = tuple(types.CellType(self.of_variable(held.cells[name])) for name in held.code.co_freevars)
+        defaults = tuple(self.of_variable(held.defaults)) if is_variable(held.defaults) else None
+        made = types.FunctionType(held.code, ShadowGlobals(self, held.globals), held.name, defaults, cells)
+        if is_variable(held.keyword_defaults):
+            made.__kwdefaults__ = dict(self.of_variable(held.keyword_defaults))
+        return made
+
+    def _parts(self, variable: object, held: Parts) -> Any:
+        if held.rest is not None:
+            return iter([self._next(each) for each in held.rest])
+        if held.is_iterator:
+            return object_stand_in(self, Named(variable), types.GeneratorType, None, held.parts, None)
+        values = {name: self.of_variable(part) for name, part in held.parts.items() if part is not None}
+        values |= {name: self.of_real(part) for name, part in held.real.items()}
+        if held.title in ("range", "slice"):
+            return {"range": range, "slice": slice}[held.title](*values.values())
+        if held.title == "partial" and "func" in values:
+            positional = [value for name, value in values.items() if name.startswith("args[")]
+            named = {name: value for name, value in values.items() if name != "func" and not name.startswith("args[")}
+            return functools.partial(values["func"], *positional, **named)
+        if "__self__" in values and "__func__" in values:
+            return types.MethodType(values["__func__"], values["__self__"])
+        return object_stand_in(self, Named(variable), types.SimpleNamespace, None, held.parts, None)
+
+    def _next(self, given: Any) -> Any:
+        """What an iterator gives, see `Parts.rest`."""
+        if type(given) is tuple:
+            return tuple(map(self._next, given))
+        return self.of_variable(given) if is_variable(given) else given
+
+    def _make_real(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in _READ_BY_COPY:
+            _, (items,), *at = value.__reduce__()
+            return iter([self.of_real(item) for item in list(items)[at[0] if at else 0 :]])
+        if is_tensor(value):
+            return self.tensor(value)
+        if is_symbolic(value):
+            return self.number(value)
+        if kind is list:
+            items = self._keep(value, ReadOnlyList())
+            list.extend(items, map(self.of_real, value))
+            return items
+        if kind is tuple:
+            return tuple(map(self.of_real, value))
+        if kind is dict:
+            table = self._keep(value, ReadOnlyDict())
+            for key, item in value.items():
+                dict.__setitem__(table, self.of_real(key), self.of_real(item))
+            return table
+        if kind is set or kind is frozenset:
+            members = [self.of_real(item) for item in value]
+            return frozenset(members) if kind is frozenset else ReadOnlySet(members)
+        if kind is types.FunctionType:
+            return self.function(value)
+        if kind is types.MethodType:
+            return types.MethodType(self.of_real(value.__func__), self.of_real(value.__self__))
+        if is_numpy(value):
+            return _read_only_array(value)
+        if issubclass(kind, (int, float, str, bytes)):
+            return next(plain for plain in (int, float, str, bytes) if issubclass(kind, plain)).__getnewargs__(value)[0]
+        return object_stand_in(self, Named(real=value), kind, value, {}, builtin_part_of(value))
+
+    def function(self, real: types.FunctionType) -> Any:
+        """The user's function, finding shadows where it would find its globals and cells; torch's as it is."""
+        module = real.__globals__.get("__name__") or ""
+        if module.partition(".")[0] in _LIBRARIES:
+            return real
+        if not self.runs_user_code:
+            return _not_now(real.__qualname__)
+        world = ShadowGlobals(self, real.__globals__)
+        cells = tuple(
+            types.CellType(self.of_real(c.cell_contents)) if _filled(c) else c for c in real.__closure__ or ()
+        )
+        defaults = tuple(map(self.of_real, real.__defaults__)) if real.__defaults__ else None
+        copy = types.FunctionType(real.__code__, world, real.__name__, defaults, cells)
+        copy.__kwdefaults__ = {k: self.of_real(v) for k, v in (real.__kwdefaults__ or {}).items()} or None
+        copy.__qualname__ = real.__qualname__
+        return copy
+
+    def number(self, symbolic: Any) -> Any:
+        """The number a symbolic one stands for in this call."""
+        hint = hint_of(symbolic)
+        if hint is None:
+            raise EvaluationError(
+                f"{symbolic_text(symbolic)} depends on tensor data, which is not known at compile time."
+            )
+        self.used_hints |= is_symbolic(symbolic)
+        return hint
+
+    def tensor(self, original: torch.Tensor, node: Any = None, cls: type | None = None) -> torch.Tensor:
+        """A fake of the original's size, stride, dtype and device in this call; `node` and `cls` are Dynamo's."""
+        if id(original) in self._made:
+            made: torch.Tensor = self._made[id(original)]
+            return made
+        real = real_input(node) if is_fake(original) else original
+        if real is not None and (cls is None or cls is torch.Tensor):
+            cls = type(real)
+        size = [self.number(dim) for dim in original.shape]
+        try:
+            stride = [self.number(step) for step in original.stride()]
+        except (RuntimeError, NotImplementedError):  # sparse and nested tensors have none
+            stride = None
+        with self.mode:
+            if stride is None:
+                fake = torch.empty(size, dtype=original.dtype, device=original.device)
+            else:
+                fake = torch.empty_strided(size, stride, dtype=original.dtype, device=original.device)
+            fake = with_autograd_state(fake, Original(cls or torch.Tensor, original, real, self))
+        self._keep(original, fake)
+        return fake
+
+
+_ITERATED: tuple[Any, ...] = ([], (), {}, {}.values(), {}.items(), set())
+_READ_BY_COPY = frozenset(type(iter(each)) for each in _ITERATED)
+"""Iterators that tell what is left of them without going on."""
+_DICTS = {"OrderedDict": ReadOnlyOrderedDict, "defaultdict": ReadOnlyDefaultDict}
+_AS_THEY_ARE = frozenset({types.MethodType, types.FunctionType, types.BuiltinFunctionType})
+_LIBRARIES = frozenset(
+    {"torch", "builtins", "math", "operator", "functools", "itertools", "collections", "typing", "numpy"}
+)
+
+
+def _read_only_array(value: Any) -> Any:
+    """A numpy array over the same data that refuses to be written; scalars are as they are."""
+    if type(value).__name__ != "ndarray":
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
+
+
+def _filled(cell: types.CellType) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return False
+    return True
+
+
+def _not_now(name: str) -> Any:
+    def refused(*args: Any, **kwargs: Any) -> Any:
+        raise EvaluationError(f"Hovering does not call {name}(): evaluate it in the debug console.")
+
+    return refused

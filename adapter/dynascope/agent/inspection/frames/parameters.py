@@ -1,0 +1,85 @@
+"""Parameters of a frame's function, for its name in the call stack: `forward(self: MLP, x: f32[s0, 16])`."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import types
+from collections.abc import Iterator
+
+from dynascope.agent.inspection.frames.runtime_frame import RunningFrame
+from dynascope.agent.inspection.values.names import Named, Names
+from dynascope.agent.inspection.values.rows import Look, Row
+from dynascope.agent.inspection.values.symbolic_text import contents
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.translators import code_of
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, is_tensor, symbolic_text
+from dynascope.agent.internals.variables.contents import Cell, Number, Tensor, Unrealised, Unset
+from dynascope.agent.internals.variables.variables import look_through_lazy
+from dynascope.wire.dap import Parameter
+
+_UNNAMED = re.compile(r"\.\d+")
+_LONGEST = 60
+"""Characters of a value: the frame's Locals have it whole."""
+
+
+def symbolic_parameters(names: Names, hexadecimal: bool) -> list[Parameter]:
+    """Of a function that Dynamo traces, with what their names stand for now; of a resume function, its original's."""
+    look = names.look(hexadecimal)
+    known = names.closure | names.locals
+    written = _written(original_code(code_of(names.translator)))
+    return [_parameter(look, stars + name, known.get(name)) for stars, name in written]
+
+
+def running_parameters(frame: RunningFrame, hexadecimal: bool) -> list[Parameter]:
+    """Of a function that runs."""
+    look = Look(None, hexadecimal)
+    known = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
+    return [_parameter(look, stars + name, known.get(name)) for stars, name in _written(frame.f_code)]
+
+
+def _written(code: types.CodeType) -> Iterator[tuple[str, str]]:
+    """The stars and the name of each parameter, in the order of the code: `*args` and `**kwargs` come last."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    stars = [""] * count
+    stars += ["*"] * bool(code.co_flags & inspect.CO_VARARGS) + ["**"] * bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    for star, name in zip(stars, code.co_varnames, strict=False):
+        if not _UNNAMED.fullmatch(name):
+            yield star, name
+
+
+def _parameter(look: Look, name: str, named: Named | None) -> Parameter:
+    if named is None:
+        return Parameter(name=name)
+    row = named.row(look, name, None)
+    if named.variable is None:
+        return _of_real(name, named.real, row)
+    seen, _ = look_through_lazy(named.variable)
+    held = contents(look, named.variable if seen is None else seen)
+    match held:
+        case Cell():
+            return _parameter(look, name, None if held.contents is None else Named(held.contents))
+        case Unset():
+            return Parameter(name=name)
+        case Tensor():
+            return Parameter(name=name, type=row.value)
+        case Number() if is_symbolic(held.symbolic):
+            return Parameter(name=name, type=type(held.symbolic).__name__, value=symbolic_text(held.symbolic))
+        case Unrealised():
+            return _of_real(name, held.value, row)
+    return Parameter(name=name, type=_type(row), value=_value(row))
+
+
+def _of_real(name: str, value: object, row: Row) -> Parameter:
+    if is_tensor(value):
+        return Parameter(name=name, type=row.value)
+    return Parameter(name=name, type=_type(row), value=_value(row))
+
+
+def _type(row: Row) -> str | None:
+    """The class without its module, and without what the Variables view says of it in parentheses."""
+    return row.type and row.type.partition(" (")[0].rpartition(".")[2]
+
+
+def _value(row: Row) -> str:
+    return row.value if len(row.value) <= _LONGEST else f"{row.value[:_LONGEST]}…"

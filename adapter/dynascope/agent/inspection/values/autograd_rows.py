@@ -1,0 +1,26 @@
+"""The row of compiled autograd itself: whether it is on for this process, and what it has taken up so far."""
+
+from __future__ import annotations
+
+from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.internals.autograd import state as autograd_state
+
+
+def compiled_autograd_rows() -> list[Row]:
+    """`compiled_autograd`: its flags, and the functions of the engine's nodes; nothing where it is not imported."""
+    flags = autograd_state.flags()
+    if not flags:
+        return []
+    text = "on" if flags.get("compiled_autograd_enabled") == "True" else "off"
+    if flags.get("in_compiled_autograd_region") == "True":
+        text = "a captured backward runs"
+    return [Row("compiled_autograd", text, below=Below(named=computed(_rows)), hint=VIRTUAL)]
+
+
+def _rows(look: Look) -> list[Row]:
+    rows = [Row(name, text, hint=VIRTUAL) for name, text in autograd_state.flags().items()]
+    operators = autograd_state.operators()
+    below = Below(named=fixed([concrete.untracked_row(look, name, value, None) for name, value in operators.items()]))
+    return [*rows, Row("ops", f"{len(operators)} functions", below=below if operators else None, hint=VIRTUAL)]

@@ -1,0 +1,235 @@
+"""Rows for real Python values: behind lazies Dynamo has not looked at, in objects, in running frames, in results.
+
+Reads instance dictionaries and slots only: no property, `__getattr__`, `__repr__` or `__len__` of the user's runs.
+Where Dynamo tracks the very object, its pending state is shown instead of the real one.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import types
+import weakref
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import torch
+
+from dynascope.agent.inspection.values.locations import place_of_value
+from dynascope.agent.inspection.values.rows import NONE, Below, Look, Row, Rows, computed
+from dynascope.agent.inspection.values.stand_ins import StandIn, named_of
+from dynascope.agent.inspection.values.tensors import number_text, tensor_rows
+from dynascope.agent.inspection.values.text import (
+    builtin_part_of,
+    class_text,
+    exception_arguments,
+    field_names,
+    length_of,
+    short_class_text,
+    value_text,
+)
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake, is_symbolic
+from dynascope.agent.internals.variables.contents import MISSING
+from dynascope.wire.dap import VariablePresentationHint
+
+_MODULE_BOOKKEEPING = frozenset(vars(torch.nn.Module())) - {"training"}
+_METHOD = VariablePresentationHint(kind="method")
+
+
+def row(look: Look, name: str, value: Any, path: str | None) -> Row:
+    """The row of a real value, of what Dynamo tracks in its place, or of what a stand-in stands for."""
+    if issubclass(type(value), StandIn):
+        shown: Row = named_of(value).row(look, name, path)
+        return shown
+    try:
+        return _row(look, name, value, path)
+    except Exception as error:  # a class that is hostile even to being looked up: the rest of the page must show
+        return Row(name, f"cannot be shown ({type(error).__name__})", path=path)
+
+
+def _row(look: Look, name: str, value: Any, path: str | None) -> Row:
+    return look.in_place_of(look, name, value, path) or untracked_row(look, name, value, path)
+
+
+def untracked_row(look: Look, name: str, value: Any, path: str | None, kind: str | None = None) -> Row:
+    """The row of a real value as it is; `kind` replaces its type."""
+    text = number_text(value, look) if is_symbolic(value) else value_text(value, look)
+    hint = _METHOD if type(value) in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) else None
+    made = Row(name, text, type=kind or type_text(value), path=path, below=below(look, value, path), hint=hint)
+    made.written_at = None if type(value) in _WRITTEN_NOWHERE else place_of_value(value)
+    return made
+
+
+def type_text(value: Any) -> str:
+    """The class, `torch.Tensor` for a fake."""
+    return "torch.Tensor" if is_fake(value) else class_text(type(value))
+
+
+def below(look: Look, value: Any, path: str | None) -> Below | None:
+    """What expands below a real value, or None when nothing does."""
+    kind = type(value)
+    if kind in _LEAVES:
+        return None
+    if issubclass(kind, torch.Tensor):
+        return Below(named=computed(lambda look: tensor_rows(value, look, path, kind=short_class_text(value))))
+    builtin = builtin_part_of(value)
+    indexed = elements(value, builtin, path) if builtin is not None else NONE
+    if builtin is not None and kind is builtin:
+        return Below(indexed=indexed) if indexed.count else None
+    named = attributes(value, path)
+    return Below(named=named, indexed=indexed) if named.count or indexed.count else None
+
+
+_LEAVES = frozenset(
+    {int, float, bool, str, bytes, complex, type(None), type(...), type, types.ModuleType, types.BuiltinFunctionType}
+    | {torch.dtype, torch.device, torch.layout, torch.memory_format}
+)
+
+
+_WRITTEN_NOWHERE = _LEAVES - {type, types.ModuleType} | {list, tuple, dict, set, frozenset, torch.Tensor}
+
+
+def elements(value: Any, builtin: type, path: str | None) -> Rows:
+    """Elements of a builtin container (or of a subclass, by the builtin's own iteration), a page at a time."""
+
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        if builtin is dict:
+            for key, item in islice(dict.items(value), start, stop):
+                yield row(look, value_text(key, look, 1), item, subscript(path, key))
+        elif builtin in (set, frozenset):
+            for i, item in enumerate(islice(builtin.__iter__(value), start, stop), start):
+                yield row(look, f"[{i}]", item, None)
+        else:
+            names = field_names(value) if builtin is tuple else ()
+            for i in range(start, min(stop, length_of(value, builtin))):
+                item = builtin.__getitem__(value, i)  # type: ignore[index]
+                field = names[i] if i < len(names) else None
+                yield row(look, field or f"[{i}]", item, path and (f"{path}.{field}" if field else f"{path}[{i}]"))
+
+    return Rows(length_of(value, builtin), make)
+
+
+def subscript(path: str | None, key: object) -> str | None:
+    """`path['key']` for keys that can be written down."""
+    return f"{path}[{key!r}]" if path and type(key) in (str, int, bool, type(None)) else None
+
+
+def attributes(value: Any, path: str | None) -> Rows:
+    """Attributes an instance holds itself; for an nn.Module its submodules, parameters and buffers first."""
+
+    @functools.cache
+    def held() -> dict[str, Any]:
+        return instance_attributes(value)
+
+    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+        for name, item in islice(held().items(), start, stop):
+            yield row(look, name, item, attribute_path(value, path, name))
+
+    return Rows(lambda: len(held()), make, names=held)
+
+
+def attribute_path(owner: Any, path: str | None, name: str) -> str | None:
+    """The expression for an attribute; children of nn.Sequential and the like are reached by subscripts."""
+    if not path or goes_first(in_class(type(owner), name)):
+        return None
+    if name.isidentifier():
+        return f"{path}.{name}"
+    if issubclass(type(owner), (torch.nn.Sequential, torch.nn.ModuleList, torch.nn.ParameterList)) and name.isdigit():
+        return f"{path}[{name}]"
+    if issubclass(type(owner), (torch.nn.ModuleDict, torch.nn.ParameterDict)):
+        return f"{path}[{name!r}]"
+    return None
+
+
+def in_class(cls: type, name: str) -> Any:
+    """What the class or a base of it has by this name, as it is written there; else MISSING."""
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return MISSING
+
+
+def goes_first(found: Any) -> bool:
+    """Whether what a class has by a name goes before what instances hold: a property, the user's data descriptor."""
+    if isinstance(found, property):
+        return True
+    if type(in_class(type(found), "__get__")) is not types.FunctionType:
+        return False
+    return any(in_class(type(found), name) is not MISSING for name in ("__set__", "__delete__"))
+
+
+def instance_attributes(value: Any) -> dict[str, Any]:
+    """Name to value, of the instance dictionary and the slots; of a function, what its closure holds."""
+    if type(value) is types.FunctionType:
+        return {
+            name: _cell(cell) for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)
+        }
+    if (parts := _parts.get(type(value))) is not None:
+        return parts(value)
+    if issubclass(type(value), enum.Enum):
+        return {"name": vars(value).get("_name_"), "value": vars(value).get("_value_")}
+    if issubclass(type(value), BaseException):
+        return {f"args[{i}]": item for i, item in enumerate(exception_arguments(value))} | instance_dictionary(value)
+    if issubclass(type(value), type):
+        return {}
+    held = instance_dictionary(value)
+    if issubclass(type(value), torch.nn.Module) and "_parameters" in held:
+        found: dict[str, Any] = {}
+        for group in ("_modules", "_parameters", "_buffers"):
+            found.update(held.get(group) or {})
+        return found | {name: item for name, item in held.items() if name not in _MODULE_BOOKKEEPING}
+    return {**{name: item for name, item in held.items() if type(name) is str}, **slots(value)}
+
+
+_parts: dict[type, Callable[[Any], dict[str, Any]]] = {
+    types.MethodType: lambda value: {"__self__": value.__self__, "__func__": value.__func__},
+    functools.partial: lambda value: {"func": value.func, "args": value.args, "keywords": value.keywords},
+    types.GeneratorType: lambda value: dict(value.gi_frame.f_locals) if value.gi_frame else {},
+}
+
+
+_Storage = tuple[bool, tuple[types.MemberDescriptorType, ...]]
+_storages: weakref.WeakKeyDictionary[type, _Storage] = weakref.WeakKeyDictionary()
+
+
+def _storage(cls: type) -> _Storage:
+    """Whether instances of the class have a `__dict__` that is no property of the user's, and its slots."""
+    if cls not in _storages:
+        _storages[cls] = _find_storage(cls)
+    return _storages[cls]
+
+
+def _find_storage(cls: type) -> _Storage:
+    of_bases = [vars(base) for base in cls.__mro__]
+    dictionary = next((held["__dict__"] for held in of_bases if "__dict__" in held), None)
+    has_dictionary = type(dictionary) in (types.GetSetDescriptorType, types.MemberDescriptorType)
+    slotted = (descriptor for held in of_bases if "__slots__" in held for descriptor in held.values())
+    members = [d for d in slotted if type(d) is types.MemberDescriptorType and not d.__name__.startswith("__")]
+    return has_dictionary, tuple(members)
+
+
+def instance_dictionary(value: Any) -> dict[str, Any]:
+    """The instance `__dict__` unless the class made a property of it."""
+    if not _storage(type(value))[0]:
+        return {}
+    held = object.__getattribute__(value, "__dict__")
+    return held if type(held) is dict else {}
+
+
+def slots(value: Any) -> dict[str, Any]:
+    """What `__slots__` hold (by their descriptors, which run no user code)."""
+    found: dict[str, Any] = {}
+    for descriptor in _storage(type(value))[1]:
+        try:
+            found.setdefault(descriptor.__name__, descriptor.__get__(value, type(value)))
+        except AttributeError:  # not set yet
+            continue
+    return found
+
+
+def _cell(cell: types.CellType) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return "<empty cell>"

@@ -1,0 +1,133 @@
+"""Rows of guards: the expression and type, the line that wanted it, and below all that Dynamo keeps of it."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.locations import Place
+from dynascope.agent.inspection.values.rows import Below, Datum, Look, Row, computed, fixed
+from dynascope.agent.inspection.values.source_rows import source_row
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.agent.inspection.values.text import value_text
+from dynascope.agent.internals.guards.details import Frame, details
+from dynascope.agent.internals.guards.guards import GuardFact, InputRelation, ShapeGuardFact
+from dynascope.agent.internals.sources import source_text
+
+_SHOWN = 5
+"""Guards that the row `guards` names itself."""
+
+
+def guard_row(fact: GuardFact) -> Row:
+    """A guard on a source, or on global state."""
+    where = f" at {os.path.basename(fact.file)}:{fact.line}" if fact.file else ""
+    datum = Datum("source", fact.source) if fact.source else None
+    return Row(
+        fact.source or fact.kind,
+        f"{fact.kind}{where}",
+        type=fact.kind,
+        below=Below(named=computed(lambda look: list(_details(look, fact)))),
+        hint=VIRTUAL,
+        made_at=_place(fact),
+        subject=datum,
+    )
+
+
+def _place(fact: GuardFact) -> Place | None:
+    return (fact.file, fact.line) if fact.file and fact.line else None
+
+
+def _details(look: Look, fact: GuardFact) -> Iterator[Row]:
+    known = details(fact.guard)
+    if fact.source:
+        yield source_row("source", known.originating_source)
+    else:
+        yield Row("source", "(global state)", hint=VIRTUAL)
+    yield Row("type", fact.kind, hint=VIRTUAL)
+    yield Row("guard_source", known.guard_source, hint=VIRTUAL)
+    if known.arguments:
+        told = ", ".join(
+            value_text(value, look, 1) if name.startswith("[") else f"{name}={value_text(value, look, 1)}"
+            for name, value in known.arguments.items()
+        )
+        rows = [concrete.untracked_row(look, name, value, None) for name, value in known.arguments.items()]
+        yield Row("create_fn", f"{fact.kind}({told})", below=Below(named=fixed(rows)), hint=VIRTUAL)
+    if fact.file:
+        yield Row("user line", f"{fact.file}:{fact.line}", hint=VIRTUAL, made_at=_place(fact))
+    if len(known.user_stack) > 1:
+        yield stack_row("user_stack", known.user_stack)
+    if known.framework_stack:
+        yield stack_row("stack", known.framework_stack)
+    if known.guard_types:
+        yield Row("guard_types", ", ".join(known.guard_types), hint=VIRTUAL)
+    if known.guarded_object is not None:
+        guarded, alive = known.guarded_object
+        yield concrete.untracked_row(look, "obj_weakref", guarded, None) if alive else Row("obj_weakref", "dead")
+    if known.guarded_class is not None:
+        yield concrete.untracked_row(look, "guarded_class_weakref", known.guarded_class, None)
+    yield Row("serializable", f"no: {known.unserializable}" if known.unserializable else "yes", hint=VIRTUAL)
+    if known.forces_dict_keys_match:
+        yield Row("_force_dict_keys_match", "True", hint=VIRTUAL)
+    for i, line in enumerate(fact.code):
+        yield Row(f"code[{i}]", line, hint=VIRTUAL)
+
+
+def stack_row(name: str, stack: Sequence[Frame]) -> Row:
+    """Frames, innermost first, each leading to its line; the row itself says where the innermost is."""
+    rows = [
+        Row(function, f"{path}:{line}", hint=VIRTUAL, made_at=(path, line) if line else None)
+        for path, line, function in reversed(stack)
+    ]
+    path, line, function = stack[-1]
+    text = f"{os.path.basename(path)}:{line} in {function}"
+    more = f", {len(stack)} frames" if len(stack) > 1 else ""
+    return Row(name, text + more, below=Below(named=fixed(rows)), hint=VIRTUAL, made_at=rows[0].made_at)
+
+
+def shape_guard_row(fact: ShapeGuardFact) -> Row:
+    """A guard on symbols."""
+    place = fact.user_place
+    where = f"{place[0]}:{place[1]}" if place is not None else fact.user_line
+    text = f"SHAPE_ENV{f' at {os.path.basename(where)}' if where else ''}"
+    rows = [
+        Row("code[0]", fact.expression, hint=VIRTUAL),
+        Row("user line", where or "unknown", hint=VIRTUAL, made_at=place),
+        _framework_row(fact.framework),
+        Row("size_oblivious", str(fact.size_oblivious), hint=VIRTUAL),
+    ]
+    return Row(fact.expression, text, type="SHAPE_ENV", below=Below(named=fixed(rows)), hint=VIRTUAL, made_at=place)
+
+
+def guards_row(on_source: Sequence[GuardFact], on_symbols: Sequence[ShapeGuardFact]) -> Row:
+    """`guards`: those on one thing, named in the row and all below it."""
+    told = [fact.kind for fact in on_source] + [fact.expression for fact in on_symbols]
+    if not told:
+        return Row("guards", "none yet", hint=VIRTUAL)
+    more = f", … {len(told)} in all" if len(told) > _SHOWN else ""
+    rows = [replace(guard_row(fact), name=fact.kind) for fact in on_source]  # their source is the same for all
+    rows += map(shape_guard_row, on_symbols)
+    return Row("guards", ", ".join(told[:_SHOWN]) + more, below=Below(named=fixed(rows)), hint=VIRTUAL)
+
+
+def _framework_row(where: Frame | str | None) -> Row:
+    if isinstance(where, tuple):
+        path, line, function = where
+        return Row("framework_loc", f"{path}:{line} in {function}", hint=VIRTUAL, made_at=(path, line))
+    return Row("framework_loc", where or "unknown", hint=VIRTUAL)
+
+
+def relation_row(relation: InputRelation) -> Row:
+    """`DuplicateInputs`: these inputs are one tensor; `StorageOverlap`: these share storage, those do not."""
+    rows = [
+        source_row(name if len(sources) == 1 else f"{name}[{i}]", source)
+        for name, sources in relation.sources.items()
+        for i, source in enumerate(sources)
+    ]
+    told = {name: ", ".join(map(str, map(source_text, sources))) for name, sources in relation.sources.items()}
+    if relation.kind == "DuplicateInputs":
+        text = " is ".join(told.values())
+    else:
+        text = "; ".join(f"{name.removesuffix('_sources')}: {names or 'none'}" for name, names in told.items())
+    return Row(relation.kind, text, type=relation.kind, below=Below(named=fixed(rows)), hint=VIRTUAL)

@@ -1,0 +1,98 @@
+"""What the names of a symbolic frame stand for: a variable of Dynamo's, or a real value it does not track."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from dynascope.agent.inspection.values import concrete, symbolic
+from dynascope.agent.inspection.values.rows import Look, Row
+from dynascope.agent.inspection.values.symbolic_text import contents
+from dynascope.agent.internals.frames.frame_state import (
+    free_names,
+    named_globals,
+    pending_global,
+    symbolic_locals,
+    unused_arguments,
+)
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.translators import code_of, globals_of, output_of
+from dynascope.agent.internals.variables.contents import MISSING, Cell, Unset
+from dynascope.agent.internals.variables.side_effects import SideEffects
+
+_HIDDEN = re.compile(r"\.\d+|implicit\d+")
+"""Arguments without a name in the source; Dynamo calls `.0` `implicit0`."""
+_UNTRACKED = "not tracked by Dynamo: the code never reads it"
+
+
+@dataclass(slots=True)
+class Named:
+    """One of the two: a VariableTracker, or (when that is None) a real value."""
+
+    variable: object | None = None
+    real: Any = MISSING
+    note: str | None = None
+
+    def row(self, look: Look, name: str, path: str | None) -> Row:
+        if self.variable is not None:
+            return symbolic.row(look, name, self.variable, path)
+        row = concrete.row(look, name, self.real, path)
+        if self.note is not None:
+            row.type, row.hint = f"{row.type} ({self.note})", symbolic.LAZY
+        return row
+
+
+class Names:
+    """The scopes of one symbolic frame; read when made, so one per stop and frame."""
+
+    def __init__(self, translator: Any) -> None:
+        self.translator = translator
+        self.effects = SideEffects(output_of(translator))
+        free = set(free_names(translator))
+        known = {name: Named(variable) for name, variable in symbolic_locals(translator).items()}
+        self.closure = {name: named for name, named in known.items() if name in free}
+        unused = {name: Named(real=value, note=_UNTRACKED) for name, value in unused_arguments(translator).items()}
+        self.locals = unused | {name: named for name, named in known.items() if name not in free}
+
+    def look(self, hexadecimal: bool = False, whole: bool = False) -> Look:
+        """How a request looks at this frame; `whole`: for the clipboard."""
+        return Look(self.effects, hexadecimal, symbolic.in_place_of, whole, output_of(self.translator))
+
+    @functools.cached_property
+    def bound_locals(self) -> dict[str, Named]:
+        """As Python's `locals()` has it: not a name without a value, nor the iterator of a comprehension."""
+        look = self.look()
+        written = original_code(code_of(self.translator)).co_varnames
+        takes_unnamed = any(_HIDDEN.fullmatch(name) for name in written[:1])
+        return {
+            name: named
+            for name, named in self.locals.items()
+            if _has_value(look, named.variable) and not (takes_unnamed and _HIDDEN.fullmatch(name))
+        }
+
+    def globals(self) -> dict[str, Named]:
+        """Globals the frame's code names."""
+        return {name: self.global_named(name) for name in named_globals(self.translator)}
+
+    def global_named(self, name: str) -> Named:
+        """A global as the code under trace would find it; raises KeyError."""
+        pending = pending_global(self.translator, name, self.effects)
+        return Named(pending) if pending is not None else Named(real=globals_of(self.translator)[name])
+
+    def find(self, name: str) -> Named:
+        """Local, then closure, then global; raises KeyError."""
+        return self.locals.get(name) or self.closure.get(name) or self.global_named(name)
+
+
+def _has_value(look: Look, variable: object | None) -> bool:
+    """False for what is deleted, not bound yet, or not restored after a graph break because nothing reads it."""
+    if variable is None:
+        return True  # a real value
+    match contents(look, variable):
+        case Unset(is_error=False):
+            return False
+        case Cell(inner):
+            return inner is not None and _has_value(look, inner)
+    return True

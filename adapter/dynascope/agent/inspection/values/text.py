@@ -1,0 +1,237 @@
+"""Short texts of plain Python values, made without running a line of the user's code."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import os.path
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Look
+from dynascope.agent.internals.sources import is_source, source_text
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
+    expression_text,
+    is_expression,
+    is_symbolic,
+    node_expression,
+    symbolic_text,
+    tensor_text,
+)
+
+STRING_LIMIT = 200
+PREVIEW_ITEMS = 5
+PREVIEW_DEPTH = 2
+_WHOLE_DEPTH = 20
+"""How deep a text for the clipboard goes: a container may contain itself."""
+
+_as_written = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, type(None), type(...)})
+_qualname = type.__dict__["__qualname__"]
+_module = type.__dict__["__module__"]
+_brackets: dict[type, str] = {
+    list: "[]",
+    tuple: "()",
+    set: "{}",
+    frozenset: "{}",
+    dict: "{}",
+    collections.deque: "[]",
+}
+
+
+def class_text(cls: type) -> str:
+    """`package.module.Class`, without the module for builtins; read past metaclasses."""
+    name: str = _qualname.__get__(cls)
+    module = _module.__get__(cls)
+    return name if module in ("builtins", "__main__") or not isinstance(module, str) else f"{module}.{name}"
+
+
+def short_class_text(value: object) -> str:
+    """The bare name of a value's class."""
+    name: str = type.__dict__["__name__"].__get__(type(value))
+    return name
+
+
+def integer_text(value: int, look: Look) -> str:
+    return hex(value) if look.hexadecimal else int.__repr__(value)
+
+
+def items_shown(look: Look) -> int:
+    """How many items of a container its text has."""
+    return PAGE_LIMIT if look.whole else PREVIEW_ITEMS
+
+
+def depth_shown(look: Look) -> int:
+    """How deep in other containers a container's text has items."""
+    return _WHOLE_DEPTH if look.whole else PREVIEW_DEPTH
+
+
+def string_text(value: str | bytes, look: Look) -> str:
+    """`repr`, cut in the middle of nowhere but with its length when it is long, unless it is for the clipboard."""
+    if len(value) <= STRING_LIMIT or look.whole:
+        return repr(value)
+    return f"{value[:STRING_LIMIT]!r}… ({len(value):,} {'bytes' if isinstance(value, bytes) else 'characters'})"
+
+
+def builtin_part_of(value: object) -> type | None:
+    """list, tuple, dict … when the value is one or inherits from one."""
+    kind = type(value)
+    return kind if kind in _brackets else next((base for base in _brackets if issubclass(kind, base)), None)
+
+
+def length_of(value: Any, builtin: type) -> int:
+    """`len` by the builtin's own method, whatever a subclass made of it."""
+    length: int = builtin.__len__(value)  # type: ignore[attr-defined]
+    return length
+
+
+def value_text(value: Any, look: Look, depth: int = 0) -> str:
+    """One line for any value: previews of builtin containers, metadata of tensors, the class of everything else."""
+    kind = type(value)
+    if kind is bool or kind is float or kind is complex:
+        return repr(value)
+    if kind is int:
+        return integer_text(value, look)
+    if kind is str or kind is bytes:
+        return string_text(value, look)
+    if kind in _as_written:
+        return str(value)
+    if is_symbolic(value):
+        return symbolic_text(value)
+    if issubclass(kind, torch.Tensor):
+        return tensor_text(value)
+    if issubclass(kind, enum.Enum):
+        return f"{short_class_text(value)}.{vars(value).get('_name_')}"
+    return _composite_text(value, look, depth)
+
+
+def write_as(kind: type, writer: Callable[[Any, Look, int], str]) -> None:
+    """Values of exactly this class, which is one of ours, are written by `writer`: value, look, depth."""
+    _writers[kind] = writer
+
+
+def _composite_text(value: Any, look: Look, depth: int) -> str:
+    kind = type(value)
+    if is_expression(value):
+        return expression_text(value)
+    if (expression := node_expression(value)) is not None:
+        return expression_text(expression)
+    if kind is torch.fx.Proxy or kind is torch.fx.Node:
+        return f"%{value.node.name if kind is torch.fx.Proxy else value.name}"
+    if is_source(value):
+        return source_text(value) or short_class_text(value)
+    builtin = builtin_part_of(value)
+    if builtin is not None:
+        return container_text(value, builtin, look, depth)
+    writer = _writers.get(kind)
+    if writer is not None:
+        return writer(value, look, depth + 1)
+    if issubclass(kind, type):
+        return f"class {class_text(value)}"
+    if issubclass(kind, (int, str, float)):
+        return f"{short_class_text(value)}({next(b for b in (int, str, float) if issubclass(kind, b)).__repr__(value)})"
+    if issubclass(kind, torch.nn.Module):
+        return f"{short_class_text(value)} module"
+    if issubclass(kind, BaseException):
+        return call_text(short_class_text(value), exception_arguments(value), look, depth)
+    if is_numpy(value):
+        return _numpy_text(value)
+    return f"{short_class_text(value)} object"
+
+
+def call_text(name: str, arguments: Any, look: Look, depth: int) -> str:
+    """`name(a, b, …)`."""
+    shown = [value_text(argument, look, depth + 1) for argument in arguments[: items_shown(look)]]
+    return f"{name}({', '.join(shown)}{', …' if len(arguments) > items_shown(look) else ''})"
+
+
+def exception_arguments(value: BaseException) -> tuple[Any, ...]:
+    """`args`, whatever a subclass calls by that name."""
+    arguments: tuple[Any, ...] = BaseException.__dict__["args"].__get__(value)
+    return arguments
+
+
+def is_numpy(value: object) -> bool:
+    """Whether `value` is numpy's own array or scalar."""
+    return type(value).__module__ == "numpy" and hasattr(type(value), "__array_interface__")
+
+
+def _numpy_text(value: Any) -> str:
+    if type(value).__name__ == "ndarray":
+        return f"ndarray {value.dtype.name}[{', '.join(map(str, value.shape))}]"
+    return f"{type(value).__name__}({value.item()!r})"
+
+
+def generator_text(value: types.GeneratorType[Any, Any, Any]) -> str:
+    """Its name and where it waits."""
+    frame = value.gi_frame
+    return f"generator {value.gi_code.co_qualname} {f'at line {frame.f_lineno}' if frame else 'exhausted'}"
+
+
+def _line(path: str, line: int | None) -> str:
+    return f"{os.path.basename(path)}:{line}"
+
+
+_NOTHING_IN: tuple[object, ...] = ({}.keys(), {}.values(), {}.items())
+_writers: dict[type, Callable[[Any, Look, int], str]] = {
+    types.FunctionType: lambda value, look, depth: f"function {value.__qualname__}",
+    types.BuiltinFunctionType: lambda value, look, depth: f"function {value.__qualname__}",
+    types.MethodType: lambda value, look, depth: f"bound method {getattr(value.__func__, '__qualname__', '?')}",
+    types.CodeType: lambda value, look, depth: (
+        f"code {value.co_qualname} at {_line(value.co_filename, value.co_firstlineno)}"
+    ),
+    traceback.FrameSummary: lambda value, look, depth: f"{value.name} at {_line(value.filename, value.lineno)}",
+    types.ModuleType: lambda value, look, depth: f"module {object.__getattribute__(value, '__dict__').get('__name__')}",
+    types.GeneratorType: lambda value, look, depth: generator_text(value),
+    slice: lambda value, look, depth: call_text("slice", (value.start, value.stop, value.step), look, depth),
+    range: lambda value, look, depth: call_text("range", (value.start, value.stop, value.step), look, depth),
+    **{
+        type(view): lambda value, look, depth: f"{short_class_text(value)}({value_text(list(value), look, depth - 1)})"
+        for view in _NOTHING_IN
+    },
+    functools.partial: lambda value, look, depth: call_text(
+        "partial", (value.func, *value.args, *value.keywords.values()), look, depth
+    ),
+}
+
+
+def container_text(value: Any, builtin: type, look: Look, depth: int) -> str:
+    """`[f32[3], 2, … 9 items]`, or `list of 9` once deep inside another preview."""
+    count = length_of(value, builtin)
+    kind = type(value)
+    if kind is torch.Size:
+        return f"torch.Size([{', '.join(map(symbolic_text, value))}])"
+    name = short_class_text(value)
+    prefix = "" if name == builtin.__name__ and name in ("list", "tuple", "dict", "set") else name
+    if depth >= depth_shown(look) and count:
+        return f"{name} of {count}"
+    items = iter(dict.items(value)) if builtin is dict else builtin.__iter__(value)  # type: ignore[attr-defined]
+    names = field_names(value) if builtin is tuple else ()
+    shown = []
+    for i, item in zip(range(items_shown(look)), items, strict=False):
+        if builtin is dict:
+            shown.append(f"{value_text(item[0], look, depth + 1)}: {value_text(item[1], look, depth + 1)}")
+        else:
+            text = value_text(item, look, depth + 1)
+            shown.append(f"{names[i]}={text}" if i < len(names) else text)
+    return join_preview(prefix, _brackets[builtin], shown, count)
+
+
+def field_names(value: object) -> tuple[str, ...]:
+    """The fields of a namedtuple."""
+    names = getattr(type(value), "_fields", ())
+    return names if type(names) is tuple else ()
+
+
+def join_preview(prefix: str, brackets: str, shown: list[str], count: int) -> str:
+    """Put a preview together: `[a, b]`, `set()`, `(a,)`, `OrderedDict{…}`, `[a, b, … 10 items]`."""
+    body = ", ".join(shown)
+    if count > len(shown):
+        body += f", … {count:,} items" if shown else f"{count:,} items"
+    elif brackets == "()" and count == 1 and not prefix:
+        body += ","
+    return f"{prefix}{brackets[0]}{body}{brackets[1]}"

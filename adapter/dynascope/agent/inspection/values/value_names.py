@@ -1,0 +1,73 @@
+"""What the user calls the variables that are alive where a graph ends: `y`, `pair[1]`, `return value`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from dynascope.agent.internals.codegen.codegen import Ending
+from dynascope.agent.internals.codegen.reconstruction import parts_of
+from dynascope.agent.internals.variables.contents import Cell, Entries, Items, Members, NestedFunction, Object, Parts
+from dynascope.agent.internals.variables.kinds import contents
+from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import look_through_lazy, source_of
+
+_MADE_OF = (Items, Entries, Members, Object, Parts, NestedFunction)
+_DEPTH = 3
+_NAMES = 2_000
+_SLOT = re.compile(r"\[\d+\] (?=.)")
+
+
+class ValueNames:
+    """Read once at a stop."""
+
+    def __init__(self, ending: Ending) -> None:
+        self._effects = SideEffects(ending.output)
+        self._names: dict[int, list[str]] = {}
+        self._take(_alive(ending))
+        self._take(self._changed(ending))
+
+    def _take(self, named: Iterator[tuple[str, object]]) -> None:
+        waiting = [(name, variable, 0) for name, variable in named]
+        for name, variable, depth in waiting:  # grows: what is alive by a name of its own comes first
+            seen, _ = look_through_lazy(variable)
+            if seen is None or len(self._names) >= _NAMES:
+                continue
+            known = self._names.setdefault(id(seen), [])
+            is_new = not known
+            if is_new or (name not in known and not depth):
+                known.append(name)
+            if not is_new:
+                continue
+            held = contents(seen, self._effects)
+            if isinstance(held, Cell) and held.contents is not None:
+                waiting.append((name, held.contents, depth))
+            elif depth < _DEPTH and isinstance(held, _MADE_OF):
+                waiting += [(_reach(name, part), each, depth + 1) for part, each in parts_of(held)]
+
+    def _changed(self, ending: Ending) -> Iterator[tuple[str, object]]:
+        """What real objects will hold, by the object's name."""
+        for part in ending.replayed():
+            owner = self.of(part.subject).partition(", ")[0]
+            if owner:
+                yield owner, part.subject
+                for name, value in self._effects.pending_attributes(part.subject).items():
+                    yield _reach(owner, name), value
+
+    def of(self, variable: object) -> str:
+        """All its names, or where it came from; "" for what has neither."""
+        seen, _ = look_through_lazy(variable)
+        names = [] if seen is None else self._names.get(id(seen), [])
+        return ", ".join(names) or (source_of(variable if seen is None else seen) or "")
+
+
+def _alive(ending: Ending) -> Iterator[tuple[str, object]]:
+    for frame in ending.frames:
+        yield from ((_SLOT.sub("", name), variable) for name, variable in frame.values())
+        yield from frame.unchanged.items()
+        yield from frame.cells.items()
+        yield from frame.pruned.items()
+
+
+def _reach(name: str, part: str) -> str:
+    return f"{name}{part}" if part.startswith("[") else f"{name}.{part}"

@@ -1,0 +1,1 @@
+"""`torch._dynamo.compiled_autograd` and the autograd graph."""

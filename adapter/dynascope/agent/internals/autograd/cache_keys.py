@@ -1,0 +1,147 @@
+"""What of a backward goes into the key that torch's cache finds its graph by, as far as Python can see it.
+
+torch looks a backward up node by node (`CompiledNodeArgs`, 2.4): constants, dtypes, numbers of dimensions, hooks and
+connections must be those of the capture; sizes need not. The key itself stays in C++. What is read here is text and
+holds nothing alive; no saved tensor is unpacked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd.nodes import AutogradNode, Call
+
+_SAVED, _RAW = "_saved_", "_raw_saved_"
+Facts = dict[str, str]
+
+
+@dataclass(slots=True)
+class NodeKey:
+    """One node: `name` as the engine writes it, and what is known of its part of the key, each under its own word."""
+
+    name: str
+    certain: Facts = field(default_factory=dict)
+    """The key holds these: another value is another graph."""
+    possible: Facts = field(default_factory=dict)
+    """Whole numbers, which the key holds if torch's formula takes them as plain ones, and not as sizes."""
+    tensors: str | None = None
+    """What was lifted for it: dtype and device of each; None where torch did not say for which nodes it lifted."""
+    connections: str = ""
+    """The nodes its gradients go to, as the engine numbers nodes."""
+
+
+def keys_of(
+    call: Call | None, accumulates: bool, inputs: Sequence[Any], input_origins: Sequence[tuple[int, str]]
+) -> list[NodeKey]:
+    """In the engine's order, the root first; empty where the nodes cannot be told.
+
+    `accumulates` as `backward()` does, `torch.autograd.grad` does not. `inputs` are the tensors that were lifted, and
+    `input_origins` the NodeCalls each was lifted for.
+    """
+    if call is None:
+        return []
+    import torch  # not above: whoever waits for the program's import of torch imports this module first
+
+    with torch._C.DisableTorchFunctionSubclass():  # reading `.grad` of a subclass must not run the user's code
+        keys = _keys_of(call, accumulates)
+        for tensor, (index, _) in zip(inputs, input_origins, strict=False):
+            if index < len(keys):
+                keys[index].tensors = ", ".join(filter(None, (keys[index].tensors, _tensor_text(tensor))))
+    return keys
+
+
+def _keys_of(call: Call, accumulates: bool) -> list[NodeKey]:
+    numbers: dict[Any, int] = {}
+    asked_for = [autograd_graph.node_of(each) or id(each) for each in call.inputs]
+    for each in asked_for:
+        _number(numbers, each)
+    keys = []
+    for node in autograd_graph.walk(call):
+        edges = _edges_of_root(call) if node is None else list(node.next_functions)
+        key = NodeKey(autograd_graph.name_of(node))
+        if node is None:
+            key.certain["tensors that backward() starts from"] = str(len(edges))
+            key.certain["tensors that gradients are asked for"] = str(len(call.inputs) or "all leaves")
+        else:
+            _number(numbers, node)
+            if node in asked_for or id(autograd_graph.leaf_of(node)) in asked_for:
+                key.certain["its gradient"] = "added to `.grad`" if accumulates else "returned"
+            _read_node(node, key)
+        key.certain["gradients it makes"] = ", ".join(_flows(edges)) or "none"
+        key.connections = _connections(numbers, edges)
+        keys.append(key)
+    return keys
+
+
+def _edges_of_root(call: Call) -> list[tuple[AutogradNode | None, int]]:
+    return [
+        (autograd_graph.node_of(output), getattr(output, "output_nr", getattr(output, "output_index", 0)))
+        for output in call.outputs
+    ]
+
+
+def _number(numbers: dict[Any, int], node: Any) -> int:
+    """As the engine numbers nodes: when it first meets them."""
+    return numbers.setdefault(node, len(numbers))
+
+
+def _connections(numbers: dict[Any, int], edges: Sequence[tuple[AutogradNode | None, int]]) -> str:
+    return ", ".join("none" if node is None else f"#{_number(numbers, node)}.{position}" for node, position in edges)
+
+
+def _flows(edges: Sequence[tuple[AutogradNode | None, int]]) -> list[str]:
+    texts = []
+    for node, position in edges:
+        known = autograd_graph.input_metadata(node) if node is not None else ()
+        if position < len(known):
+            one = known[position]
+            nested = one.is_nested_tensor or one.is_cpp_nested_tensor
+            dimensions = "nested" if nested else f"{len(one.shape)}-dimensional"
+            texts.append(f"{dimensions} {_dtype(one.dtype)} on {one.device}")
+        else:
+            texts.append("none")
+    return texts
+
+
+def _read_node(node: AutogradNode, key: NodeKey) -> None:
+    leaf = autograd_graph.leaf_of(node)
+    if leaf is not None:
+        key.certain["`.grad`"] = "None" if leaf.grad is None else _tensor_text(leaf.grad)
+        key.certain["the leaf"] = _tensor_text(leaf)
+    needs = getattr(node, "needs_input_grad", None) if autograd_graph.function_name(node) is not None else None
+    if needs is not None:
+        key.certain["needs_input_grad"] = str(tuple(needs))
+    names = [name for name in dir(type(node)) if name.startswith(_SAVED)]
+    for name in names:
+        if hasattr(type(node), _RAW + name.removeprefix(_SAVED)):
+            continue  # a tensor: reading it would unpack it
+        try:
+            value = getattr(node, name)
+        except RuntimeError:
+            continue  # freed: this backward fails
+        word = name.removeprefix(_SAVED)
+        if _is_size(value):
+            if "_sym_" not in word:
+                key.possible[word] = str(value)
+            if isinstance(value, tuple | list):
+                key.certain[f"length of {word}"] = str(len(value))
+        else:
+            key.certain[word] = str(value)
+
+
+def _is_size(value: Any) -> bool:
+    if isinstance(value, tuple | list):
+        return all(_is_size(each) for each in value)
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _tensor_text(tensor: Any) -> str:
+    learns = " that requires grad" if tensor.requires_grad else ""
+    return f"{_dtype(tensor.dtype)} on {tensor.device}{learns}"
+
+
+def _dtype(dtype: Any) -> str:
+    return str(dtype).removeprefix("torch.")

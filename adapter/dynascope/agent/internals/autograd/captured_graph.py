@@ -1,0 +1,179 @@
+"""The graph that compiled autograd builds: its nodes' values, what of them is made up, and what may move to CUDA."""
+
+from __future__ import annotations
+
+import contextlib
+import linecache
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from dynascope.agent.internals.graph.graph import argument_text, arguments_text, target_text, user_line
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, symbolic_text, tensor_text
+
+_ASSIGNMENT = re.compile(r"\s+(\w+)(?:\s*:[^=]+)? = ")
+_NAMED_NODE_CALL = re.compile(r"\S+ \(NodeCall \d+\)")
+_NODE_CALL = re.compile(r"\(NodeCall (\d+)\)")
+_HOOK_CALLS = frozenset({"call_hook", "call_cpp_tensor_pre_hooks"})
+_DUMMIES = frozenset({(0, 123456789), (0, 0, 0, 0, 123)})
+
+
+@contextlib.contextmanager
+def set_aside() -> Iterator[None]:
+    """Let a thread that stops in a capture run torch code as the program does, untraced and unfaked.
+
+    Takes away the dispatch modes (`utils._python_dispatch._disable_current_modes`, 2.0) and the Python dispatcher
+    (`torch._C._DisablePythonDispatcher`, 2.0) that `begin_capture` put in force, and puts them back.
+    """
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    with _disable_current_modes(), torch._C._DisablePythonDispatcher():
+        yield
+
+
+def node_names(graph: Any) -> tuple[str, ...]:
+    """All nodes in order."""
+    return tuple(node.name for node in graph.nodes) if graph is not None else ()
+
+
+def value_of(node: Any) -> Any:
+    """The fake value of a node (`node.meta["val"]`, 2.0); None once `end_capture` has dropped it, as it does to all."""
+    return node.meta.get("val")
+
+
+def is_dummy(value: Any) -> bool:
+    """Whether a fake only holds the place of a gradient whose shape the capture does not know (`allocate_dummy`,
+    2.6)."""
+    if not issubclass(type(value), torch.Tensor):
+        return False
+    return tuple(size if type(size) is int else -1 for size in value.shape) in _DUMMIES
+
+
+def value_text(value: Any) -> str:
+    """`f32[3, 8] cuda:0`; `a dummy` for what stands for an unknown gradient; `(f32[3], f32[4])`."""
+    if issubclass(type(value), torch.Tensor):
+        return "a dummy" if is_dummy(value) else tensor_text(value)
+    if type(value) in (tuple, list):
+        return f"({', '.join(value_text(part) for part in value)})"
+    return symbolic_text(value) if is_symbolic(value) else type(value).__name__
+
+
+def node_text(node: Any) -> str:
+    """`%mm : f32[3, 8] = call_function[target=torch.ops.aten.mm](args = (%a, %b))`, as the Graph scope writes it."""
+    value = value_of(node)
+    head = f"%{node.name}" + (f" : {value_text(value)}" if value is not None else "")
+    if node.op == "output":
+        return f"return {argument_text(node.args[0]) if node.args else ''}"
+    if node.op in ("placeholder", "get_attr"):
+        return f"{head} = {node.op}[target={node.target}]"
+    return f"{head} = {node.op}[target={target_text(node.target)}]({arguments_text(node)})"
+
+
+def input_nodes(graph: Any) -> dict[int, Any]:
+    """The nodes that take `inputs[i]`, by i (`_graph_placeholders`, 2.1)."""
+    inputs = next((node for node in graph.nodes if node.op == "placeholder" and node.target == "inputs"), None)
+    if inputs is None:
+        return {}
+    return {user.args[1]: user for user in inputs.users if len(user.args) > 1 and type(user.args[1]) is int}
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarMove:
+    """What becomes of one CPU scalar among the inputs: why it stays, or None when it may move."""
+
+    position: int
+    stays_because: str | None
+
+
+def scalar_moves(graph: Any, inputs: Sequence[Any]) -> list[ScalarMove]:
+    """Each CPU scalar in `inputs` (fakes), judged as `move_graph_nodes_to_cuda` (2.4) does, with the reason."""
+    nodes = input_nodes(graph)
+    any_cuda = any(each.device.type == "cuda" for each in inputs)
+    return [
+        ScalarMove(position, _why_it_stays(nodes.get(position), any_cuda))
+        for position, each in enumerate(inputs)
+        if each.device.type == "cpu" and each.dim() == 0
+    ]
+
+
+def _why_it_stays(node: Any, any_cuda: bool) -> str | None:
+    if not any_cuda:
+        return "no input is on CUDA, so the graph runs on the CPU"
+    if not uses_cudagraphs():
+        return "torch._inductor.config.triton.cudagraphs is off, and only CUDA graphs need it on the GPU"
+    for user in node.users if node is not None else ():
+        if not _is_operator(user.target):
+            return f"%{user.name} hands it to {target_text(user.target)}, which is not an operator of PyTorch's own"
+    return None
+
+
+def uses_cudagraphs() -> bool:
+    """Whether inductor records CUDA graphs (`torch._inductor.config.triton.cudagraphs`, 2.0): only then scalars
+    move."""
+    inductor = sys.modules.get("torch._inductor.config")
+    return bool(inductor is not None and inductor.triton.cudagraphs)
+
+
+def _is_operator(target: Any) -> bool:
+    if issubclass(type(target), torch._ops.OpOverload):
+        return target.namespace in ("prims", "aten")
+    op = sys.modules["torch._dynamo.compiled_autograd"].Op
+    return issubclass(type(target), op) and not target.is_custom_function
+
+
+def last_call(graph: Any) -> str | None:
+    """The name of the last call of a hook in the graph (`external_utils.call_hook`, 2.1; C++ hooks, 2.7)."""
+    for node in reversed(graph.nodes) if graph is not None else ():
+        if node.op == "call_function" and getattr(node.target, "__name__", "") in _HOOK_CALLS:
+            return str(node.name)
+    return None
+
+
+def input_position(node: Any) -> int | None:
+    """The i of a node that takes `inputs[i]`; None of any other."""
+    if node.op == "call_function" and target_text(node.target) == "operator.getitem":
+        source, position = node.args
+        if getattr(source, "op", None) == "placeholder" and source.target == "inputs" and type(position) is int:
+            return position
+    return None
+
+
+def node_call_of(node: Any) -> int | None:
+    """The NodeCall that a node was made for, as the capture noted it (`set_node_origin`, 2.2); None where it did not.
+
+    Nodes copied from a compiled forward's own backward carry the forward's stack instead.
+    """
+    match = _NODE_CALL.search(str(node.meta.get("stack_trace") or ""))
+    return int(match[1]) if match else None
+
+
+def node_call_text(node: Any) -> str | None:
+    """`MmBackward0 (NodeCall 3)`, as the capture noted it in the node's stack; None where it did not."""
+    match = _NAMED_NODE_CALL.search(str(node.meta.get("stack_trace") or ""))
+    return match[0] if match else None
+
+
+def forward_line_of(node: Any) -> str | None:
+    """`file:line` of the forward, of a node that a compiled forward's own backward brought along; None of any other."""
+    return None if node_call_of(node) is not None else user_line(node)
+
+
+def lines_of(module: Any) -> tuple[str, dict[int, str]]:
+    """The file name that Dynamo traces a captured graph under, and for each line of it the node it computes.
+
+    Such a file exists only in linecache (`torch.fx.graph_module._loader`, 1.8).
+    """
+    forward = getattr(type(module), "forward", None)
+    code = getattr(forward, "__code__", None)
+    if code is None:
+        return "", {}
+    found = {}
+    for number, line in enumerate(linecache.getlines(code.co_filename), 1):
+        match = _ASSIGNMENT.match(line)
+        if match:
+            found[number] = match[1]
+    return code.co_filename, found

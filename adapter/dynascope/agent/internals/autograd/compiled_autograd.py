@@ -1,0 +1,253 @@
+"""Compiled autograd: what it does in each backward, told to observers while it does it.
+
+Whenever its cache has no graph for a backward, the C++ engine makes an `AutogradCompilerInstance` (2.4) and calls it
+for every autograd node; `end_capture` returns the function it calls in this and in all later runs. These methods are
+wrapped while anybody observes, and are Dynamo's own again when the last observer has left.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from dynascope.agent.internals.autograd import cache as autograd_cache
+from dynascope.agent.internals.autograd.failures import noting_error
+from dynascope.agent.internals.autograd.fork_safe_lock import held_over_fork
+from dynascope.agent.internals.autograd.observer import Compiler, Given, Observer, RunGiven
+
+HOOK_KINDS = ("tensor_pre_hook", "cpp_tensor_pre_hook", "pre_hook", "post_hook", "post_acc_grad_hook", "unpack_hook")
+"""Methods that put a call of a hook into the graph: as PyTorch names the kinds (2.1; `unpack_hook` and `cpp_…` 2.7)."""
+
+PASSES = (
+    "move_graph_nodes_to_cuda",
+    "delay_unpack_hook_nodes",
+    "reorder_tensor_pre_hook_nodes",
+    "reorder_pre_hook_nodes_to_schedule_asap",
+    "reorder_accumulate_grad_nodes",
+    "reorder_pre_hook_nodes_to_mimic_eager",
+    "reorder_post_acc_grad_hook_nodes",
+    "reorder_post_hook_nodes",
+    "dce",
+    "remove_unused_sizes",
+)
+"""What `end_capture` does to the graph, in this order (2.7); a pass that this torch lacks is left out."""
+
+
+_lock = held_over_fork(threading.RLock())
+_observers: tuple[Observer, ...] = ()
+_originals: dict[str, Any] = {}
+
+
+def observe(observer: Observer) -> None:
+    """Tell `observer` of every backward from here on (wraps `AutogradCompilerInstance`, 2.4)."""
+    global _observers
+    with _lock:
+        _observers = (*_observers, observer)
+        if len(_observers) == 1:
+            _wrap()
+
+
+def unobserve(observer: Observer) -> None:
+    """Stop telling it; the last one to leave puts Dynamo's own methods back. Captured graphs keep working."""
+    global _observers
+    with _lock:
+        _observers = tuple(each for each in _observers if each is not observer)
+        if not _observers and _originals:
+            _unwrap()
+
+
+def compiler_class() -> type:
+    """`torch._dynamo.compiled_autograd.AutogradCompilerInstance` (2.1)."""
+    found: type = sys.modules["torch._dynamo.compiled_autograd"].AutogradCompilerInstance
+    return found
+
+
+def capture_id(compiler: Compiler) -> str:
+    """`!0`: the id that Dynamo writes before the ids of what it compiles of this capture (`CompileId`, 2.7)."""
+    number = compiler.__dict__.get("id")
+    return f"!{number}" if number is not None else "!?"
+
+
+def graph_of(compiler: Compiler) -> Any:
+    """The FX graph under construction (`fx_tracer.graph`, 2.1), or None before the capture has begun."""
+    return getattr(compiler.__dict__.get("fx_tracer"), "graph", None)
+
+
+def compiler_name(compiler: Compiler) -> str:
+    """The function that is to compile the captured graph (`AutogradCompilerInstance.compiler_fn`, 2.1)."""
+    function = compiler.__dict__.get("compiler_fn")
+    for _ in range(8):
+        function = getattr(function, "__wrapped__", None) or getattr(function, "func", None) or function
+    return str(getattr(function, "__qualname__", None) or type(function).__qualname__)
+
+
+def is_binding_inputs(depth: int) -> bool:
+    """Whether the caller `depth` frames up only labels inputs with their nodes (`bind_objects_to_proxies`, 2.6)."""
+    return sys._getframe(depth).f_code.co_name == "bind_objects_to_proxies"
+
+
+def _wrap() -> None:
+    import torch._dynamo.compiled_autograd  # noqa: F401
+
+    cls = compiler_class()
+    wrappers: dict[str, Callable[[Any], Any]] = {
+        "begin_capture": _begin_capture,
+        "set_node_origin": _set_node_origin,
+        "log_compile_reasons": _log_compile_reasons,
+        "create_graph_module": _create_graph_module,
+        "end_capture": _end_capture,
+        **{kind: _hook_wrapper(kind) for kind in HOOK_KINDS},
+        **{name: _pass_wrapper(name) for name in PASSES},
+    }
+    for name, wrapper in wrappers.items():
+        original = cls.__dict__.get(name)
+        if original is not None:
+            _originals[name] = original
+            setattr(cls, name, wrapper(original))
+    autograd_cache.listen()
+
+
+def _unwrap() -> None:
+    cls = compiler_class()
+    while _originals:
+        name, original = _originals.popitem()
+        setattr(cls, name, original)
+    autograd_cache.ignore()
+
+
+def _begin_capture(original: Any) -> Any:
+    def begin_capture(self: Any, inputs: Any, sizes: Any, scalars: Any, origins: Any, *flags: Any) -> Any:
+        reasons = autograd_cache.reasons()
+        self.close = _closing(self, self.close)
+        shown = origins if autograd_cache.logs_verbosely() else [[], [], []]
+        with noting_error(self):
+            result = original(self, inputs, sizes, scalars, shown, *flags)
+        given = Given(result[1], inputs, result[2], result[3], origins, bool(flags[0]), bool(flags[1]), reasons)
+        for observer in _observers:
+            observer.capture_begins(self, given)
+        return result
+
+    return begin_capture
+
+
+def _set_node_origin(original: Any) -> Any:
+    def set_node_origin(self: Any, node_name: str, nodecall_index: int, pyobj: Any, *more: Any) -> Any:
+        result = original(self, node_name, nodecall_index, pyobj, *more)
+        if not is_binding_inputs(2):
+            for observer in _observers:
+                observer.node_called(self, nodecall_index, node_name, pyobj)
+        return result
+
+    return set_node_origin
+
+
+def _log_compile_reasons(original: Any) -> Any:
+    def log_compile_reasons(self: Any, compile_reasons: Any) -> Any:
+        # torch calls it because somebody listens for reasons; when only we do, its log must not change
+        return original(self, compile_reasons) if autograd_cache.logs_verbosely() else None
+
+    return log_compile_reasons
+
+
+def _hook_wrapper(kind: str) -> Callable[[Any], Any]:
+    position = 0 if kind == "unpack_hook" else {"post_hook": 2}.get(kind, 1)
+
+    def wrapper(original: Any) -> Any:
+        def call_hook(self: Any, *args: Any) -> Any:
+            result = original(self, *args)
+            for observer in _observers:
+                observer.hook_called(self, kind, int(args[position]))
+            return result
+
+        return call_hook
+
+    return wrapper
+
+
+def _pass_wrapper(name: str) -> Callable[[Any], Any]:
+    def wrapper(original: Any) -> Any:
+        def run_pass(self: Any, *args: Any) -> Any:
+            for observer in _observers:
+                observer.pass_begins(self, name)
+            result = original(self, *args)
+            for observer in _observers:
+                observer.pass_ends(self, name, result)
+            return result
+
+        return run_pass
+
+    return wrapper
+
+
+def _create_graph_module(original: Any) -> Any:
+    def create_graph_module(self: Any, *args: Any) -> Any:
+        module = original(self, *args)
+        for observer in _observers:
+            observer.graph_made(self, module)
+        return module
+
+    return create_graph_module
+
+
+def _end_capture(original: Any) -> Any:
+    def end_capture(self: Any, outputs: Any) -> Any:
+        with noting_error(self):
+            run, compiled = original(self, outputs)
+        autograd_cache.capture_ends()
+        _tell_end(self, failed=False)
+        return _observed_run(self, run), compiled
+
+    return end_capture
+
+
+def _closing(compiler: Compiler, close: Callable[[], None]) -> Callable[[], None]:
+    """The engine closes every capture, also one that an exception ended."""
+
+    def close_capture() -> None:
+        close()
+        _tell_end(compiler, failed=True)
+
+    return close_capture
+
+
+def _tell_end(compiler: Compiler, failed: bool) -> None:
+    if not compiler.__dict__.get("_dynascope_has_ended"):
+        compiler.__dict__["_dynascope_has_ended"] = True
+        for observer in _observers:
+            observer.capture_ends(compiler, failed)
+
+
+def _observed_run(compiler: Compiler, run: Any) -> Any:
+    """What the engine calls in this and every later run; it outlives us in torch's cache and works unobserved too."""
+
+    def run_captured_backward(compiled: Any, inputs: Any, sizes: Any, scalars: Any, hooks: Any, *more: Any) -> Any:
+        observers = _observers
+        if not observers:
+            return run(compiled, inputs, sizes, scalars, hooks, *more)
+        error: BaseException | None = None
+        given = RunGiven(inputs, sizes, scalars, hooks)
+        for observer in observers:
+            observer.run_begins(compiler, given)
+
+        def run_graph(*args: Any) -> Any:
+            for observer in observers:
+                observer.graph_begins(compiler)
+            try:
+                return compiled(*args)
+            finally:
+                for observer in observers:
+                    observer.graph_ends(compiler)
+
+        try:
+            return run(run_graph, inputs, sizes, scalars, hooks, *more)
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            for observer in observers:
+                observer.run_ends(compiler, error)
+            error = None
+
+    return run_captured_backward

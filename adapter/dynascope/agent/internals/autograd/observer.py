@@ -1,0 +1,84 @@
+"""What is told of a captured backward, and to whom: `compiled_autograd` calls an `Observer` as the backward goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from dynascope.agent.internals.autograd import cache_keys as autograd_keys
+from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd.cache_keys import NodeKey
+
+Compiler = Any
+"""An `AutogradCompilerInstance` of torch._dynamo.compiled_autograd: one capture."""
+
+
+class Observer(Protocol):
+    """All on the thread that runs the backward. None of them may raise, and none may keep a tensor alive."""
+
+    def capture_begins(self, compiler: Compiler, given: Given) -> None: ...
+
+    def node_called(self, compiler: Compiler, index: int, name: str, function: Any) -> None: ...
+
+    def hook_called(self, compiler: Compiler, kind: str, hook: int) -> None: ...
+
+    def pass_begins(self, compiler: Compiler, name: str) -> None: ...
+
+    def pass_ends(self, compiler: Compiler, name: str, result: Any) -> None: ...
+
+    def graph_made(self, compiler: Compiler, module: Any) -> None: ...
+
+    def capture_ends(self, compiler: Compiler, failed: bool) -> None: ...
+
+    def run_begins(self, compiler: Compiler, given: RunGiven) -> None: ...
+
+    def graph_begins(self, compiler: Compiler) -> None: ...
+
+    def graph_ends(self, compiler: Compiler) -> None: ...
+
+    def run_ends(self, compiler: Compiler, error: BaseException | None) -> None: ...
+
+
+class Given:
+    """What a capture starts from: lists of fakes and symbols, and the NodeCall `(index, name)` each was lifted for."""
+
+    __slots__ = ("_keys", "accumulates", "check_nans", "inputs", "origins", "reasons", "scalars", "sizes", "tensors")
+
+    def __init__(
+        self,
+        inputs: Sequence[Any],
+        tensors: Sequence[Any],
+        sizes: Sequence[Any],
+        scalars: Sequence[Any],
+        origins: Sequence[Sequence[tuple[int, str]]],
+        accumulates: bool,
+        check_nans: bool,
+        reasons: Sequence[str],
+    ) -> None:
+        """`tensors` are the real ones behind `inputs`. `origins` holds one list each for inputs, sizes and scalars;
+        empty ones when torch did not say.
+
+        `reasons` say why no graph in the cache would do, in torch's words; empty when it could not be asked.
+        """
+        self.inputs, self.sizes, self.scalars, self.origins = inputs, sizes, scalars, origins
+        self.accumulates, self.check_nans, self.reasons = accumulates, check_nans, reasons
+        self.tensors = tensors
+        self._keys: list[NodeKey] | None = None
+
+    def keys(self) -> list[NodeKey]:
+        """What tells the nodes of this backward from those of another; while the capture begins, on its thread."""
+        if self._keys is None:
+            call = autograd_graph.backward_call()
+            self._keys = autograd_keys.keys_of(call, self.accumulates, self.tensors, self.origins[0])
+        return self._keys
+
+
+class RunGiven:
+    """What one run of a captured backward is given: real tensors, numbers, and the hooks' functions."""
+
+    __slots__ = ("hooks", "inputs", "scalars", "sizes")
+
+    def __init__(
+        self, inputs: Sequence[Any], sizes: Sequence[int], scalars: Sequence[Any], hooks: Sequence[Any]
+    ) -> None:
+        self.inputs, self.sizes, self.scalars, self.hooks = inputs, sizes, scalars, hooks

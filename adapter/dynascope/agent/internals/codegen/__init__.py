@@ -1,0 +1,1 @@
+"""`torch._dynamo.codegen`: how the bytecode around a graph is generated."""

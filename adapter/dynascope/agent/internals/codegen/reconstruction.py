@@ -1,0 +1,286 @@
+"""How Dynamo would make a value again in generated code: the rules of `codegen.PyCodegen.__call__` (2.0), by reading.
+
+It takes the first that fits: a temporary, the source, a constant, an output of the graph, and at last the kind's own
+`VariableTracker.reconstruct` (2.0), which makes it of parts; the base class's refuses.
+"""
+
+from __future__ import annotations
+
+import enum
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+from torch._dynamo.variables import base as _base
+
+from dynascope.agent.internals.codegen.codegen import Ending, ending_of
+from dynascope.agent.internals.frames.instructions import constant_text
+from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.variables.contents import (
+    Cell,
+    Constant,
+    Contents,
+    Entries,
+    Items,
+    Members,
+    NestedFunction,
+    Number,
+    Object,
+    Parts,
+    Real,
+    Unrealised,
+    Unset,
+)
+from dynascope.agent.internals.variables.kinds import contents
+from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import (
+    class_names,
+    fields,
+    is_modified,
+    is_variable,
+    key_variable,
+    look_through_lazy,
+)
+
+Kind = Literal["source", "constant", "graph output", "module", "new object", "rebuilt", "impossible"]
+
+_PARTS_READ = 2_000
+"""Of a value that is made of others, at most: more of them are taken to be possible."""
+
+_DEPTH = 50
+"""Likewise."""
+
+_REFUSED = {
+    "ContextlibContextManagerLocalGeneratorObjectVariable": "an object of @contextmanager cannot leave compiled code",
+    "FakeIdVariable": "the id() of something that exists in the trace only",
+    "ProfilerContextVariable": "a profiler's context manager cannot leave compiled code",
+    "PreserveVersionContextVariable": "this context manager cannot leave compiled code",
+    "WithEnterFunctionVariable": "the __enter__ of a context manager cannot leave compiled code",
+    "ComptimeVariable": "comptime exists in the trace only",
+    "AutogradFunctionContextVariable": "the ctx of an autograd.Function cannot leave compiled code",
+}
+"""Kinds whose `reconstruct` raises (`exc.unimplemented`), or for which `PyCodegen` itself does."""
+
+_RUN_OUT = (
+    "run to its end there, and an iterator over what is left put in its place; not possible if that changes anything"
+)
+
+_OUTPUTS = frozenset(
+    {
+        "TensorVariable",
+        "SymNodeVariable",
+        "UnspecializedPythonVariable",
+        "NumpyNdarrayVariable",
+        "TorchScriptObjectVariable",
+        "CustomClassObjectVariable",
+    }
+)
+_CONSTANT_TYPES = (
+    *(int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), slice, types.CodeType),
+    *(torch.device, torch.dtype, torch.memory_format, torch.layout, torch.finfo, torch.iinfo),
+)
+"""What `utils.is_safe_constant` (2.0) takes by exact type, as far as it means something to users."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """`text` is for the user: an expression of the generated code, or what it does, or why it cannot."""
+
+    kind: Kind
+    text: str
+
+
+def way(variable: object, effects: SideEffects) -> Way:
+    """How this value is made again; where the graph has ended, by the names of what has been generated."""
+    return _Reading(effects, ending_of(effects.output)).way(variable)
+
+
+def expression(source: Any) -> str:
+    """A source as generated code reaches it; the name of a local (`source.TempLocalSource`, 2.7) or of a cell."""
+    known = source_text(source)
+    if known == type(source).__name__:  # it has no expression, for no guard can be on it
+        return str(getattr(source, "local_name", known))
+    return known or type(source).__name__
+
+
+class _Reading:
+    """Reads one value with all its parts, each part once."""
+
+    def __init__(self, effects: SideEffects, ending: Ending | None) -> None:
+        self._effects = effects
+        self._ending = ending
+        self._seen: set[int] = set()
+        self._depth = 0
+
+    def way(self, variable: object) -> Way:
+        if self._ending is not None and self._ending.codegen is None:
+            index = index_of_output(variable, self._ending)
+            if index is not None:
+                return Way("graph output", f"output {index} of the graph")
+        seen, cache = look_through_lazy(variable)
+        if seen is None:
+            source = vars(cache).get("source")
+            if source is None:
+                return Way("rebuilt", "computed again from what it was computed from")
+            return self._of_source(source)
+        known, names = fields(seen), class_names(seen)
+        refused = _REFUSED.get(names[0])
+        runs_out = "LocalGeneratorObjectVariable" in names
+        source = known.get("source")
+        if source is not None and not runs_out:
+            is_exported = self._effects.output.export  # (2.0): its inputs are outputs of the graph, too
+            if is_exported and type(known.get("mutation_type")).__name__ != "ValueMutationExisting":
+                return self._made_anew(seen, known, names, contents(seen, self._effects))
+            if type(source).__name__ == "TempLocalSource":  # the code has made it already, and keeps it there
+                held = contents(seen, self._effects)
+                return Way("new object", f"{expression(source)}, a new {_what(held, names)}")
+            return self._of_source(source, is_modified(seen))
+        if refused is not None:
+            return Way("impossible", refused)
+        if runs_out:
+            return Way("rebuilt", _RUN_OUT)
+        held = contents(seen, self._effects)
+        return self._made_anew(seen, known, names, held)
+
+    def _of_source(self, source: Any, modified: bool = False) -> Way:
+        used = source if self._ending is None else self._ending.overridden().get(source, source)
+        text = expression(used)
+        return Way("source", f"{text}, with the changes that are replayed on it" if modified else text)
+
+    def _made_anew(self, seen: object, known: dict[str, Any], names: tuple[str, ...], held: Contents) -> Way:
+        if self._is_constant(held, names):
+            shown = f"the constant {constant_text(held.value)}" if isinstance(held, (Constant, Real)) else "a constant"
+            return Way("constant", shown)
+        if not _OUTPUTS.isdisjoint(names):
+            return Way("graph output", self._output(seen, names))
+        if "NNModuleVariable" in names:
+            return Way("module", f"the module {known.get('module_key')}, kept by the compiled code")
+        mutation = known.get("mutation_type")
+        has_own = type(seen).reconstruct is not _base.VariableTracker.reconstruct  # type: ignore[attr-defined]
+        if type(mutation).__name__ == "AttributeMutationNew" and not has_own:
+            return self._new_object(seen, mutation, names, held)
+        if isinstance(held, Unset):
+            return Way("constant", held.why)
+        if not has_own:
+            return Way("impossible", f"Dynamo has no bytecode that makes a {names[0].removesuffix('Variable')} again")
+        return self._of_parts(f"{_what(held, names)} made anew", held)
+
+    def _new_object(self, seen: object, mutation: Any, names: tuple[str, ...], held: Contents) -> Way:
+        if "CellVariable" in names:
+            return self._of_parts("a new cell", held, "new object")
+        if getattr(mutation, "cls_source", None) is None:
+            return Way("impossible", "an object whose class was made in the compiled function")
+        return self._of_parts(f"{_what(held, names)}: __new__, then its attributes", held, "new object")
+
+    def _of_parts(self, text: str, held: Contents, kind: Kind = "rebuilt") -> Way:
+        if self._depth >= _DEPTH:
+            return Way(kind, text)
+        self._depth += 1
+        for name, part in parts_of(held):
+            if id(part) in self._seen or len(self._seen) >= _PARTS_READ:
+                continue
+            self._seen.add(id(part))
+            found = self.way(part)
+            if found.kind == "impossible":
+                return Way("impossible", f"{name}: {found.text}")
+        self._depth -= 1
+        return Way(kind, text)
+
+    def _output(self, seen: object, names: tuple[str, ...]) -> str:
+        node = getattr(fields(seen).get("proxy"), "node", None)
+        text = "a new output of the graph" + (f": %{node.name}" if node is not None else "")
+        ending = self._ending
+        if ending is not None:
+            index = index_of_output(seen, ending)
+            if index is None:
+                return "an output of the graph"
+            text = f"{ending.variable}[{index}]" if ending.variable else f"output {index} of the graph"
+        if "NumpyNdarrayVariable" in names:
+            return f"{text}, as a numpy array"
+        if "TensorWithTFOverrideVariable" in names:
+            return f"{text}, as its subclass"
+        held = contents(seen, self._effects)
+        is_float = isinstance(held, Number) and issubclass(type(held.symbolic), torch.SymFloat)
+        return f"{text}.item()" if is_float or fields(seen).get("need_unwrap") is True else text
+
+    def _is_constant(self, held: Contents, names: tuple[str, ...]) -> bool:
+        match held:
+            case Constant() | Real():
+                return _is_safe(held.value)
+            case Object():
+                return issubclass(type(held.value), (enum.Enum, type))
+            case Unrealised():
+                return False
+            case Items() if held.kind in ("tuple", "torch.Size"):
+                return len(held.items) <= _PARTS_READ and all(map(self._is_constant_variable, held.items))
+            case Parts() if "SliceVariable" in names:
+                return all(map(self._is_constant_variable, held.parts.values()))
+            case Members() if held.kind == "frozenset":
+                return all(self._is_constant_variable(key_variable(each)) for each in held.members)
+        return False
+
+    def _is_constant_variable(self, variable: object) -> bool:
+        seen, _ = look_through_lazy(variable)
+        return seen is not None and self._is_constant(contents(seen, self._effects), class_names(seen))
+
+
+def index_of_output(variable: object, ending: Ending) -> int | None:
+    """Which output of the graph this is; several variables may stand for one node."""
+    seen, _ = look_through_lazy(variable)
+    if seen is None:
+        return None
+    known = fields(seen)
+    handles = seen, known.get("_tensor_var"), known.get("proxy")  # the second of a float, as it is put out
+    found = (ending.index_by_id.get(id(each)) for each in handles if each is not None)
+    return next((index for index in found if index is not None), None)
+
+
+def _is_safe(value: object) -> bool:
+    kind = type(value)
+    if kind in (tuple, frozenset):
+        return all(map(_is_safe, value))  # type: ignore[call-overload]
+    return kind in _CONSTANT_TYPES or issubclass(kind, (enum.Enum, type, torch.Size, types.GenericAlias))
+
+
+def _what(held: Contents, names: tuple[str, ...]) -> str:
+    match held:
+        case Items():
+            return f"{held.kind} of {len(held.items)}"
+        case Entries():
+            return f"{held.kind} of {len(held.entries)}"
+        case Members():
+            return f"{held.kind} of {len(held.members)}"
+        case NestedFunction():
+            return f"function {held.name}"
+        case Object():
+            return str(type.__dict__["__name__"].__get__(held.cls))
+        case Parts():
+            return held.title
+    return names[0].removesuffix("Variable")
+
+
+def parts_of(held: Contents) -> Iterator[tuple[str, object]]:
+    """What a value is made of, by the name that the Variables view has for it."""
+    match held:
+        case Items():
+            for i, item in enumerate(held.items):
+                yield held.names[i] if i < len(held.names) else f"[{i}]", item
+        case Entries():
+            yield from ((f"[{i}]", value) for i, value in enumerate(held.entries.values()))
+        case Members():
+            yield from ((f"[{i}]", key_variable(member)) for i, member in enumerate(held.members))
+        case Object():
+            yield from held.pending.items()
+            if held.builtin_part is not None:
+                yield from parts_of(held.builtin_part)
+        case Parts():
+            yield from ((name, part) for name, part in held.parts.items() if is_variable(part))
+            yield from ((f"[{i}]", part) for i, part in enumerate(held.rest or ()) if is_variable(part))
+        case NestedFunction():
+            yield from held.cells.items()
+            defaults = {"__defaults__": held.defaults, "__kwdefaults__": held.keyword_defaults}
+            yield from ((name, part) for name, part in defaults.items() if is_variable(part))
+        case Cell() if held.contents is not None:
+            yield "cell_contents", held.contents

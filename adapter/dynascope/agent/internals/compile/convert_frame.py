@@ -1,0 +1,137 @@
+"""The door of the compiler: where the eval-frame callback enters Dynamo, and one attempt at tracing a frame."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any, Literal, Protocol
+
+from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
+
+Restart = Literal["speculation", "other"]
+
+
+class Observer(Protocol):
+    """What `CompileHooks` reports; all on the compiling thread. None of them may raise."""
+
+    def compile_begins(self) -> None: ...
+
+    def compile_ends(self, frame: Any, compiled: bool, skip_reason: str | None) -> None:
+        """`frame` is Dynamo's view of the one that it was called for.
+
+        `skip_reason`: Dynamo's, for a frame it will never compile; "" when it gives none (before 2.13).
+        """
+
+    def attempt_restarts(self, kind: Restart) -> None: ...
+
+    def attempt_ends(self) -> None: ...
+
+
+class Gate(Protocol):
+    """Who decides that a frame is not to be compiled. None of these may raise."""
+
+    def before(self, code: types.CodeType) -> Any | None:
+        """What to answer in place of Dynamo, whose turn it is with None."""
+
+    def after(self, result: Any) -> Any:
+        """What to answer for a frame that Dynamo has dealt with."""
+
+    def abandoned(self, code: types.CodeType, error: BaseException) -> Any | None:
+        """What to answer for a frame whose compile has failed; None lets the error go on."""
+
+
+class CompileHooks:
+    """Wraps `convert_frame.CatchErrorsWrapper.__call__` (2.1) and `convert_frame.trace_frame` (2.9)."""
+
+    on_generated: Callable[[types.CodeType, types.CodeType, str], None] = staticmethod(lambda *what: None)
+    """Called with code, what Dynamo made of it, and the compile id; may not raise."""
+
+    def __init__(self, observer: Observer) -> None:
+        from torch._dynamo import convert_frame, exc
+
+        self.gate: Gate | None = None
+        hooks = self
+        self._module = convert_frame
+        self._entry_class = convert_frame.CatchErrorsWrapper
+        # ConvertFrameReturn: `guarded_code` and `apply_to_code` since 2.6, `skip_reason` since 2.13
+        entry, trace = convert_frame.CatchErrorsWrapper.__call__, convert_frame.trace_frame
+        self._originals = entry, trace
+
+        hooks = self
+
+        def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
+            code, gate = frame.f_code, hooks.gate
+            if gate is not None and (uncompiled := gate.before(code)) is not None:
+                return uncompiled
+            observer.compile_begins()
+            compiled, skip_reason = False, None
+            try:
+                result = entry(self, frame, cache_entry, frame_state)
+                if hooks.gate is not None:
+                    result = hooks.gate.after(result)
+                made = result.guarded_code
+                compiled = made is not None
+                if compiled:
+                    hooks.on_generated(code, made.code, str(made.compile_id))
+                elif result.apply_to_code and code not in convert_frame.output_codes:
+                    skip_reason = getattr(result, "skip_reason", None) or ""
+                return result
+            except BaseException as error:
+                if hooks.gate is None or (uncompiled := hooks.gate.abandoned(code, error)) is None:
+                    raise
+                return uncompiled
+            finally:
+                observer.compile_ends(frame, compiled, skip_reason)
+
+        def trace_frame(*args: Any, **kwargs: Any) -> Any:
+            try:
+                result = trace(*args, **kwargs)
+            except exc.RestartAnalysis as error:
+                replays = isinstance(error, exc.SpeculationRestartAnalysis)
+                observer.attempt_restarts("speculation" if replays else "other")
+                raise
+            except BaseException:
+                observer.attempt_ends()
+                raise
+            observer.attempt_ends()
+            return result
+
+        gives_large_chunk(__call__)
+        self._entry_code = __call__.__code__
+        self._ours = __call__, trace_frame
+        convert_frame.CatchErrorsWrapper.__call__, convert_frame.trace_frame = self._ours
+
+    def remove(self) -> None:
+        """Put Dynamo's own back, unless somebody has wrapped ours since: it then goes on calling us in vain."""
+        if (self._entry_class.__call__, self._module.trace_frame) == self._ours:
+            self._entry_class.__call__, self._module.trace_frame = self._originals
+
+    def frame_below(self) -> types.FrameType | None:
+        """The innermost real frame of the running program below the compile that this thread is in."""
+        frame: types.FrameType | None = sys._getframe()
+        while frame is not None and frame.f_code is not self._entry_code:
+            frame = frame.f_back
+        return frame and frame.f_back
+
+
+def waits_for_compile_lock(frame: types.FrameType) -> bool:
+    """Whether a thread whose innermost frame is `frame` stands at the door of the compiler.
+
+    `CatchErrorsWrapper.__call__` (2.1) takes `convert_frame.compile_lock` (2.0) there: one compile holds it at a time.
+    """
+    code = frame.f_code
+    return code.co_name == "__call__" and code.co_filename == sys.modules["torch._dynamo.convert_frame"].__file__
+
+
+def is_generated(code: types.CodeType) -> bool:
+    """Whether Dynamo made this code (`convert_frame.output_codes`, 2.0): the compiled function or a resume function."""
+    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
+    return code in convert_frame.output_codes
+
+
+def compiled_from(code: types.CodeType) -> types.CodeType:
+    """What Dynamo made this code from (`convert_frame.orig_code_map`, 2.1), or `code` itself."""
+    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
+    original: types.CodeType = convert_frame.orig_code_map.get(code, code)
+    return original

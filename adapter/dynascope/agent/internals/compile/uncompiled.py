@@ -1,0 +1,125 @@
+"""Functions that Dynamo is not to compile, because the user wants to see them run: the one change made on request."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from dynascope.agent.internals.compile.convert_frame import CompileHooks
+
+_WHY = "A breakpoint with mode `run` is in this function: it is left uncompiled."
+
+
+class _Abandoned(BaseException):
+    """The frame being compiled would inline such a function, and may not break its graph there."""
+
+
+class Uncompiled:
+    """In force from its making to `remove`.
+
+    Answers for `CatchErrorsWrapper.__call__` and wraps `InliningInstructionTranslator.check_inlineable` (2.1), where
+    Dynamo asks whether a call is to be inlined.
+    """
+
+    def __init__(
+        self,
+        hooks: CompileHooks,
+        is_left: Callable[[types.CodeType | None], bool],
+        traced: Callable[[], list[types.CodeType]],
+    ) -> None:
+        """`is_left` is asked of each code object; `traced` is the code that the current compile has traced."""
+        from torch._dynamo import exc, symbolic_convert
+
+        self._hooks, self._is_left, self._traced = hooks, is_left, traced
+        self._whole: dict[int, types.CodeType] = {}
+        self.broken: dict[int, types.CodeType] = {}
+        """Code compiled with a graph break where it would have inlined such a function, by identity."""
+        translator_class: Any = symbolic_convert.InliningInstructionTranslator
+        check = translator_class.check_inlineable
+
+        def check_inlineable(func: Any) -> Any:
+            if is_left(_code_of(func)):
+                root = symbolic_convert.InstructionTranslator.current_tx()
+                if root.one_graph or getattr(root, "error_on_graph_break", False) or _in_functorch():
+                    raise _Abandoned
+                self.broken[id(root.f_code)] = root.f_code
+                exc.unimplemented(
+                    gb_type="Skip inlining `torch.compiler.disable()`d function", context="", explanation=_WHY, hints=[]
+                )
+            return check(func)
+
+        self._class, self._original, self._ours = translator_class, check, check_inlineable
+        translator_class.check_inlineable = staticmethod(check_inlineable)
+        hooks.gate = self
+
+    def remove(self) -> None:
+        """Put Dynamo's own back, unless somebody has wrapped ours since: it then finds nothing left uncompiled."""
+        self._hooks.gate = None
+        if self._class.check_inlineable is self._ours:
+            self._class.check_inlineable = staticmethod(self._original)
+
+    # ---- convert_frame.Gate
+
+    def before(self, code: types.CodeType) -> Any | None:
+        if id(code) in self._whole:
+            return _run(recursively=True)
+        return _run(recursively=False) if self._is_left(code) else None
+
+    def after(self, result: Any) -> Any:
+        """The breakpoint may have been set amid this compile, which has inlined the function already."""
+        if result.guarded_code is not None and any(self._is_left(code) for code in self._traced()):
+            return _run(recursively=False)
+        return result
+
+    def abandoned(self, code: types.CodeType, error: BaseException) -> Any | None:
+        # a higher-order op that has to be captured as a whole (`torch.cond`) raises what broke the graph in it
+        if not isinstance(error, _Abandoned) and _WHY not in str(error):
+            return None
+        self._whole[id(code)] = code
+        return _run(recursively=True)
+
+
+def _in_functorch() -> bool:
+    """Whether a `torch.func` transform is being traced (`torch._C._functorch.peek_interpreter_stack`, 2.0).
+
+    What follows a graph break in `torch.func.grad` cannot be compiled: Dynamo fails on the tensors of the transform.
+    """
+    return torch._C._functorch.peek_interpreter_stack() is not None
+
+
+def _run(recursively: bool) -> Any:
+    """What tells the eval-frame hook to run this frame as it is, now (`types.ConvertFrameReturn`, 2.6)."""
+    from torch._C._dynamo import eval_frame
+    from torch._dynamo import types as dynamo_types
+
+    # fullgraph=True wants to see a frame compiled (`set_fullgraph_compiled_frame_count`, 2.12)
+    set_count: Any = getattr(eval_frame, "set_fullgraph_compiled_frame_count", None)
+    if set_count is not None:
+        count = set_count(-1)
+        set_count(count + 1 if count >= 0 else count)
+    action = dynamo_types.FrameAction
+    below = action.SKIP if recursively else action.DEFAULT
+    strategy = dynamo_types.FrameExecStrategy(action.SKIP, below)
+    return dynamo_types.ConvertFrameReturn(frame_exec_strategy=strategy, apply_to_code=False)
+
+
+def forget_compiled(code: types.CodeType) -> None:
+    """Drop what Dynamo compiled of this code (`torch._C._dynamo.eval_frame.reset_code`, 2.0): it compiles it again.
+
+    Not while this very code is being compiled.
+    """
+    from torch._C._dynamo import eval_frame
+
+    eval_frame.reset_code(code)
+
+
+def _code_of(func: Any) -> types.CodeType | None:
+    """The code of the function that would be inlined (`BaseUserFunctionVariable.get_code`, 2.0), as Dynamo reads it."""
+    try:
+        code = func.get_code()
+    except NotImplementedError:
+        return None
+    return code if isinstance(code, types.CodeType) else None

@@ -1,0 +1,1 @@
+"""`torch._dynamo.comptime`: its breakpoint and its context."""

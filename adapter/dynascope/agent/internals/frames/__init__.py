@@ -1,0 +1,1 @@
+"""Frames being traced: `InstructionTranslator`, instructions, value stacks, resume functions."""

@@ -1,0 +1,173 @@
+"""What each slot of the value stack is for: the instructions to come say who takes it, and as what.
+
+Follows the bytecode forward from the current instruction, past jumps, until every slot has been taken. An instruction
+that is not known here ends the search: a slot without a role is better than one with the wrong role.
+"""
+
+from __future__ import annotations
+
+import dis
+from collections.abc import Sequence
+from typing import Any
+
+from dynascope.agent.internals.frames.translators import active_translators, current_index
+from dynascope.agent.internals.variables.variables import class_names
+
+_LIMIT = 2_000
+"""Instructions looked at."""
+
+_TAKES: dict[str, tuple[str, ...]] = {
+    "BINARY_OP": ("right operand", "left operand"),
+    "COMPARE_OP": ("right operand", "left operand"),
+    "IS_OP": ("right operand", "left operand"),
+    "CONTAINS_OP": ("container", "member"),
+    "BINARY_SUBSCR": ("key", "container"),
+    "STORE_SUBSCR": ("key", "container", "value for an item"),
+    "DELETE_SUBSCR": ("key", "container"),
+    "BINARY_SLICE": ("stop", "start", "container"),
+    "STORE_SLICE": ("stop", "start", "container", "value for a slice"),
+    "UNARY_NEGATIVE": ("operand",),
+    "UNARY_POSITIVE": ("operand",),
+    "UNARY_NOT": ("operand",),
+    "UNARY_INVERT": ("operand",),
+    "TO_BOOL": ("condition",),
+    "CALL_INTRINSIC_1": ("operand",),
+    "FORMAT_VALUE": ("formatted value",),
+    "CONVERT_VALUE": ("formatted value",),
+    "FORMAT_SIMPLE": ("formatted value",),
+    "GET_ITER": ("iterable",),
+    "GET_YIELD_FROM_ITER": ("iterable",),
+    "UNPACK_SEQUENCE": ("sequence",),
+    "BEFORE_WITH": ("context manager",),
+    "YIELD_VALUE": ("yielded value",),
+    "POP_TOP": ("unused result",),
+    "RETURN_VALUE": ("return value",),
+    "LIST_APPEND": ("item",),
+    "SET_ADD": ("item",),
+    "MAP_ADD": ("value", "key"),
+    "LIST_EXTEND": ("items",),
+    "SET_UPDATE": ("items",),
+    "DICT_UPDATE": ("items",),
+    "DICT_MERGE": ("items",),
+    "IMPORT_NAME": ("names", "level"),
+    "STORE_FAST": ("value for {}",),
+    "STORE_NAME": ("value for {}",),
+    "STORE_GLOBAL": ("value for {}",),
+    "STORE_DEREF": ("value for {}",),
+    "STORE_ATTR": ("owner of .{}", "value for .{}"),
+    "LOAD_ATTR": ("owner of .{}",),
+    "LOAD_METHOD": ("owner of .{}",),
+    "DELETE_ATTR": ("owner of .{}",),
+}
+_TAKES_NOTHING = frozenset(
+    {"NOP", "CACHE", "RESUME", "PRECALL", "KW_NAMES", "EXTENDED_ARG", "COPY_FREE_VARS", "MAKE_CELL"}
+)
+_ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
+
+
+def stack_roles(translator: Any) -> list[str | None]:
+    """A role for each slot of `translator.stack` (`InstructionTranslatorBase.stack`, 2.0), the deepest first."""
+    stack, instructions = list(translator.stack), translator.instructions
+    roles: list[str | None] = [_role_by_kind(variable) for variable in stack]
+    slots: list[int | None] = list(range(len(stack)))
+    at = current_index(translator)
+    if active_translators(translator)[-1] is not translator:
+        slots.append(None)  # what the call that this frame waits for will return
+        at += 1
+    if 0 <= at < len(instructions):
+        _follow(instructions, at, slots, roles)
+    return roles
+
+
+def _role_by_kind(variable: object) -> str | None:
+    kind = class_names(variable)[0]
+    return {"NullVariable": "NULL", "WithExitFunctionVariable": "with exit"}.get(kind)
+
+
+def _follow(instructions: Sequence[Any], at: int, slots: list[int | None], roles: list[str | None]) -> None:
+    index = {id(each): i for i, each in enumerate(instructions)}
+    loops: set[int] = set()
+    keywords: tuple[str, ...] = ()
+    for _ in range(_LIMIT):
+        if at >= len(instructions) or not any(slot is not None for slot in slots):
+            return
+        each = instructions[at]
+        name, argument = each.opname, each.arg or 0
+        if name == "KW_NAMES":
+            keywords = each.argval if isinstance(each.argval, tuple) else ()
+        if name == "FOR_ITER" and each.target is not None:
+            if not slots:
+                return
+            iterator = _take(slots, roles, ["iterator"])
+            if at in loops:  # the loop has been followed once: on behind it
+                at = index[id(each.target)]
+                at += instructions[at].opname == "END_FOR"
+                continue
+            loops.add(at)
+            slots += [iterator, None]
+        elif name in ("SWAP", "COPY"):
+            if len(slots) < argument or argument < 1:
+                return
+            if name == "COPY":
+                slots.append(None)
+            else:
+                slots[-1], slots[-argument] = slots[-argument], slots[-1]
+        else:
+            taken = _taken(each, argument, keywords)
+            if taken is None or len(taken) > len(slots):
+                return
+            _take(slots, roles, taken)
+            slots += [None] * _pushed(each, argument, len(taken))
+        if name == "CALL":
+            keywords = ()
+        if name in _ENDS:
+            return
+        jumps = name.startswith("JUMP") and "IF" not in name
+        at = index[id(each.target)] if jumps and each.target is not None else at + 1
+
+
+def _take(slots: list[int | None], roles: list[str | None], taken: Sequence[str]) -> int | None:
+    """Take slots from the top, each in its role; the last one taken."""
+    slot = None
+    for role in taken:
+        slot = slots.pop()
+        if slot is not None and roles[slot] is None:
+            roles[slot] = role
+    return slot
+
+
+def _taken(each: Any, argument: int, keywords: tuple[str, ...]) -> list[str] | None:
+    """What an instruction takes from the stack, the top first; None when that is not known."""
+    name = each.opname
+    if name in _TAKES:
+        return [role.format(each.argval) for role in _TAKES[name]]
+    if name in _TAKES_NOTHING or name == "PUSH_NULL" or name.startswith(("LOAD_", "JUMP_FORWARD", "JUMP_BACKWARD")):
+        return None if name in ("LOAD_SUPER_ATTR", "LOAD_BUILD_CLASS") else []
+    if name == "CALL":
+        positional = argument - len(keywords)
+        arguments = [f"arg {i + 1}" for i in range(positional)] + [f"arg {keyword}=" for keyword in keywords]
+        return [*reversed(arguments), "callee", "callee"]
+    if name == "CALL_FUNCTION_EX":
+        return [*(["keyword arguments"] if argument & 1 else []), "arguments", "callee", "NULL"]
+    if name in ("BUILD_LIST", "BUILD_TUPLE", "BUILD_SET", "BUILD_STRING", "BUILD_SLICE"):
+        return [f"item {i}" for i in range(argument, 0, -1)]
+    if name == "BUILD_MAP":
+        return [part for i in range(argument, 0, -1) for part in (f"value {i}", f"key {i}")]
+    if name == "BUILD_CONST_KEY_MAP":
+        return ["keys", *(f"value {i}" for i in range(argument, 0, -1))]
+    if name == "MAKE_FUNCTION":
+        parts = ("defaults", "keyword defaults", "annotations", "closure")
+        return ["code", *(part for i, part in reversed(list(enumerate(parts))) if argument & (1 << i))]
+    if "JUMP" in name and "_IF_" in name:  # 3.11 has POP_JUMP_FORWARD_IF_FALSE, too
+        return ["condition"]
+    return [] if name.startswith(("JUMP", "DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "END_")) else None
+
+
+def _pushed(each: Any, argument: int, taken: int) -> int:
+    name = each.opname
+    if name in ("CALL", "CALL_FUNCTION_EX"):
+        return 1
+    if name in _TAKES_NOTHING:
+        return 0
+    has_argument = each.opcode >= dis.HAVE_ARGUMENT
+    return max(0, taken + dis.stack_effect(each.opcode, argument if has_argument else None, jump=False))

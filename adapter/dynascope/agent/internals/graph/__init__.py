@@ -1,0 +1,1 @@
+"""The FX graph: nodes, code, and the events by which it grows."""

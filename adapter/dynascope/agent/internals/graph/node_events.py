@@ -1,0 +1,107 @@
+"""FX nodes entering the graphs that Dynamo builds, and the names their targets go by."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from dynascope.agent.internals.graph.graph import target_text
+from dynascope.agent.internals.sources import source_text
+
+Entered = Callable[[Any], None]
+"""Called with the node, complete but for its example value: the operator has not been run on fakes yet."""
+
+OPS = ("call_function", "call_method", "call_module", "get_attr", "placeholder", "output")
+"""What `torch.fx.Node.op` may be."""
+
+
+_AUTOGRAD_OPS = "torch._dynamo.compiled_autograd.ops"
+"""Where the functions of a captured backward live: their bare names (`MmBackward0`) are those of autograd nodes."""
+
+
+class NodeEvents:
+    """Wraps `output_graph.SubgraphTracer.create_node` (2.0); called when the node is in the graph."""
+
+    def __init__(self, entered: Entered) -> None:
+        from torch._dynamo import output_graph
+
+        tracer_class: Any = output_graph.SubgraphTracer
+        create = tracer_class.create_node
+        events = self
+        self.is_removed = False
+
+        def create_node(self: Any, *args: Any, **kwargs: Any) -> Any:
+            node = create(self, *args, **kwargs)
+            if not events.is_removed:
+                entered(node)
+            return node
+
+        tracer_class.create_node = create_node
+        self._class, self._wrapper, self._original = tracer_class, create_node, create
+
+    def remove(self) -> None:
+        """Take the wrapper out; if somebody else has wrapped it since it stays, and passes calls on."""
+        self.is_removed = True
+        if self._class.create_node is self._wrapper:
+            self._class.create_node = self._original
+
+
+def names_of(node: Any) -> tuple[str, ...]:
+    """Every name that the node's target goes by, the fullest first.
+
+    `torch.ops.aten.mm.default`, `torch.ops.aten.mm`, `aten.mm.default`, `aten.mm`, `mm` for an operator's overload;
+    `torch.add`, `operator.add`, `add` for functions, under the module they live in and the one they are called by; a
+    method's bare name; a submodule's or an attribute's path.
+    """
+    target = node.target
+    if isinstance(target, str):
+        return (target,)
+    if isinstance(target, torch._ops.OpOverload):
+        packet = str(target.overloadpacket)
+        return (f"torch.ops.{target}", f"torch.ops.{packet}", str(target), packet, packet.rpartition(".")[2])
+    if isinstance(target, torch._ops.OpOverloadPacket):
+        return (f"torch.ops.{target}", str(target), str(target).rpartition(".")[2])
+    names = [target_text(target)]
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        names += [f"torch.ops.higher_order.{target.name()}", str(target.name())]
+    name = getattr(target, "__name__", None)
+    if isinstance(name, str) and getattr(target, "__module__", None) != _AUTOGRAD_OPS:
+        names += [f"{place}.{name}" for place, owner in _public_places() if owner.get(name) is target]
+        names.append(name)
+    return tuple(dict.fromkeys(names))
+
+
+def _public_places() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "torch", vars(torch)
+    yield "torch.nn.functional", vars(torch.nn.functional)
+    yield "torch.Tensor", vars(torch.Tensor)
+    yield "operator", vars(operator)
+
+
+def is_torch_name(name: str) -> bool:
+    """Whether torch or `operator` calls a function or a method by this bare name, so that a node may have it."""
+    return any(callable(owner.get(name)) for _, owner in _public_places()) or hasattr(torch.Tensor, name)
+
+
+def operator_exists(name: str) -> bool:
+    """Whether `aten.mm` or `aten.mm.out` is registered; `name` is without `torch.ops.`."""
+    namespace, _, rest = name.partition(".")
+    found = getattr(torch.ops, namespace, None)
+    for part in rest.split("."):
+        found = getattr(found, part, None)
+    return found is not None
+
+
+def source_of_input(node: Any) -> str | None:
+    """Where a placeholder comes from (`node.meta["grapharg"].source`, 2.0), or None for any other node."""
+    argument = node.meta.get("grapharg") if node.op == "placeholder" else None
+    return source_text(getattr(argument, "source", None))
+
+
+def inputs_of(node: Any) -> list[Any]:
+    """The nodes among its arguments (`torch.fx.Node.all_input_nodes`)."""
+    inputs: list[Any] = node.all_input_nodes
+    return inputs

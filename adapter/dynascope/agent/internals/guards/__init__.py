@@ -1,0 +1,1 @@
+"""`torch._guards`: guards being collected, and those that were built."""

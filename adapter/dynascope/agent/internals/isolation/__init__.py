@@ -1,0 +1,1 @@
+"""Keeping what we do out of the sight of Dynamo: evaluation, containment."""

@@ -1,0 +1,167 @@
+"""A place to run torch code in the middle of a trace without the trace noticing.
+
+Dynamo's tracing context, current translator, dispatch modes and torch functions are set aside; a static FakeTensorMode
+of our own stands in, with no ShapeEnv, so that no guard, node, symbol or random number can come of it.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import random
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import _guards
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode_temporarily
+
+from dynascope.agent.internals.isolation.containment import contained
+
+
+def static_fake_mode() -> Any:
+    """A `FakeTensorMode` (2.0) without a ShapeEnv; real tensors it meets become fakes."""
+    return FakeTensorMode(shape_env=None, allow_non_fake_inputs=True)
+
+
+@contextlib.contextmanager
+def isolated(mode: Any) -> Iterator[None]:
+    """Run torch code on fakes of `mode`, and leave no trace.
+
+    Sets aside `TracingContext` (`torch._guards.tracing`, 2.0), `symbolic_convert.tls.current_tx` (2.4), the dispatch
+    modes (`utils._python_dispatch._disable_current_modes`, 2.0) and Dynamo itself (`eval_frame.set_eval_frame`, 2.0).
+    """
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(process_state_kept())
+        stack.enter_context(_without_translator())
+        stack.enter_context(_guards.tracing(None))
+        stack.enter_context(torch._C.DisableTorchFunction())
+        stack.enter_context(_disable_current_modes())
+        stack.enter_context(mode)
+        yield
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Run code of the program on its own objects in the middle of a trace: on real tensors, untraced and unfaked."""
+    with process_state_kept(), _without_translator(), _guards.tracing(None), _disable_current_modes():
+        yield
+
+
+class CalculationRefused(Exception):
+    """Somebody calculated with the trace's own tensors."""
+
+
+class _NoCalculation(TorchDispatchMode):  # type: ignore[misc]
+    """Refuses every operator: on the trace's own fakes one could make symbols and guards."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        raise CalculationRefused(str(func))
+
+
+@contextlib.contextmanager
+def guards_suppressed(environment: Any) -> Iterator[None]:
+    """Read the trace's own tensors and symbols: questions add no guard (`suppress_guards`, 2.0), no operator runs."""
+    with process_state_kept(), reading_only(environment):
+        yield
+
+
+@contextlib.contextmanager
+def reading_only(environment: Any) -> Iterator[None]:
+    """`guards_suppressed` for code of the program's own: what it does beside reading is its own affair."""
+    with environment.suppress_guards(), _NoCalculation():
+        yield
+
+
+@contextlib.contextmanager
+def guards_allowed(environment: Any) -> Iterator[None]:
+    """Within `reading_only`: what the user wants to change (`ShapeEnv._suppress_guards_exit`, 2.0)."""
+    environment._suppress_guards_exit()
+    try:
+        with _pop_mode_temporarily():
+            yield
+    finally:
+        environment._suppress_guards_enter()
+
+
+@contextlib.contextmanager
+def process_state_kept() -> Iterator[None]:
+    """Put back what an expression may change for the whole process: random states, modes, Dynamo's counters.
+
+    Nothing that it calls leaves the stop, by `contained`.
+    """
+    grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
+    states = _random_states()
+    counters = sys.modules["torch._dynamo.utils"].counters
+    counted = {name: collections.Counter(counts) for name, counts in counters.items()}
+    try:
+        with _nothing_compiled(), contained():
+            yield
+    finally:
+        if {name: dict(counts) for name, counts in counters.items()} != {n: dict(c) for n, c in counted.items()}:
+            counters.clear()
+            counters.update(counted)
+        torch._C._set_grad_enabled(grad)
+        if torch.get_default_dtype() is not dtype:
+            torch.set_default_dtype(dtype)
+        _restore_random_states(states)
+
+
+@contextlib.contextmanager
+def _nothing_compiled() -> Iterator[None]:
+    """On this thread nothing is compiled: what an expression hands to `torch.compile` runs as plain Python.
+
+    `eval_frame.set_eval_frame` (2.0) for the thread, and `eval_frame._callback_from_stance` (2.6), which every compiled
+    function asks for the callback to set.
+    """
+    module: Any = sys.modules["torch._dynamo.eval_frame"]
+    here, original = threading.get_ident(), module._callback_from_stance
+
+    def callback_from_stance(callback: Any) -> Any:
+        return None if threading.get_ident() == here else original(callback)
+
+    callback = torch._C._dynamo.eval_frame.set_eval_frame(None)
+    module._callback_from_stance = callback_from_stance
+    try:
+        yield
+    finally:
+        module._callback_from_stance = original
+        torch._C._dynamo.eval_frame.set_eval_frame(callback)
+
+
+@contextlib.contextmanager
+def _without_translator() -> Iterator[None]:
+    local = sys.modules["torch._dynamo.symbolic_convert"].tls
+    current = getattr(local, "current_tx", None)
+    if current is not None:
+        del local.current_tx
+    try:
+        yield
+    finally:
+        if current is not None:
+            local.current_tx = current
+
+
+def _random_states() -> dict[str, Any]:
+    states: dict[str, Any] = {"python": random.getstate()}
+    with _disable_current_modes(), torch._C.DisableTorchFunction():
+        states["cpu"] = torch.default_generator.get_state()
+        if torch.cuda.is_available() and torch.cuda.is_initialized():
+            states["cuda"] = [generator.get_state() for generator in torch.cuda.default_generators]
+    numpy = sys.modules.get("numpy.random")
+    if numpy is not None:
+        states["numpy"] = numpy.get_state()
+    return states
+
+
+def _restore_random_states(states: dict[str, Any]) -> None:
+    random.setstate(states["python"])
+    with _disable_current_modes(), torch._C.DisableTorchFunction():
+        torch.default_generator.set_state(states["cpu"])
+        for generator, state in zip(torch.cuda.default_generators, states.get("cuda", ()), strict=False):
+            generator.set_state(state)
+    if "numpy" in states:
+        sys.modules["numpy.random"].set_state(states["numpy"])

@@ -1,0 +1,1 @@
+"""`torch.fx.experimental.symbolic_shapes`: symbols, ranges, specialisations, constraints."""

@@ -1,0 +1,131 @@
+"""Symbols at the moment the compile decides something about them."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolEvent:
+    """One symbol: `what` is "specialised to 4", "refined to [3, oo]", "replaced by s1", "constrained"."""
+
+    symbol: str
+    sources: tuple[str, ...]
+    what: str
+    by: str | None
+    """The condition that decided it, `s0 > 8`; None when no condition did."""
+
+    def __str__(self) -> str:
+        """`s0 specialised to 4 by s0 == 4`."""
+        return f"{self.symbol} {self.what}{f' by {self.by}' if self.by is not None else ''}"
+
+
+Decided = Callable[[list[SymbolEvent]], None]
+"""Called once per decision, with what it does to each symbol that it is about."""
+
+_State = tuple[Any, Any]  # a symbol's replacement, and its range
+
+
+class SymbolEvents:
+    """Wraps `_maybe_guard_rel`, `_set_replacement` and `_update_var_to_range` of `symbolic_shapes.ShapeEnv` (2.1).
+
+    One decision calls several of them within one another: only the outermost call tells.
+    """
+
+    def __init__(self, decided: Decided) -> None:
+        shapes: Any = sys.modules["torch.fx.experimental.symbolic_shapes"]
+        self._class = shapes.ShapeEnv
+        self._decided = decided
+        self._inside = threading.local()
+        self._is_removed = False
+        self._wrapped: list[tuple[str, Any, Any]] = []
+        for name in ("_maybe_guard_rel", "_set_replacement", "_update_var_to_range"):
+            original = getattr(self._class, name)
+            wrapper = self._wrapper(original, name == "_maybe_guard_rel")
+            setattr(self._class, name, wrapper)
+            self._wrapped.append((name, wrapper, original))
+
+    def remove(self) -> None:
+        """Take the wrappers out; one that somebody else has wrapped since stays, and passes calls on."""
+        self._is_removed = True
+        for name, wrapper, original in self._wrapped:
+            if getattr(self._class, name) is wrapper:
+                setattr(self._class, name, original)
+
+    def _wrapper(self, original: Any, is_guard: bool) -> Any:
+        @functools.wraps(original)  # with the `cache_clear` of torch's lru_cache
+        def call(environment: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
+            if self._is_removed or getattr(self._inside, "is_set", False):
+                return original(environment, subject, *args, **kwargs)
+            before = _states(environment, subject)
+            self._inside.is_set = True
+            try:
+                result = original(environment, subject, *args, **kwargs)
+            finally:
+                self._inside.is_set = False
+            self._tell(environment, before, subject if is_guard else None)
+            return result
+
+        return call
+
+    def _tell(self, environment: Any, before: dict[Any, _State], guard: Any) -> None:
+        try:
+            events = [event for symbol, state in before.items() if (event := _event(environment, symbol, state, guard))]
+        except Exception:
+            return  # reading names went wrong: nothing can be said
+        if events:
+            self._decided(events)
+
+
+def _states(environment: Any, subject: Any) -> dict[Any, _State]:
+    """The symbols that `subject` is about and those already ranged, as they are now; a new one has no range yet."""
+    known = vars(environment)
+    ranges, replacements = known.get("var_to_range") or {}, known.get("replacements") or {}
+    symbols = sorted(getattr(subject, "free_symbols", ()), key=str)
+    return {symbol: (replacements.get(symbol), ranges[symbol]) for symbol in symbols if symbol in ranges}
+
+
+def _event(environment: Any, symbol: Any, before: _State, guard: Any) -> SymbolEvent | None:
+    known = vars(environment)
+    replacement, span = (known.get("replacements") or {}).get(symbol), known["var_to_range"].get(symbol)
+    if replacement is not None and replacement != before[0]:
+        kind = "specialised to" if replacement.is_number else "replaced by"
+        what = f"{kind} {replacement}"
+    elif span != before[1]:
+        what = f"refined to {range_text(span)}"
+    elif guard is not None:
+        what = "constrained"
+    else:
+        return None
+    sources = tuple(text for text in map(source_text, (known.get("var_to_sources") or {}).get(symbol, ())) if text)
+    return SymbolEvent(str(symbol), sources, what, relation_text(guard) if guard is not None else None)
+
+
+def range_text(span: Any) -> str:
+    """`[2, oo]`."""
+    high = str(span.upper)
+    return f"[{span.lower}, {'oo' if high in ('int_oo', '9223372036854775806', '9223372036854775807') else high}]"
+
+
+def relation_text(condition: Any) -> str:
+    """`s0 == 4` for sympy's `Eq(s0, 4)`."""
+    operator: str | None = getattr(condition, "rel_op", None)
+    sides: tuple[Any, ...] = getattr(condition, "args", ())
+    return f"{sides[0]} {operator} {sides[1]}" if operator and len(sides) == 2 else str(condition)
+
+
+def symbols_in(value: Any) -> frozenset[str]:
+    """Names of the symbols in a SymInt, SymFloat or SymBool, those that are replaced too (`SymNode._expr`, 2.0)."""
+    raw = getattr(value.node, "_expr", None)
+    found = set(getattr(raw, "free_symbols", ()))
+    reduced = expression_of(value)
+    found |= set(getattr(reduced, "free_symbols", ()))
+    return frozenset(map(str, found))

@@ -1,0 +1,104 @@
+"""Symbols of the ShapeEnv: what Dynamo made dynamic, and what it knows of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of, hints, is_symbolic
+
+
+@dataclass(slots=True)
+class SymbolFact:
+    """One symbol; texts are sympy's. `hint` is None for an unbacked (data-dependent) one."""
+
+    name: str
+    hint: str | None
+    low: str
+    high: str
+    sources: list[str]
+    replacement: str | None
+    constraints: list[str] = field(default_factory=list)
+    symbol: Any = None
+    """sympy's own, for `guards.shape_guards_on`."""
+
+
+class Symbols:
+    """The symbols of `OutputGraph.shape_env` (2.0) now: its `var_to_range`, `var_to_sources`, `replacements`."""
+
+    def __init__(self, output: Any) -> None:
+        self._output = output
+        self._known = vars(output.shape_env)
+        self._values = hints(output.shape_env)
+        self._symbols = list(dict.fromkeys([*self._values, *(self._known.get("var_to_range") or {})]))
+
+    def __len__(self) -> int:
+        return len(self._symbols)
+
+    def facts(self, start: int = 0, stop: int | None = None) -> Iterator[SymbolFact]:
+        """What is known of the symbols from `start` up to `stop`, made one by one."""
+        constraints = _constraints(self._output)
+        for symbol in self._symbols[start:stop]:
+            yield self._fact(symbol, constraints)
+
+    def _fact(self, symbol: Any, constraints: dict[str, list[str]]) -> SymbolFact:
+        known, values = self._known, self._values
+        bounds = (known.get("var_to_range") or {}).get(symbol)
+        replacement = (known.get("replacements") or {}).get(symbol)
+        sources = (known.get("var_to_sources") or {}).get(symbol, ())
+        return SymbolFact(
+            name=str(symbol),
+            hint=str(values[symbol]) if symbol in values else None,
+            low=str(bounds.lower) if bounds is not None else "?",
+            high=_high_text(bounds.upper) if bounds is not None else "?",
+            sources=[text for text in map(source_text, sources) if text],
+            replacement=str(replacement) if replacement is not None else None,
+            constraints=constraints.get(str(symbol), []) + _deferred(known, symbol),
+            symbol=symbol,
+        )
+
+
+def symbols_so_far(output: Any) -> list[SymbolFact]:
+    """Every symbol, with all that is known of it."""
+    return list(Symbols(output).facts())
+
+
+def _high_text(bound: Any) -> str:
+    text = str(bound)
+    return "oo" if text in ("int_oo", "9223372036854775806", "9223372036854775807") else text
+
+
+def _constraints(output: Any) -> dict[str, list[str]]:
+    """What the user asked of a dimension (`mark_dynamic`, `Dim`): `TrackedFake.symbolic_context` (2.2)."""
+    found: dict[str, list[str]] = {}
+    for tracked in list(getattr(output, "tracked_fakes", ())):
+        context, fake = tracked.symbolic_context, tracked.fake
+        wanted = getattr(context, "constraint_sizes", None)
+        if not wanted or not hasattr(fake, "shape"):
+            continue
+        for i, (size, constraint) in enumerate(zip(fake.shape, wanted, strict=False)):
+            if constraint is None or not is_symbolic(size):
+                continue
+            text = f"{_meaning(constraint)} ({type(constraint).__name__} on {source_text(tracked.source)}.size()[{i}])"
+            found.setdefault(str(expression_of(size)), []).append(text)
+    return found
+
+
+def _meaning(constraint: Any) -> str:
+    """`symbolic_shapes.RelaxedUnspecConstraint` (2.0) allows no single value, `.StrictMinMaxConstraint` no guard.
+
+    Their `warn_only` says what follows: a warning, or a ConstraintViolationError.
+    """
+    bounds = getattr(constraint, "vr", None)
+    wanted = "become one value" if bounds is None else f"be narrowed below [{bounds.lower}, {_high_text(bounds.upper)}]"
+    if getattr(constraint, "warn_only", False):
+        return f"should not {wanted}, else Dynamo warns"
+    return f"must not {wanted}, else the compile fails"
+
+
+def _deferred(known: dict[str, Any], symbol: Any) -> list[str]:
+    """Assertions on an unbacked symbol that the compiled code checks (`ShapeEnv.deferred_runtime_asserts`, 2.1)."""
+    asserts = (known.get("deferred_runtime_asserts") or {}).get(symbol, ())
+    return [f"runtime assert {check.expr}" for check in asserts]

@@ -1,0 +1,1 @@
+"""`VariableTracker` and what it holds, read from plain attributes."""

@@ -1,0 +1,80 @@
+"""What Dynamo's iterators give next, read without advancing one (kinds of `variables.iter` and `variables.lists`).
+
+Names without a version have been there since 2.11, the first that is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dynascope.agent.internals.variables.contents import Parts
+from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import (
+    class_names,
+    fields,
+    is_variable,
+    key_variable,
+    look_through_lazy,
+    variables_among,
+)
+
+
+def _list_iterator(_: object, known: dict[str, Any], __: SideEffects) -> Parts:
+    items, index = known.get("items") or (), known.get("index", 0)
+    parts = {f"[{i}]": variable for i, variable in enumerate(items)}
+    return Parts(f"iterator at {index} of {len(items)}", parts, is_iterator=True, rest=list(items)[index:])
+
+
+def _range_iterator(_: object, known: dict[str, Any], __: SideEffects) -> Parts:
+    start, step, count = known.get("start"), known.get("step"), known.get("len")
+    if not (type(start) is int and type(step) is int and type(count) is int):
+        return Parts("range iterator", variables_among(known), is_iterator=True)
+    rest = range(start, start + max(count, 0) * step, step)
+    return Parts(f"iterator over {rest}", is_iterator=True, rest=rest)
+
+
+def _dict_iterator(variable: object, known: dict[str, Any], _: SideEffects) -> Parts:
+    """`DictViewIterator._iter` (2.13), an iterator of Python's; its `__reduce__` copies what is left."""
+    left = known["_iter"].__reduce__()[1][0]
+    rest = [tuple(map(key_variable, each)) if type(each) is tuple else key_variable(each) for each in left]
+    kind = class_names(variable)[0].removesuffix("Iterator")
+    return Parts(f"{kind} iterator, {len(rest)} left", is_iterator=True, rest=rest)
+
+
+def _zip(_: object, known: dict[str, Any], effects: SideEffects) -> Parts:
+    """`iterables` are lists, from `index` on, or iterators (to 2.12); `iterable` is a tuple of iterators (2.13)."""
+    together = known.get("iterable")
+    held = known.get("iterables") if together is None else fields(together).get("items")
+    columns = [_rest_of(each, known.get("index", 0), effects) for each in held or ()]
+    parts = variables_among({"": [each for each in held or () if is_variable(each)]})
+    known_columns = [column for column in columns if column is not None]
+    if len(known_columns) < len(columns):
+        return Parts("zip", parts, is_iterator=True)
+    rest = list(zip(*known_columns, strict=False))
+    return Parts(f"zip iterator, {len(rest)} left", parts, is_iterator=True, rest=rest)
+
+
+def _rest_of(iterated: Any, index: int, effects: SideEffects) -> Sequence[object] | None:
+    if isinstance(iterated, list):
+        return iterated[index:]
+    seen, _ = look_through_lazy(iterated)
+    reader = next((READERS[name] for name in class_names(seen) if name in READERS), None) if seen is not None else None
+    return reader(seen, fields(seen), effects).rest if reader is not None else None
+
+
+def _any_iterator(variable: object, known: dict[str, Any], _: SideEffects) -> Parts:
+    kind = class_names(variable)[0].removesuffix("Variable").removesuffix("Iterator").lower()
+    return Parts(f"{kind} iterator", variables_among(known), is_iterator=True)
+
+
+READERS: dict[str, Callable[[object, dict[str, Any], SideEffects], Parts]] = {
+    "ListIteratorVariable": _list_iterator,
+    "BaseListIteratorVariable": _list_iterator,
+    "RangeIteratorVariable": _range_iterator,
+    "DictViewIterator": _dict_iterator,
+    "MapVariable": _any_iterator,
+    "ZipVariable": _zip,
+    "IteratorVariable": _any_iterator,
+}
+"""By class name, most derived first."""

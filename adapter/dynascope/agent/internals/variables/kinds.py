@@ -1,0 +1,290 @@
+"""Which private fields each kind of VariableTracker keeps its contents in, from torch 2.11 to 2.15.
+
+Kinds go by class name, most derived first; `variables` says why nothing is asked of the variable itself. Names without
+a version have been there since 2.0. To learn what a field means, start at `_READERS`.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.variables import iterators
+from dynascope.agent.internals.variables.contents import (
+    MISSING,
+    Cell,
+    Constant,
+    Contents,
+    Entries,
+    Items,
+    Members,
+    NestedFunction,
+    Number,
+    Object,
+    Parts,
+    Real,
+    Tensor,
+    Unrealised,
+    Unset,
+)
+from dynascope.agent.internals.variables.side_effects import SideEffects
+from dynascope.agent.internals.variables.variables import (
+    class_names,
+    fields,
+    is_variable,
+    look_through_lazy,
+    variables_among,
+)
+
+Reader: TypeAlias = Callable[[object, dict[str, Any], SideEffects], Contents]
+
+
+def contents(variable: object, effects: SideEffects) -> Contents:
+    """What `variable` holds, looking through lazies that are realised already."""
+    seen, cache = look_through_lazy(variable)
+    if seen is None:
+        return _unrealised(cache)
+    kind = type(seen)
+    reader = _readers_by_type.get(kind)
+    if reader is None:
+        found = (_READERS[name] for name in class_names(seen) if name in _READERS)
+        reader = _readers_by_type[kind] = next(found, _anything)
+    return reader(seen, fields(seen), effects)
+
+
+def _unrealised(cache: Any) -> Contents:
+    known = vars(cache)
+    if "op" in known:  # ComputedLazyCache: a constant computed from lazies
+        return Unrealised(known.get("value"), None, (known["op"].__name__, list(known.get("args") or ())))
+    value = known.get("value", MISSING)
+    if value is MISSING:
+        return Unset("lazy without a value", is_error=True)
+    return Unrealised(value, source_text(known.get("source")))
+
+
+def _constant(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
+    return Constant(known.get("value"))
+
+
+def _tensor(variable: object, known: dict[str, Any], _: SideEffects) -> Contents:
+    node = known["proxy"].node
+    example = node.meta.get("example_value")
+    if "UnspecializedPythonVariable" in class_names(variable) or "FakeItemVariable" in class_names(variable):
+        return Number(known.get("raw_value", example), node) if "raw_value" in known else Tensor(example, node, None)
+    return Tensor(example, node, known.get("class_type"))
+
+
+def _number(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
+    proxy = known.get("proxy")
+    symbolic = known.get("sym_num")
+    node = getattr(proxy, "node", None)
+    if symbolic is None and node is not None:
+        symbolic = node.meta.get("example_value")
+    return Number(symbolic, node)
+
+
+_ITEM_KINDS = {
+    "ListVariable": "list",
+    "SizeVariable": "torch.Size",
+    "NamedTupleVariable": "namedtuple",
+    "TupleVariable": "tuple",
+    "DequeVariable": "deque",
+}
+
+
+def _items(variable: object, known: dict[str, Any], _: SideEffects) -> Items:
+    kind = next((_ITEM_KINDS[name] for name in class_names(variable) if name in _ITEM_KINDS), "list")
+    cls = known.get("tuple_cls")
+    names = tuple(getattr(cls, "_fields", ()) or ()) if isinstance(cls, type) else ()
+    return Items(cls.__name__ if names and cls is not None else kind, _sequence(known.get("items")), names)
+
+
+def _sequence(items: object) -> Sequence[object]:
+    return items if isinstance(items, (list, tuple)) else list(items) if hasattr(items, "__iter__") else ()
+
+
+def _entries(variable: object, known: dict[str, Any], _: SideEffects) -> Contents:
+    items = known.get("items")
+    if not isinstance(items, dict):  # a DunderDictVariable's view of attributes realises when it is read
+        return Parts("object.__dict__", {k: v for k, v in known.items() if is_variable(v)})
+    cls = known.get("user_cls")
+    if "OrderedDictVariable" in class_names(variable):
+        cls = "OrderedDict"
+    elif "DefaultDictVariable" in class_names(variable):
+        cls = "defaultdict"
+    return Entries(cls if isinstance(cls, str) else getattr(cls, "__name__", "dict"), items)
+
+
+def _members(variable: object, known: dict[str, Any], _: SideEffects) -> Contents:
+    names = class_names(variable)
+    kind = "frozenset" if "FrozensetVariable" in names else "dict_keys" if "DictKeySetVariable" in names else "set"
+    items = known.get("items")
+    return Members(kind, items if isinstance(items, dict) else dict.fromkeys(_sequence(items)))
+
+
+def _cell(variable: object, _: dict[str, Any], effects: SideEffects) -> Contents:
+    return Cell(effects.cell_contents(variable))
+
+
+def _object(variable: object, known: dict[str, Any], effects: SideEffects) -> Contents:
+    value = known.get("value")
+    cls = known.get("value_type")
+    return Object(
+        value=value,
+        cls=cls if isinstance(cls, type) else type(value),
+        pending=effects.pending_attributes(variable),
+        builtin_part=_builtin_part(variable, known, effects),
+        is_new=known.get("source") is None,
+    )
+
+
+def _builtin_part(variable: object, known: dict[str, Any], effects: SideEffects) -> Items | Entries | Members | None:
+    """What a subclass of list, dict … holds: in `_base_vt` (2.8 to 2.13), in its own `items` (2.14)."""
+    base = known.get("_base_vt")
+    if base is not None and is_variable(base):
+        held = contents(base, effects)
+        if isinstance(held, Items):
+            names = tuple(getattr(known.get("tuple_cls"), "_fields", ()) or ())
+            return Items(held.kind, held.items, names)
+        return held if isinstance(held, (Entries, Members)) else None
+    items = known.get("items")
+    if items is None:
+        return None
+    names = class_names(variable)
+    if any(name in names for name in ("BaseSetVariable", "SetVariable")):
+        return Members("set", items) if isinstance(items, dict) else None
+    if isinstance(items, dict):
+        return Entries("dict", items)
+    return _items(variable, known, effects) if isinstance(items, (list, tuple)) else None
+
+
+def _module(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
+    value = known.get("value")
+    return Real(value) if value is not None else Parts(f"module {known.get('module_key')}")
+
+
+def _function(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
+    return Real(known["fn"]) if known.get("fn") is not None else Parts("function", variables_among(known))
+
+
+def _nested_function(_: object, known: dict[str, Any], effects: SideEffects) -> Contents:
+    name, code = (_constant_value(known.get(key), effects) for key in ("fn_name", "code"))
+    if not isinstance(code, types.CodeType):
+        return Parts(f"function {name}", variables_among(known))
+    closure = known.get("closure")
+    held = contents(closure, effects) if is_variable(closure) else None
+    cells = dict(zip(code.co_freevars, held.items, strict=False)) if isinstance(held, Items) else {}
+    defaults, keyword_defaults = known.get("defaults"), known.get("kwdefaults")
+    return NestedFunction(str(name), code, known.get("f_globals") or {}, cells, defaults, keyword_defaults)
+
+
+def _constant_value(variable: object, effects: SideEffects) -> object:
+    """The value of a constant variable, realised or not; what is no variable is its own value."""
+    if not is_variable(variable):
+        return variable
+    held = contents(variable, effects)
+    return held.value if isinstance(held, (Constant, Unrealised, Real)) else None
+
+
+def _method(_: object, known: dict[str, Any], effects: SideEffects) -> Contents:
+    function = known.get("im_func", known.get("fn"))  # `im_func` and `im_self` since 2.14; `fn` and `obj` before
+    owner = known.get("im_self", known.get("obj"))
+    plain = _constant_value(function, effects)
+    is_known = isinstance(plain, types.FunctionType)
+    parts = {"__self__": owner} if is_variable(owner) else {}
+    if is_variable(function):
+        parts["__func__"] = function
+    name = getattr(plain, "__qualname__", None) if is_known else None
+    real = {"__func__": plain} if is_known and not is_variable(function) else {}
+    return Parts(f"bound method {name or 'of'}", parts, real=real)
+
+
+def _partial(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
+    arguments = {f"args[{i}]": v for i, v in enumerate(known.get("args") or ())}
+    return Parts("partial", {"func": known.get("func"), **arguments, **(known.get("keywords") or {})}, call=True)
+
+
+def _generator(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
+    tracer, code = known.get("inline_tracer"), known.get("code")
+    name = getattr(code, "co_qualname", "generator")
+    if tracer is None:
+        return Parts(f"generator {name}", is_iterator=True)
+    state = (
+        "exhausted" if getattr(tracer, "generator_exhausted", False) else f"at line {getattr(tracer, 'lineno', '?')}"
+    )
+    left = known.get("remaining_items") or None  # what generated code takes in its place (2.7)
+    return Parts(f"generator {name} {state}", dict(tracer.symbolic_locals), is_iterator=True, rest=left)
+
+
+def _range(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
+    return Parts("range", dict(zip(("start", "stop", "step"), known.get("items") or (), strict=False)), call=True)
+
+
+def _slice(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
+    return Parts("slice", dict(zip(("start", "stop", "step"), known.get("items") or (), strict=False)), call=True)
+
+
+def _exception(_: object, known: dict[str, Any], effects: SideEffects) -> Contents:
+    arguments = known.get("args") or ()
+    if is_variable(arguments):
+        held = contents(arguments, effects)
+        arguments = held.items if isinstance(held, Items) else ()
+    cls = known.get("exc_type") or known.get("value_type")
+    parts = {f"args[{i}]": v for i, v in enumerate(arguments) if is_variable(v)}
+    return Parts(getattr(cls, "__name__", "exception"), parts, call=True)
+
+
+def _attribute(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
+    owner = known.get("obj")
+    return Parts(f"attribute {known.get('name') or known.get('method_name')} of", {"object": owner} if owner else {})
+
+
+def _null(variable: object, _: dict[str, Any], __: SideEffects) -> Contents:
+    return Unset({"NullVariable": "NULL", "DeletedVariable": "deleted"}.get(class_names(variable)[0], "unknown"))
+
+
+def _real(variable: object, known: dict[str, Any], effects: SideEffects) -> Contents:
+    for key in ("value", "fn", "descriptor", "fn_cls", "cm_obj", "random", "raw_value", "frame_summary"):
+        value = known.get(key)
+        if value is not None and not is_variable(value):
+            return Real(value)
+    return _anything(variable, known, effects)
+
+
+def _anything(variable: object, known: dict[str, Any], _: SideEffects) -> Contents:
+    """A kind nobody described: its class, and every variable among its fields."""
+    return Parts(class_names(variable)[0].removesuffix("Variable"), variables_among(known))
+
+
+_READERS: dict[str, Reader] = {
+    "ConstantVariable": _constant,
+    "FakeIdVariable": _constant,
+    "EnumVariable": _constant,
+    "TensorVariable": _tensor,
+    "SymNodeVariable": _number,
+    "RangeVariable": _range,
+    "SliceVariable": _slice,
+    "BaseListVariable": _items,
+    "ConstDictVariable": _entries,
+    "SetVariable": _members,
+    "BaseSetVariable": _members,
+    "CellVariable": _cell,
+    "UserDefinedObjectVariable": _object,
+    "NNModuleVariable": _module,
+    "UserMethodVariable": _method,
+    "UserFunctionVariable": _function,
+    "NestedUserFunctionVariable": _nested_function,
+    "FunctoolsPartialVariable": _partial,
+    "LocalGeneratorObjectVariable": _generator,
+    "ExceptionVariable": _exception,
+    **iterators.READERS,
+    "GetAttrVariable": _attribute,
+    "CallMethodVariable": _attribute,
+    "NullVariable": _null,
+    "DeletedVariable": _null,
+    "UnknownVariable": _null,
+    "VariableTracker": _real,
+}
+_readers_by_type: dict[type, Reader] = {}

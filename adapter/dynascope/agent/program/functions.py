@@ -1,0 +1,81 @@
+"""A function known by its place in the source, and the live function object at that place."""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from typing import Any, NamedTuple
+
+from dynascope.agent.program.user_code import real_path
+
+
+class FunctionKey(NamedTuple):
+    """Tells a function from every other, whoever compiled its code."""
+
+    path: str
+    first_line: int
+    name: str
+    """Qualified."""
+
+
+def key_of(code: types.CodeType, path: str | None = None) -> FunctionKey:
+    """`path`: the file's real path, if known."""
+    return FunctionKey(path or real_path(code.co_filename), code.co_firstlineno, code.co_qualname)
+
+
+def find_function(path: str, key: FunctionKey) -> Any | None:
+    """What the program calls by that name: the function, or what a decorator made of it. None for nested functions.
+
+    Looks in `sys.modules` and in the dictionaries of modules and classes, so that no descriptor or `__getattr__` runs.
+    """
+    name = os.path.basename(path)
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
+        file = names.get("__file__") if names else None
+        if not isinstance(file, str) or not file.endswith(name) or real_path(file) != path:
+            continue
+        found: Any = module
+        for part in key.name.split("."):
+            found = found.__dict__.get(part) if isinstance(found, types.ModuleType | type) else None
+        if found is not None and any(_is_at(each, key) for each in _unwrapped(found)):
+            return found
+    return None
+
+
+def disabled_because(function: Any | None) -> str | None:
+    """Why Dynamo must not trace this function: `torch.compiler.disable` wrapped it (`_torchdynamo_disable`, 2.0).
+
+    With `recursive=False` (marked `_torchdynamo_disable_recursive`, 2.7) Dynamo does not inline the function, but it
+    does begin a compile at it.
+    """
+    for each in _unwrapped(function):
+        marks = getattr(each, "__dict__", {})
+        is_wrapper = marks.get("_torchdynamo_disable") is True and "_torchdynamo_orig_callable" in marks
+        if is_wrapper and marks.get("_torchdynamo_disable_recursive") is not False:
+            reason = marks.get("_torchdynamo_disable_msg")
+            because = f" ({reason})" if isinstance(reason, str) else ""
+            name = getattr(each, "__qualname__", "It")
+            return f"{name} is under torch.compiler.disable{because}: Dynamo does not trace it."
+    return None
+
+
+def _unwrapped(found: Any) -> list[Any]:
+    """`found` and what its decorators wrap, outermost first."""
+    layers: list[Any] = []
+    while found is not None and all(found is not layer for layer in layers):
+        if isinstance(found, staticmethod | classmethod):
+            found = found.__func__
+        if isinstance(found, property):
+            found = found.fget
+        layers.append(found)
+        names = getattr(found, "__dict__", None)
+        if not isinstance(names, dict):
+            break
+        found = names.get("_torchdynamo_orig_callable") or names.get("__wrapped__")
+    return layers
+
+
+def _is_at(found: Any, key: FunctionKey) -> bool:
+    code = found.__code__ if isinstance(found, types.FunctionType) else None
+    return code is not None and code.co_firstlineno == key.first_line

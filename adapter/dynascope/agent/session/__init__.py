@@ -1,0 +1,1 @@
+"""The agent: one for each debugged process. Serves the requests of the adapter."""

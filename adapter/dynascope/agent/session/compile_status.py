@@ -1,0 +1,71 @@
+"""Which threads are in the compiler now, seen from another thread.
+
+Nothing is kept for this while a program compiles: what the hooks have noted anyway is read when somebody asks.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import types
+from typing import TYPE_CHECKING, Literal
+
+from dynascope.wire.to_agent import Compiling
+
+if TYPE_CHECKING:
+    from dynascope.agent.stops.stops import Stops
+    from dynascope.agent.tracing.hook import Hook
+    from dynascope.agent.tracing.thread_state import ThreadTracing
+
+
+def compiles_now(hook: Hook, stops: Stops) -> list[Compiling]:
+    """Threads that trace, whose backend works, that are stopped, and that wait for Dynamo's lock; a moment old."""
+    names = {thread.ident: thread.name for thread in threading.enumerate()}
+    stopped, running = stops.stopped_threads(), sys._current_frames()
+    found = []
+    for ident, state in hook.threads.items():
+        frame = running.get(ident)
+        if frame is None or (state.depth == 0 and state.outermost is None):
+            continue
+        kind = _kind(ident in stopped, state, frame)
+        if kind is not None:
+            known = Compiling(
+                thread_ident=ident,
+                thread_id=state.thread_id,
+                thread_name=names.get(ident, "?"),
+                state=kind,
+                backend=state.backend,
+            )
+            _describe(known, state)
+            found.append(known)
+    return found
+
+
+def _kind(
+    is_stopped: bool, state: ThreadTracing, frame: types.FrameType
+) -> Literal["tracing", "backend", "waiting", "stopped"] | None:
+    from dynascope.agent.internals.compile.convert_frame import waits_for_compile_lock
+
+    if is_stopped:
+        return "stopped"
+    if state.outermost is not None:
+        return "tracing" if state.backend is None else "backend"
+    return "waiting" if waits_for_compile_lock(frame) else None
+
+
+def _describe(known: Compiling, state: ThreadTracing) -> None:
+    """Name, place and size of the compile; the thread goes on meanwhile, so any part may be gone."""
+    from dynascope.agent.internals.frames import translators as tracing
+    from dynascope.agent.internals.graph import graph
+
+    outermost = state.outermost
+    if outermost is None:
+        return
+    try:
+        known.name = tracing.code_of(outermost).co_name
+        active = tracing.active_translators(outermost)
+        innermost = active[-1] if active else outermost
+        known.path, known.line = tracing.code_of(innermost).co_filename, tracing.line_of(innermost)
+        known.nodes = graph.size_so_far(tracing.output_of(outermost))
+    except (AttributeError, IndexError, TypeError):
+        return

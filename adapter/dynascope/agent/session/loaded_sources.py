@@ -1,0 +1,120 @@
+"""What a session's compiles leave to read: hears of graphs and generated code, names them, keeps them in `documents`.
+
+Imports no torch before `begin`, which the program's import of torch._dynamo calls.
+"""
+
+from __future__ import annotations
+
+import os.path
+import sys
+import traceback
+import types
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from dynascope.agent.documents.documents import Documents
+from dynascope.agent.program.user_code import is_user_code, real_path
+from dynascope.agent.stops.stops import Stops
+from dynascope.wire.dap import Module, Source, SourceBody
+from dynascope.wire.from_agent import Output
+from dynascope.wire.messages import Message
+
+if TYPE_CHECKING:
+    from dynascope.agent.internals.graph.events import GraphHook
+    from dynascope.agent.tracing.hook import Hook
+
+
+class Reading:
+    """One per agent."""
+
+    def __init__(self, stops: Stops, send: Callable[[Message], None]) -> None:
+        self._stops = stops
+        self._send = send
+        self._documents = Documents(stops.source_references, send)
+        self._hook: Hook | None = None
+        self._graph_hook: GraphHook | None = None
+        self._failed = False
+        self._traced: Counter[str] = Counter()
+
+    def begin(self, hook: Hook) -> None:
+        """torch._dynamo is imported, and `hook` is in it."""
+        from dynascope.agent.internals.graph.events import GraphHook
+
+        self._hook = hook
+        hook.compile_hooks.on_generated = self._code_generated
+        self._graph_hook = GraphHook(self._graph_done)
+
+    def end(self) -> None:
+        """The documents stay for as long as somebody asks."""
+        self._hook = None
+        if self._graph_hook is not None:
+            self._graph_hook.remove()
+
+    def sources(self) -> list[Source]:
+        """All documents there are now; any thread."""
+        return self._documents.sources() + self._stops.documents()
+
+    def text(self, reference: int) -> SourceBody:
+        """One that is of no stop; raises UnknownDocument. Any thread."""
+        return self._documents.text(reference)
+
+    def modules(self) -> list[Module]:
+        """The files that Dynamo has traced code of, with the number of compiles, those under way too; any thread."""
+        traced = Counter(self._traced)
+        for codes in self._hook.threads.traced_by_compiles() if self._hook is not None else ():
+            traced.update(_files(codes))
+        names = {getattr(module, "__file__", None): name for name, module in list(sys.modules.items())}
+        return [
+            Module(
+                id=f"traced {path}",
+                name=names.get(path) or os.path.basename(path).removesuffix(".py"),
+                path=path,
+                is_optimized=True,
+                is_user_code=is_user_code(real_path(path)),
+                symbol_status=f"traced in {count} compile{'s' if count > 1 else ''}",
+            )
+            for path, count in traced.items()
+        ]
+
+    # ---- compiling threads
+
+    def compiled(self, traced: list[types.CodeType]) -> None:
+        """A compile is over that traced these."""
+        self._traced.update(_files(traced))
+
+    def _graph_done(self, module: Any) -> None:
+        try:
+            from dynascope.agent.internals.compile import compile_context
+            from dynascope.agent.internals.frames import translators as tracing
+            from dynascope.agent.internals.graph import code as graph_code
+
+            state = self._hook.threads.existing() if self._hook is not None else None
+            if state is None or state.outermost is None:
+                return
+            compile_id, _ = compile_context.compile_id_and_attempt()
+            frame = f"{tracing.code_of(state.outermost).co_name} [{compile_id}]"
+            state.backend = compile_context.backend_name(tracing.output_of(state.outermost))
+            self._documents.graph_compiled(frame, graph_code.module_code(module))
+        except Exception:
+            self._report()
+
+    def _code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
+        try:
+            from dynascope.agent.internals.frames import resume
+
+            own = code if resume.is_resume_function(code) else None
+            self._documents.code_generated(f"{code.co_name} [{compile_id}]", generated, own)
+        except Exception:
+            self._report()
+
+    def _report(self) -> None:
+        if not self._failed:
+            self._failed = True
+            text = f"dynascope failed to keep a graph for reading; the compile goes on.\n{traceback.format_exc()}"
+            self._send(Output(category="important", output=text))
+
+
+def _files(codes: Iterable[types.CodeType]) -> set[str]:
+    """Of code that has one."""
+    return {code.co_filename for code in codes if not code.co_filename.startswith("<")}

@@ -1,0 +1,134 @@
+"""How the agent gets into a program: debugpy evaluates `start` in it, or launcher and listener call `serve`."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from dynascope.agent.session.agent import Agent
+from dynascope.agent.suspension import pydevd
+from dynascope.agent.suspension.debugpy.child_processes import starts_torchs_own
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.own_loop import OwnLoop
+from dynascope.wire import channel
+from dynascope.wire.from_agent import Output
+from dynascope.wire.to_agent import Detach, ToAgent
+
+_FORKED = (
+    "dynascope: a child process was forked; it runs on undebugged, as all will: {} only this process is debugged.\n"
+)
+_WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false"}
+_session: _Session | None = None
+_fork_handled = False
+
+
+def start(address: str, token: str) -> None:
+    """Connect to the adapter at `address` (`unix:PATH` or `tcp:HOST:PORT`) and hook Dynamo when it is there.
+
+    Returns at once and never imports torch. Raises OSError when nobody listens.
+    """
+    connection = channel.connect(address)
+    connection.sendall(token.encode() + b"\n")
+    serve(connection)
+
+
+def serve(connection: socket.socket, on_lost: Callable[[], None] = lambda: None, runtime: bool = True) -> Agent:
+    """Begin a session over an open connection to the adapter; a session before it is over.
+
+    `on_lost` is called when the connection ends without `Detach`. Without `runtime`, stopped threads wait in our own
+    loop even when debugpy is there.
+    """
+    global _session
+    if _session is not None:
+        _session.end()
+    _session = _Session(connection, on_lost, runtime)
+    _handle_forks()
+    _session.begin()
+    return _session.agent
+
+
+def current_agent() -> Agent | None:
+    """The agent of this process while a session is on."""
+    return _session.agent if _session is not None else None
+
+
+class _Session:
+    """One connection and the agent behind it."""
+
+    def __init__(self, connection: socket.socket, on_lost: Callable[[], None], runtime: bool) -> None:
+        self._connection = connection
+        self._on_lost = on_lost
+        self._ended = self._fork_told = False
+        suspension, self._reason = _choose_suspension(runtime)
+        self._channel = channel.Channel(connection, self._receive, self._closed, suspension.hide_thread)
+        self.agent = Agent(self._channel.send, suspension)
+
+    def begin(self) -> None:
+        self.agent.say_hello(self._reason)
+        self._channel.start()
+        self.agent.install()
+
+    def _receive(self, message: ToAgent) -> None:
+        if isinstance(message, Detach):
+            self.end()
+        else:
+            self.agent.receive(message)
+
+    def end(self) -> None:
+        """Detach: close the channel first, so that nothing stops any more, then let go of what has."""
+        if not self._ended:
+            self._ended = True
+            self.agent.uninstall()
+            self._channel.close()
+
+    def _closed(self) -> None:
+        if not self._ended:
+            self._on_lost()  # first: a program that is to end must not run on from where it was stopped
+            self.end()
+
+    def has_forked(self) -> None:
+        """debugpy tells of the children that it follows; of others somebody has to, once."""
+        if starts_torchs_own():
+            return
+        told, self._fork_told = self._fork_told, True
+        suspension = self.agent.suspension
+        if not told and not suspension.follows_children:
+            self.agent.tell(Output(category="console", output=_FORKED.format(_WHY[suspension.kind])))
+
+    def forget_in_child(self) -> None:
+        self._ended = True
+        self._channel.abandon()  # first: what the child's agent undoes is no news for the parent's adapter
+        self.agent.abandon()
+
+
+def _choose_suspension(runtime: bool) -> tuple[Suspension, str | None]:
+    """Inside pydevd if debugpy is there and passes the self-test; and why not, when it fails it."""
+    if not runtime or not pydevd.is_loaded():
+        return OwnLoop(), None
+    try:
+        return pydevd.PydevdSuspension(), None
+    except Exception as error:
+        debugpy: Any = sys.modules["debugpy"]
+        return OwnLoop(), f"debugpy {debugpy.__version__} cannot host symbolic frames: {type(error).__name__}: {error}"
+
+
+def _handle_forks() -> None:
+    global _fork_handled
+    if not _fork_handled:
+        _fork_handled = True
+        os.register_at_fork(after_in_parent=_in_parent, after_in_child=_in_child)
+
+
+def _in_parent() -> None:
+    if _session is not None:
+        _session.has_forked()
+
+
+def _in_child() -> None:
+    global _session
+    session, _session = _session, None
+    if session is not None:
+        session.forget_in_child()

@@ -1,0 +1,41 @@
+"""Runs a program as `python` would, with the agent in it: `python -m dynascope.agent.startup.launcher FILE …`.
+
+For sessions without debugpy (`runtime: false`). Where the adapter is and the session's token come from the environment
+and are taken out of it. The program starts when the adapter says `ConfigurationDone`; if the adapter vanishes, it ends.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from dynascope.agent.startup import bootstrap
+from dynascope.agent.startup import run_target as runpy
+from dynascope.agent.startup.process_tree import end_with_children
+from dynascope.wire import channel
+
+_USAGE = "usage: python -m dynascope.agent.startup.launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
+
+
+def main() -> runpy.Start:
+    """Connect and wait for the configuration; returns what is to be run."""
+    arguments = sys.argv[1:]
+    if not arguments or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
+        sys.exit(_USAGE)
+    address, token = os.environ.pop(channel.ADDRESS_VARIABLE, None), os.environ.pop(channel.TOKEN_VARIABLE, None)
+    if not address or not token:
+        sys.exit(
+            f"dynascope: the adapter starts this; {channel.ADDRESS_VARIABLE} and {channel.TOKEN_VARIABLE} are not set."
+        )
+    try:
+        connection = channel.connect(address)
+        connection.sendall(token.encode() + b"\n")
+    except (OSError, ValueError) as error:
+        sys.exit(f"dynascope: the adapter at {address} does not answer: {error}")
+    agent = bootstrap.serve(connection, on_lost=end_with_children, runtime=False)
+    agent.configured.wait()
+    return runpy.prepare(arguments)
+
+
+if __name__ == "__main__":
+    runpy.run(main())

@@ -1,0 +1,1 @@
+"""Where a thread waits at a stop, and what is asked of it there."""

@@ -1,0 +1,1 @@
+"""What a thread that waits inside debugpy needs: steps, breakpoints, threads, child processes."""

@@ -1,0 +1,38 @@
+"""What pydevd must not look at: our own frames, and code on which its requests for the stack would die."""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+from dynascope.agent.internals.codegen.generated import is_hashable
+from dynascope.agent.program.user_code import OUR_FOLDER
+from dynascope.agent.suspension.debugpy.resuming import Replace
+
+
+def hide_our_files(debugger: Any, replace: Replace) -> None:
+    """Our frames are the debugger's own: never traced, stepped into or shown. By path, so that no user file is."""
+    shown = debugger.dont_trace_external_files
+
+    @functools.wraps(shown)  # pydevd compares its name and its patterns
+    def dont_trace_external_files(path: str) -> bool:
+        return path.startswith(OUR_FOLDER) or bool(shown(path))
+
+    replace(debugger, "dont_trace_external_files", dont_trace_external_files)
+    cache = debugger.get_cache_file_type()
+    for key in [key for key in list(cache) if str(key[1]).startswith(OUR_FOLDER)]:
+        cache.pop(key, None)
+
+
+def hide_unhashable_code(debugger: Any, replace: Replace) -> None:
+    """pydevd keeps what it knows of a frame by its code object: on one that has no hash its stack requests die."""
+    file_type = debugger.get_file_type
+
+    def get_file_type(frame: Any, *args: Any, **kwargs: Any) -> Any:
+        code = getattr(frame, "f_code", None)
+        if isinstance(code, types.CodeType) and not is_hashable(code):
+            return debugger.PYDEV_FILE
+        return file_type(frame, *args, **kwargs)
+
+    replace(debugger, "get_file_type", get_file_type)

@@ -1,0 +1,32 @@
+"""Whether the pydevd in this process can host symbolic frames: asked before anything of it is wrapped."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from dynascope.agent.suspension.debugpy.symbolic_frame import chain
+from dynascope.wire.dap import Source, StackFrame
+
+_SELF_TEST = "dynascope self-test"
+
+
+def check_hosts(debugger: Any, frames: Any, info: Any) -> None:
+    """Show pydevd a symbolic frame and read it back as debugpy's stackTrace does; raises when that fails.
+
+    `frames` is an empty FramesList of pydevd's, `info` what it keeps of the current thread.
+    """
+    source = Source(path=os.path.abspath("dynascope-self-test"))
+    frames.append(chain([StackFrame(id=1, name=_SELF_TEST, line=1, column=1, source=source)], None))
+    with debugger.suspended_frames_manager.track_frames(debugger) as tracker:
+        tracker.track(_SELF_TEST, frames)
+        message = debugger.cmd_factory.make_get_thread_stack_message(
+            debugger, 0, _SELF_TEST, None, None, must_be_suspended=True
+        ).as_dict
+    rows = message["body"]["stackFrames"]
+    if [row["line"] for row in rows] != [1] or _SELF_TEST not in rows[0]["name"]:
+        raise RuntimeError(f"pydevd showed our frame as {rows!r}")
+    for name in ("pydev_state", "pydev_step_cmd", "pydev_original_step_cmd", "pydev_step_stop"):
+        getattr(info, name)
+    for name in ("post_method_as_internal_command", "set_trace_for_frame_and_parents", "disable_tracing"):
+        getattr(debugger, name)

@@ -1,0 +1,43 @@
+"""pydevd asks us before it stops at a line breakpoint: some lines that it comes to do not run there."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from dynascope.agent.internals.compile.eval_frame import unseen
+from dynascope.agent.internals.frames.resume import line_has_run
+from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps, is_of_a_step
+from dynascope.wire.dap import FIRST_ENTRY_ID
+
+Replace = Callable[[Any, str, Any], None]
+"""Sets an attribute, and remembers what it was."""
+
+
+class LineStops:
+    """Called on any thread that pydevd traces, when it comes to a line with a breakpoint."""
+
+    def __init__(self, debugger: Any, breakpoint_class: Any, steps: RuntimeSteps, replace: Replace) -> None:
+        self._steps = steps
+        self._class = breakpoint_class
+        self._holds = debugger.handle_breakpoint_condition
+        replace(breakpoint_class, "has_condition", True)
+        replace(debugger, "handle_breakpoint_condition", self._condition_holds)
+
+    def _condition_holds(self, info: Any, breakpoint: Any, frame: types.FrameType) -> Any:
+        if not isinstance(breakpoint, self._class):
+            return self._holds(info, breakpoint, frame)
+        goes_on = unseen(self._steps.comes_to_line, frame)
+        stops = self._stops(info, breakpoint, frame)
+        if goes_on and not stops:
+            self._steps.pass_line()
+        return stops
+
+    def _stops(self, info: Any, breakpoint: Any, frame: types.FrameType) -> Any:
+        number = breakpoint.breakpoint_id
+        if is_of_a_step(number) or (number < FIRST_ENTRY_ID and unseen(line_has_run, frame.f_code, frame.f_lasti)):
+            return False
+        if not breakpoint.condition and not breakpoint.hit_condition:
+            return True
+        return self._holds(info, breakpoint, frame)

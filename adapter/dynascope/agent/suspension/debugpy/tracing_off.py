@@ -1,0 +1,53 @@
+"""pydevd's tracing, off on a thread while Dynamo traces there, so that compiling takes no longer than without it.
+
+It stays off where Dynamo has generated code that pydevd cannot trace: it would raise into the program.
+"""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections.abc import Callable
+from typing import Any
+
+from dynascope.agent.internals.codegen.generated import GeneratedCode
+from dynascope.agent.suspension.debugpy.start_events import StartEvents
+
+
+class TracingOff:
+    """`begin` and `end` around each outermost compile, on its thread."""
+
+    def __init__(
+        self, debugger: Any, has_breakpoint_in: Callable[[types.CodeType], bool], starts_matter: Callable[[], bool]
+    ) -> None:
+        self._debugger = debugger
+        self._generated_code = GeneratedCode()
+        self._start_events = StartEvents(has_breakpoint_in, starts_matter)
+        self._untraced: set[int] = set()
+        """Idents of the threads on which tracing stays off."""
+
+    @property
+    def stays_off(self) -> bool:
+        """Whether the current thread is not traced any more."""
+        return threading.get_ident() in self._untraced
+
+    def begin(self) -> None:
+        self._debugger.disable_tracing()
+        self._start_events.begin()
+
+    def end(self) -> None:
+        self._start_events.end()
+        if not self._debugger.pydb_disposed and not self.stays_off:
+            self._debugger.enable_tracing()
+
+    def look_at_generated_code(self) -> str | None:
+        """Leave this thread untraced when it has got code without a hash; a sentence for the user, then."""
+        code, thread = self._generated_code.new_unhashable(), threading.current_thread()
+        if code is None or thread.ident is None or thread.ident in self._untraced:
+            return None
+        self._untraced.add(thread.ident)
+        return (
+            f"{code.co_filename}:{code.co_firstlineno}: debugpy cannot trace the code that Dynamo generated for "
+            f"{code.co_name} (constants without a hash) and would break the program. From here on only compile-time "
+            f"stops work on the thread {thread.name}.\n"
+        )

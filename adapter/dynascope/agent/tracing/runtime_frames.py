@@ -1,0 +1,84 @@
+"""The running program below a compile: what its compiled code runs, and where a step that leaves the compile ends."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator, Sequence
+
+from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.internals.frames import resume
+from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.program.user_code import is_our_code, real_path
+from dynascope.agent.suspension.interface import LinePassed, Suspension
+
+
+class ProgramBelow:
+    """Reads the real frames under a compile; on the compiling thread."""
+
+    def __init__(self, hooks: convert_frame.CompileHooks, suspension: Suspension) -> None:
+        self._hooks = hooks
+        self._suspension = suspension
+
+    def frame(self) -> types.FrameType | None:
+        """The innermost frame below the compile that this thread is in."""
+        return self._hooks.frame_below()
+
+    def functions(self) -> list[object]:
+        """What the compiled code under this compile runs, down to the frame where a step of ours ends at run time."""
+        return [function_of(frame.f_code) for frame in self._generated_from(self.frame())]
+
+    def steps_over(self) -> list[object]:
+        """The functions in whose continuation a `next` at run time, that is under way, may end."""
+        frame = self._suspension.runtime_steps_over()
+        if frame is None or not _is_compiled(frame.f_code):
+            return []
+        return [function_of(each.f_code) for each in self._generated_from(frame)]
+
+    def lines_passed(self, stack: Sequence[Translator]) -> list[LinePassed]:
+        """The lines at which these stand, innermost first, and those of the compiled code under them."""
+        traced = [(tracing.code_of(each), tracing.line_of(each)) for each in stack]
+        running = [(each.f_code, each.f_lineno) for each in self._generated_from(self.frame())]
+        return [
+            LinePassed(code.co_filename, line, functools.partial(_runs, function_of(code)))
+            for code, line in traced + running
+        ]
+
+    def _generated_from(self, frame: types.FrameType | None) -> Iterator[types.FrameType]:
+        """The compiled code's, down to the frame where a step of ours ends at run time."""
+        while frame is not None:
+            if _is_compiled(frame.f_code):
+                yield frame
+            elif self._is_where_steps_end(frame):
+                return
+            frame = frame.f_back
+
+    def user_frame(self) -> types.FrameType | None:
+        """Where a step that leaves the compile ends."""
+        frame = self.frame()
+        while frame is not None:
+            if self._is_where_steps_end(frame) and not _is_compiled(frame.f_code):
+                return frame
+            frame = frame.f_back
+        return None
+
+    def _is_where_steps_end(self, frame: types.FrameType) -> bool:
+        path = real_path(frame.f_code.co_filename)
+        return self._suspension.is_user_code(path) and not is_our_code(path)
+
+
+def function_of(code: types.CodeType) -> object:
+    """What tells a function, its resume functions and the code that Dynamo made of it from every other function."""
+    original = resume.original_code(convert_frame.compiled_from(code))
+    return original.co_filename, original.co_firstlineno, original.co_qualname
+
+
+def _runs(function: object, code: types.CodeType) -> bool:
+    """Whether this code runs lines of that function as they are written."""
+    return function_of(code) == function and not _is_compiled(code)
+
+
+def _is_compiled(code: types.CodeType) -> bool:
+    """Whether Dynamo made this code, and no line of a function runs in it as it is written."""
+    return convert_frame.is_generated(code) and not resume.runs_as_written(code, convert_frame.compiled_from(code))

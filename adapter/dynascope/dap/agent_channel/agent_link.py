@@ -1,0 +1,214 @@
+"""The adapter's end of the agent channel (`dynascope.wire`), and the two ways to get one.
+
+After a launch, or an injection through debugpy, the agent connects back to a Unix socket in a directory only its user
+may enter (`AgentListener`); a program that called `dynascope.listen()` is connected to instead (`connect_to_agent`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw
+
+from dynascope.dap.agent_channel.pending_looks import Looks
+from dynascope.dap.protocol.errors import RequestError, cause
+from dynascope.dap.protocol.transport import no_delay
+from dynascope.wire import channel
+from dynascope.wire.from_agent import Failure, FromAgent, Hello, Reply
+from dynascope.wire.messages import Request
+from dynascope.wire.to_agent import Cancel, ToAgent
+
+Answer = Callable[[Reply | Failure], None]
+
+GONE = "The program has ended, or has been disconnected."
+TOKEN_LIMIT = 256
+
+
+class AgentLink:
+    """One agent: requests and their replies, notices to whom they concern."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, hello: Hello) -> None:
+        self.hello = hello
+        self._reader = reader
+        self._writer = writer
+        self._last_id = 0
+        self._pending: dict[int, Answer] = {}
+        self.looks = Looks(lambda id: self.tell(Cancel(request_id=id)), self._refuse)
+        self.closed = False
+
+    def next_id(self) -> int:
+        """For the `id` of the next request."""
+        self._last_id += 1
+        return self._last_id
+
+    def tell(self, message: ToAgent) -> None:
+        """Send a notice, or nothing when the agent is gone."""
+        if not self.closed:
+            self._writer.write(channel.encode(message))
+
+    def send(self, request: Request, answer: Answer) -> None:
+        """Send a request and have `answer` called with what comes back, within the reading of it."""
+        if self.closed:
+            answer(Failure(id=request.id, message=GONE))
+            return
+        if (why := self.looks.why_not(request)) is not None:
+            answer(Failure(id=request.id, message=why))
+            return
+        self.looks.asked(request)
+        self._pending[request.id] = answer
+        self._writer.write(channel.encode(request))
+
+    async def ask(self, request: Request) -> Raw:
+        """Send a request and wait for the body of its reply. Raises RequestError with the agent's own words."""
+        future: asyncio.Future[Reply | Failure] = asyncio.get_running_loop().create_future()
+
+        def answer(result: Reply | Failure) -> None:
+            if not future.done():
+                future.set_result(result)
+
+        self.send(request, answer)
+        try:
+            result = await future
+        except asyncio.CancelledError:
+            if self._pending.pop(request.id, None) is not None:
+                self.tell(Cancel(request_id=request.id))
+                self.looks.cancelled(request.id)
+            raise
+        if isinstance(result, Failure):
+            raise RequestError(result.message)
+        return result.body
+
+    async def read(self, on_notice: Callable[[FromAgent], None]) -> str | None:
+        """Read until the agent goes away; why, when it was not by closing the channel."""
+        try:
+            while line := await self._reader.readline():
+                message = channel.decode_from_agent(line)
+                if isinstance(message, (Reply, Failure)):
+                    self.looks.answered(message.id)
+                    answer = self._pending.pop(message.id, None)
+                    if answer is not None:
+                        answer(message)
+                else:
+                    on_notice(message)
+        except (ValueError, msgspec.DecodeError) as error:
+            return f"The agent sent a message that cannot be read ({error})."
+        except OSError:
+            pass
+        finally:
+            self.close()
+        return None
+
+    def _refuse(self, request_id: int, why: str) -> None:
+        """Answer a request that the agent has not answered."""
+        answer = self._pending.pop(request_id, None)
+        if answer is not None:
+            answer(Failure(id=request_id, message=why))
+
+    def close(self) -> None:
+        """Close the channel; every request still open fails."""
+        self.closed = True
+        self.looks.forget()
+        self._writer.close()
+        pending, self._pending = self._pending, {}
+        for id, answer in pending.items():
+            answer(Failure(id=id, message=GONE))
+
+
+class AgentListener:
+    """Waits for an agent that was given `address` and `token`."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="dynascope-"))
+        """Private to the user (mkdtemp makes it 0700); gone after `close`."""
+        self._path = self.folder / "agent"
+        self.address = f"unix:{self._path}"
+        self.token = channel.new_token()
+        self._agents: asyncio.Queue[AgentLink] = asyncio.Queue()
+        self._server: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        self._server = await asyncio.start_unix_server(self._accept, str(self._path), limit=channel.LINE_LIMIT)
+
+    async def accept(self) -> AgentLink:
+        """The next agent that knew the token and said hello."""
+        return await self._agents.get()
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if not channel.token_matches(await _first_line(reader), self.token):
+            writer.close()
+            return
+        link = await _greet(reader, writer)
+        if link is not None:
+            self._agents.put_nowait(link)
+
+
+async def connect_to_agent(host: str, port: int, token: str) -> AgentLink:
+    """The agent of a program that listens. Raises RequestError when it refuses us."""
+    reader, writer = await open_listener(host, port, token, "agent")
+    link = await _greet(reader, writer)
+    if link is None:
+        raise RequestError(f"The program listening on {host}:{port} did not say hello. Is its dynascope this version?")
+    return link
+
+
+async def open_listener(
+    host: str, port: int, token: str, mode: str
+) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Knock at `dynascope.listen()`: `mode` is "debugpy" or "agent". Raises RequestError when it does not open."""
+    try:
+        reader, writer = await asyncio.open_connection(host, port, limit=channel.LINE_LIMIT)
+    except OSError as error:
+        raise RequestError(
+            f"Nobody listens on {host}:{port} ({cause(error)}). "
+            "Start the program first, and have it call dynascope.listen()."
+        ) from None
+    no_delay(writer)
+    writer.write(f"DYNASCOPE {token} {mode}\n".encode())
+    try:
+        answer = await asyncio.wait_for(reader.readuntil(b"\n"), 10)
+    except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+        answer = b""
+    if answer.strip() != b"OK":
+        writer.close()
+        raise RequestError(
+            f"The program listening on {host}:{port} refused the {mode} connection: the token is another, "
+            "or a debugger is attached already. "
+            f"The token belongs into `token` of the configuration, or into {channel.TOKEN_VARIABLE}."
+        )
+    return reader, writer
+
+
+async def _first_line(reader: asyncio.StreamReader) -> bytes:
+    """The line with the token, read before anything is parsed, of bounded length and within bounded time."""
+    line = bytearray()
+    with contextlib.suppress(asyncio.TimeoutError, OSError, asyncio.IncompleteReadError):
+        async with asyncio.timeout(10):
+            while len(line) < TOKEN_LIMIT:
+                byte = await reader.readexactly(1)
+                if byte == b"\n":
+                    return bytes(line)
+                line += byte
+    return b""
+
+
+async def _greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AgentLink | None:
+    """The first message has to be a Hello; the connection is closed when it is not."""
+    try:
+        hello = channel.decode_from_agent(await asyncio.wait_for(reader.readline(), 10))
+    except (TimeoutError, OSError, ValueError, msgspec.DecodeError):
+        hello = None
+    if isinstance(hello, Hello):
+        return AgentLink(reader, writer, hello)
+    writer.close()
+    return None

@@ -1,0 +1,1 @@
+"""Placing breakpoints and exception filters in both halves: debugpy and the agent."""

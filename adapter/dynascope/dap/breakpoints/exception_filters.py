@@ -1,0 +1,168 @@
+"""The exception filters a client is offered, and which half each is for.
+
+debugpy knows `filters` and `exceptionOptions` alone. A client that reads `supportsExceptionFilterOptions` names every
+filter in `filterOptions`, so debugpy's are taken out of those and put into its `filters`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast, get_args
+
+import msgspec
+
+from dynascope.dap.log import logger
+from dynascope.dap.program.program import Program
+from dynascope.dap.protocol.arguments import ExceptionFilterOptions, SetExceptionBreakpointsArguments
+from dynascope.dap.protocol.errors import RequestError
+from dynascope.wire.dap import Breakpoint, BreakpointsBody
+from dynascope.wire.exceptions import ExceptionFilter, FilterId
+from dynascope.wire.to_agent import SetExceptionFilters
+
+# Clients show the beginning in an empty box: examples of it, not what they are called.
+_TERMS = 'my code, model.py:36, "a text", x.ndim > 2'
+_MEANING = "terms between commas, all of which must hold; also `library code`; a Python expression comes last"
+
+DEBUGPY_FILTERS = [
+    {
+        "filter": "raised",
+        "label": "Raised Exceptions",
+        "default": False,
+        "description": "Break whenever any exception is raised.",
+    },
+    {
+        "filter": "uncaught",
+        "label": "Uncaught Exceptions",
+        "default": True,
+        "description": "Break when the process is exiting due to unhandled exception.",
+    },
+    {
+        "filter": "userUnhandled",
+        "label": "User Uncaught Exceptions",
+        "default": False,
+        "description": "Break when exception escapes into library code.",
+    },
+]
+
+COMPILER_FILTERS: list[dict[str, Any]] = [
+    {
+        "filter": "graphBreak",
+        "label": "Graph Breaks",
+        "description": "Stop where Dynamo breaks a graph, gives a function up, or (fullgraph=True) raises; "
+        "the frames that led to it are still there.",
+        "conditionDescription": f"GB0059, {_TERMS} ({_MEANING}; `first chance`)",
+    },
+    {
+        "filter": "recompile",
+        "label": "Recompiles",
+        "description": "Stop at the first line of a compile that happens because a guard failed.",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
+    },
+    {
+        "filter": "recompileLimit",
+        "label": "Recompile Limit",
+        "description": "Stop when a function has been compiled too often and is not compiled again.",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
+    },
+    {
+        "filter": "specialization",
+        "label": "Specializations",
+        "description": "Stop where a dynamic size or number is fixed to the value it has.",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
+    },
+    {
+        "filter": "backendFailure",
+        "label": "Backend Failures",
+        "description": "Stop where the backend has failed on a graph.",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
+    },
+    {
+        "filter": "skippedFrame",
+        "label": "Skipped Frames",
+        "description": "Stop where Dynamo decides to run a function uncompiled.",
+        "conditionDescription": f"{_TERMS} ({_MEANING})",
+    },
+    {
+        "filter": "codegen",
+        "label": "Code Generation",
+        "description": "Stop where a graph has ended, at a graph break or the return, and the bytecode around it is "
+        "generated: what is restored, and how.",
+        "conditionDescription": f"GB0059, {_TERMS} ({_MEANING})",
+    },
+]
+
+ALL_FILTERS = DEBUGPY_FILTERS + [
+    {"default": False, "supportsCondition": True, **compiler_filter} for compiler_filter in COMPILER_FILTERS
+]
+
+_OURS = frozenset(get_args(FilterId))
+_DEBUGPYS = frozenset(str(each["filter"]) for each in DEBUGPY_FILTERS)
+_NO_DEBUGPY = "Without debugpy (`runtime` is false) the program's own exceptions do not stop."
+_NO_AGENT = "Nothing stops at compile time: there is no agent in the program."
+
+
+async def place_exceptions(program: Program, arguments: SetExceptionBreakpointsArguments) -> list[Breakpoint]:
+    """Switch exactly these filters on, in both halves; what became of each. Raises RequestError if debugpy refuses."""
+    asked = [ExceptionFilterOptions(filter_id=name) for name in arguments.filters] + (arguments.filter_options or [])
+    states = [_judged(program, each) for each in asked]
+    options = arguments.exception_options or []
+    states += [_of_debugpy(program, program.client.exception_id(str(each))) for each in options]
+    pairs = list(zip(asked, states, strict=False))
+    ours = [
+        ExceptionFilter(id=state.id, filter_id=cast("FilterId", each.filter_id), condition=each.condition)
+        for each, state in pairs
+        if each.filter_id in _OURS
+    ]
+    configured = [
+        ExceptionFilter(
+            id=program.client.exception_id(f"{each.filter_id}: {each.condition or ''}"),
+            filter_id=cast("FilterId", each.filter_id),
+            condition=each.condition,
+        )
+        for each in program.arguments.exception_filters
+        if each.filter_id in _OURS
+    ]
+    by_id = {state.id: state for state in await _ask_agent(program, ours + configured)}
+    for each in configured:
+        if each.id in by_id and not by_id[each.id].verified:
+            program.say(f"`exceptionFilters` of the configuration: {by_id[each.id].message}")
+    if program.debugpy is not None:
+        its = [each.filter_id for each, state in pairs if each.filter_id in _DEBUGPYS and state.verified]
+        response = await program.debugpy.request(
+            "setExceptionBreakpoints", {"filters": its} | ({"exceptionOptions": options} if options else {})
+        )
+        if not response.success:
+            raise RequestError(response.message or "debugpy refused the exception filters.")
+    return [by_id.get(state.id, state) for state in states]
+
+
+def _judged(program: Program, asked: ExceptionFilterOptions) -> Breakpoint:
+    """What can be said of a filter before either half is asked."""
+    id = program.client.exception_id(f"{asked.filter_id}: {asked.condition or ''}")
+    if asked.filter_id in _OURS:
+        return _refused(id, _NO_AGENT)
+    if asked.filter_id not in _DEBUGPYS:
+        return _refused(id, f"There is no exception filter {asked.filter_id!r}.")
+    if asked.condition:
+        return _refused(id, f"debugpy takes no condition for {asked.filter_id!r}: remove it.")
+    return _of_debugpy(program, id)
+
+
+def _of_debugpy(program: Program, id: int) -> Breakpoint:
+    return _refused(id, _NO_DEBUGPY) if program.debugpy is None else Breakpoint(id=id, verified=True)
+
+
+def _refused(id: int, message: str) -> Breakpoint:
+    return Breakpoint(id=id, verified=False, message=message, reason="failed")
+
+
+async def _ask_agent(program: Program, filters: Sequence[ExceptionFilter]) -> list[Breakpoint]:
+    """The agent's answers; none where there is no agent."""
+    if program.agent is None:
+        return []
+    try:
+        body = await program.agent.ask(SetExceptionFilters(id=program.agent.next_id(), filters=list(filters)))
+        return msgspec.json.decode(body, type=BreakpointsBody).breakpoints
+    except (RequestError, msgspec.DecodeError) as error:
+        logger.warning("the agent set no exception filters: %s", error)
+        return []

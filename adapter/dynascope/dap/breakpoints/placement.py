@@ -1,0 +1,132 @@
+"""Sets breakpoints in a program: asks the agent first, which may move them, then debugpy."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+import msgspec
+from msgspec import Raw
+
+from dynascope.dap.breakpoints.exception_filters import place_exceptions
+from dynascope.dap.client.breakpoint_table import (
+    DebugpyBreakpoint,
+    Entry,
+    for_agent,
+    for_debugpy,
+)
+from dynascope.dap.log import logger
+from dynascope.dap.program.program import Program, decode_body
+from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments
+from dynascope.dap.protocol.errors import RequestError
+from dynascope.wire.dap import (
+    BreakpointsBody,
+    DataBreakpoint,
+    FunctionBreakpoint,
+    InstructionBreakpoint,
+    Source,
+    SourceBreakpoint,
+)
+from dynascope.wire.to_agent import (
+    SetBreakpoints,
+    SetDataBreakpoints,
+    SetFunctionBreakpoints,
+    SetInstructionBreakpoints,
+)
+
+SetSome = SetBreakpoints | SetFunctionBreakpoints | SetInstructionBreakpoints | SetDataBreakpoints
+"""What the agent answers with a breakpoint's state for each."""
+
+
+async def place_file(program: Program, source: Source, entries: list[Entry]) -> None:
+    """Make these the breakpoints of one file, in both halves. Raises RequestError when debugpy refuses them."""
+    if (agent := program.agent) is not None:
+        path = program.paths.to_program(source.path or "")
+        request = SetBreakpoints(
+            id=agent.next_id(), path=path, breakpoints=[for_agent(entry, SourceBreakpoint) for entry in entries]
+        )
+        await _ask_agent(program, request, entries)
+        # on this machine we can tell a file without code from none at all
+        if program.launched and not path.startswith("<") and not os.path.exists(path):
+            for entry in entries:
+                if entry.is_refused and entry.agent is not None:
+                    entry.agent.message = f"no such file: {path}"
+    if program.debugpy is not None:
+        its = _left_to_debugpy(entries)
+        arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in its]}
+        await _ask_debugpy(program, "setBreakpoints", arguments, its)
+
+
+async def place_functions(program: Program, entries: list[Entry]) -> None:
+    """Make these the function breakpoints, in both halves. Raises RequestError when debugpy refuses them."""
+    if (agent := program.agent) is not None:
+        wanted = [for_agent(entry, FunctionBreakpoint) for entry in entries]
+        await _ask_agent(program, SetFunctionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
+    if program.debugpy is not None:
+        its = _left_to_debugpy(entries)
+        arguments = {"breakpoints": [for_debugpy(entry) for entry in its]}
+        await _ask_debugpy(program, "setFunctionBreakpoints", arguments, its)
+
+
+async def place_instructions(program: Program, entries: list[Entry]) -> None:
+    """Make these the instruction breakpoints, which debugpy has none of."""
+    if (agent := program.agent) is not None:
+        wanted = [for_agent(entry, InstructionBreakpoint) for entry in entries]
+        await _ask_agent(program, SetInstructionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
+        for entry in entries:
+            if entry.agent is not None:
+                entry.agent.source = program.paths.source_to_client(entry.agent.source)
+
+
+async def place_data(program: Program, entries: list[Entry]) -> None:
+    """Make these the data breakpoints: the agent's alone, for debugpy has none."""
+    if (agent := program.agent) is not None:
+        wanted = [for_agent(entry, DataBreakpoint) for entry in entries]
+        await _ask_agent(program, SetDataBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
+
+
+async def place_everything(program: Program) -> None:
+    """Tell a new program all that the client has set before, and the client what became of it."""
+    table = program.client.breakpoints
+    for entries in list(table.files.values()):
+        assert entries[0].source is not None
+        await place_file(program, entries[0].source, entries)
+    if table.functions:
+        await place_functions(program, table.functions)
+    if table.instructions:
+        await place_instructions(program, table.instructions)
+    if table.data:
+        await place_data(program, table.data)
+    await place_exceptions(program, program.client.exception_filters or SetExceptionBreakpointsArguments())
+    lines = [entry for entries in table.files.values() for entry in entries]
+    for entry in [*lines, *table.functions, *table.instructions, *table.data]:
+        program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
+
+
+def _left_to_debugpy(entries: list[Entry]) -> list[Entry]:
+    """Those that debugpy is to have; what it said before of the others is void."""
+    for entry in entries:
+        if entry.is_refused:
+            entry.debugpy = None
+    return [entry for entry in entries if not entry.is_agents_alone and not entry.is_refused]
+
+
+async def _ask_agent(program: Program, request: SetSome, entries: list[Entry]) -> None:
+    assert program.agent is not None
+    try:
+        body = msgspec.json.decode(await program.agent.ask(request), type=BreakpointsBody)
+    except (RequestError, msgspec.DecodeError) as error:
+        logger.warning("the agent set no breakpoints: %s", error)
+        return
+    for entry, breakpoint in zip(entries, body.breakpoints, strict=False):
+        entry.agent = breakpoint
+
+
+async def _ask_debugpy(program: Program, command: str, arguments: Mapping[str, object], entries: list[Entry]) -> None:
+    assert program.debugpy is not None
+    response = await program.debugpy.request(command, arguments)
+    if not response.success or not isinstance(response.body, Raw):
+        raise RequestError(response.message or "debugpy refused the breakpoints.")
+    answers = msgspec.convert(decode_body(response)["breakpoints"], list[DebugpyBreakpoint])
+    for entry, answer in zip(entries, answers, strict=False):
+        program.client.breakpoints.told_by_debugpy(entry, answer)

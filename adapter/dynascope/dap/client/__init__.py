@@ -1,0 +1,1 @@
+"""The client of a session: what it has said, and the breakpoints it has set."""

@@ -1,0 +1,71 @@
+"""Progress events, for clients that show them: a request that takes long, and a compile that does.
+
+Nothing is told of what is over within `PATIENCE`. The progress of a request can be cancelled, by its id or the
+request's; that of a compile cannot: pausing stops it where it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Iterator
+
+from dynascope.dap.client.client import Client
+
+_numbers = itertools.count(1)
+PATIENCE = 1.0
+"""Seconds of work that nobody needs to be told of."""
+
+
+class Progress:
+    """One per session."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._requests: dict[str, int] = {}
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the client says that it shows progress (`supportsProgressReporting`)."""
+        arguments = self._client.arguments
+        return arguments is not None and arguments.supports_progress_reporting
+
+    def request_of(self, progress_id: str) -> int | None:
+        """The `seq` of the request that a progress is about; None of any other."""
+        return self._requests.get(progress_id)
+
+    @contextlib.contextmanager
+    def of_request(self, seq: int, command: str) -> Iterator[None]:
+        """Around the serving of a request."""
+        if not self.is_shown:
+            yield
+            return
+        shown: list[str] = []
+
+        def start() -> None:
+            shown.append(self.begin(f"Dynascope: {command}", request=seq))
+            self._requests[shown[0]] = seq
+
+        timer = asyncio.get_running_loop().call_later(PATIENCE, start)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            for progress_id in shown:
+                del self._requests[progress_id]
+                self.end(progress_id)
+
+    def begin(self, title: str, message: str | None = None, request: int | None = None) -> str:
+        """Show a progress; its id."""
+        progress_id = f"dynascope {next(_numbers)}"
+        body = {"progressId": progress_id, "title": title, "cancellable": request is not None}
+        more = {"message": message, "requestId": request}
+        self._client.event("progressStart", body | {key: value for key, value in more.items() if value is not None})
+        return progress_id
+
+    def update(self, progress_id: str, message: str) -> None:
+        self._client.event("progressUpdate", {"progressId": progress_id, "message": message})
+
+    def end(self, progress_id: str) -> None:
+        self._client.event("progressEnd", {"progressId": progress_id})

@@ -1,0 +1,109 @@
+"""Child processes of the debugged program: each becomes a debug session of its own, or runs on undebugged.
+
+debugpy holds every child until somebody attaches to it. A client that understands `startDebugging` is asked to start a
+session of our type for it (one per rank, under torchrun). Where it does not, and for processes of torch's own that the
+agent has not kept debugpy from, we attach for a moment and let go, or the program would wait a minute for each.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from dynascope.dap.client.client import Client
+from dynascope.dap.log import logger
+from dynascope.dap.protocol.connection import Link
+from dynascope.dap.protocol.envelope import UnreadableMessage
+from dynascope.dap.protocol.errors import TransportError
+from dynascope.dap.protocol.transport import Transport, connect
+from dynascope.wire.torch_processes import is_torchs
+
+RUNS_ON = (
+    "dynascope: child process {} runs on undebugged, as all will: this client starts no sessions for them "
+    "(startDebugging).\n"
+)
+TIMEOUT = 20.0
+
+
+async def attend(client: Client, configuration: dict[str, Any], inherited: dict[str, object]) -> None:
+    """Serve debugpy's `debugpyAttach` event, whose body is the attach configuration for the child.
+
+    `inherited` are arguments of the parent's that the child's configuration gets too.
+    """
+    if _is_helper(configuration["subProcessId"]):
+        await _let_run(configuration)
+        return
+    if client.starts_sessions:
+        child = configuration | {"type": "dynascope", "request": "attach", **inherited}
+        child["name"] = _name(configuration)
+        response = await client.request("startDebugging", {"request": "attach", "configuration": child})
+        if response.success:
+            return
+        logger.warning("the client did not start a session for a child process: %s", response.message)
+    elif not client.knows_of_children:
+        client.knows_of_children = True
+        client.event("output", {"category": "console", "output": RUNS_ON.format(configuration["subProcessId"])})
+    await _let_run(configuration)
+
+
+def _name(configuration: dict[str, Any]) -> str:
+    """ "Rank 1 (pid 4711)" for a rank of a distributed job, else as debugpy calls it."""
+    import psutil  # type: ignore[import-untyped]
+
+    pid = configuration["subProcessId"]
+    try:
+        rank = psutil.Process(pid).environ().get("RANK")
+    except psutil.Error:
+        rank = None
+    return str(configuration["name"]) if rank is None else f"Rank {rank} (pid {pid})"
+
+
+def _is_helper(pid: int) -> bool:
+    import psutil  # type: ignore[import-untyped]
+
+    try:
+        line = " ".join(psutil.Process(pid).cmdline())
+    except psutil.Error:
+        return False
+    return is_torchs(line)
+
+
+async def _let_run(configuration: dict[str, Any]) -> None:
+    """Attach to the child and disconnect again."""
+    address = configuration["connect"]
+    try:
+        reader, writer = await connect(address["host"], address["port"])
+    except OSError as error:
+        logger.warning("a child process may wait for a debugger: %s", error)
+        return
+    link = Link(Transport(reader, writer), "debugpy")
+    initialized = asyncio.Event()
+    reading = asyncio.ensure_future(_read(link, initialized))
+    try:
+        async with asyncio.timeout(TIMEOUT):
+            await link.request("initialize", {"adapterID": "debugpy"})
+            attached = link.request("attach", configuration)
+            # debugpy takes configurationDone once it has sent `initialized`; the answer to `attach` comes after both
+            await initialized.wait()
+            await link.request("configurationDone")
+            await attached
+            await link.request("disconnect", {"terminateDebuggee": False})
+    except TimeoutError:
+        logger.warning("debugpy did not let go of child process %s", configuration.get("subProcessId"))
+    finally:
+        link.close()
+        reading.cancel()
+
+
+async def _read(link: Link, initialized: asyncio.Event) -> None:
+    try:
+        while (message := await link.receive()) is not None:
+            if message.type == "response":
+                link.settle(message)
+            elif message.event in ("initialized", "terminated"):
+                initialized.set()
+    except (TransportError, UnreadableMessage) as error:
+        logger.warning("debugpy, of a child process: %s", error)
+    finally:
+        initialized.set()
+        link.close()

@@ -1,0 +1,115 @@
+"""Threads in the compiler, as the client is told of them: progress of a long compile, and who waits for whom.
+
+Dynamo lets one thread at a time into the compiler. While that one is stopped, others that compile wait for it, and to a
+user they hang. The agent is asked who does: when a thread stops, when one enters the compiler meanwhile, when one is
+paused and when threads are listed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os.path
+from typing import Any
+
+import msgspec
+
+from dynascope.dap.agent_channel.agent_link import AgentLink
+from dynascope.dap.client.client import Client
+from dynascope.dap.client.progress import PATIENCE, Progress
+from dynascope.dap.protocol.errors import RequestError
+from dynascope.wire.to_agent import Compiles, CompilesBody, Compiling
+
+INTERVAL = 0.5
+"""Seconds between two looks at compiles, for clients that show progress."""
+SETTLED = 0.2
+"""Seconds after which a thread that entered the compiler, and has not begun to trace, waits for another."""
+
+
+async def compiles(agent: AgentLink | None) -> list[Compiling]:
+    """The threads in the compiler now; [] when the agent is gone."""
+    if agent is None or agent.closed:
+        return []
+    try:
+        body = await agent.ask(Compiles(id=agent.next_id()))
+    except RequestError:
+        return []
+    return msgspec.json.decode(body, type=CompilesBody).compiles
+
+
+def waits_because(waiting: Compiling, all_of_them: list[Compiling]) -> str | None:
+    """`waits for Dynamo's compile lock, held by Thread-1, which is stopped in forward`; None for one that does not."""
+    if waiting.state != "waiting":
+        return None
+    holder = next((each for each in all_of_them if each.state != "waiting"), None)
+    if holder is None:
+        return "waits for Dynamo's compile lock"
+    doing = "is stopped in" if holder.state == "stopped" else "compiles"
+    return f"waits for Dynamo's compile lock, held by {holder.thread_name}, which {doing} {holder.name}"
+
+
+def named(threads: list[dict[str, Any]], known: list[Compiling]) -> list[dict[str, Any]]:
+    """DAP threads, those that wait with the reason in their names."""
+    reasons = {each.thread_id: why for each in known if (why := waits_because(each, known)) is not None}
+    return [
+        thread | {"name": f"{thread['name']} ({reasons[thread['id']]})"} if thread["id"] in reasons else thread
+        for thread in threads
+    ]
+
+
+class Waiting:
+    """Tells the client, once a stop, which threads wait for the stopped one."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._told: dict[int, int] = {}
+        """By the waiting thread's ident: the ident of the stopped one."""
+
+    def look(self, known: list[Compiling]) -> list[str]:
+        """Sentences about those that have not been told of, and an event when threads have other names now."""
+        holder = next((each for each in known if each.state == "stopped"), None)
+        waiting = {each.thread_ident: each for each in known if each.state == "waiting"} if holder is not None else {}
+        now = dict.fromkeys(waiting, holder.thread_ident if holder is not None else 0)
+        new = [each for ident, each in waiting.items() if self._told.get(ident) != now[ident]]
+        if now != self._told and self._client.refetches:
+            self._client.event("invalidated", {"areas": ["threads"]})
+        self._told = now
+        return [f"{each.thread_name} {waits_because(each, known)}. It goes on when that one does." for each in new]
+
+
+class CompileProgress:
+    """Looks at compiles now and then, while the program is not stopped, and shows those that take long."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._since: dict[int, tuple[str, float]] = {}
+        self._shown: dict[int, str] = {}
+
+    async def watch(self, agent: AgentLink) -> None:
+        """Until the agent is gone."""
+        try:
+            while not agent.closed:
+                await asyncio.sleep(INTERVAL)
+                self._look(await compiles(agent))
+        finally:
+            self._look([])
+
+    def _look(self, known: list[Compiling]) -> None:
+        now = asyncio.get_running_loop().time()
+        working = {each.thread_ident: each for each in known if each.state in ("tracing", "backend")}
+        for ident in self._since.keys() - working.keys():
+            del self._since[ident]
+            if ident in self._shown:
+                self._progress.end(self._shown.pop(ident))
+        for ident, each in working.items():
+            name, since = self._since.setdefault(ident, (each.name, now))
+            if ident in self._shown:
+                self._progress.update(self._shown[ident], _phase(each))
+            elif now - since >= PATIENCE - INTERVAL:
+                self._shown[ident] = self._progress.begin(f"torch.compile: {name}", _phase(each))
+
+
+def _phase(compile: Compiling) -> str:
+    if compile.state == "backend":
+        return f"{compile.backend} compiles {compile.name}: {compile.nodes:,} nodes"
+    where = f"{os.path.basename(compile.path)}:{compile.line}"
+    return f"Dynamo traces {compile.name}, now at {where}: {compile.nodes:,} nodes so far"

@@ -1,0 +1,101 @@
+"""Text that runs in the debugged program's interpreter: makes dynascope importable there, and starts the agent.
+
+The functions below are sent as source (`inspect.getsource`) and so import all they use themselves. Where dynascope is
+not installed for that interpreter, it and msgspec, and nothing beside them, are borrowed from the adapter's own
+installation; msgspec is a compiled module, hence the same Python is asked for.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+BORROWED = ("dynascope", "msgspec")
+
+
+def import_or_borrow(folders: dict[str, str], cache_tag: str, requirement: str) -> str:
+    """Make each package in `folders` importable; "" or a sentence why not. Runs in the program's interpreter."""
+    import importlib.machinery
+    import importlib.util
+    import sys
+
+    missing = [name for name in folders if importlib.util.find_spec(name) is None]
+    if not missing:
+        return ""
+    install = f"{sys.executable} -m pip install {requirement}"
+    if sys.implementation.cache_tag != cache_tag:
+        return (
+            f"{' and '.join(missing)} is not installed for {sys.executable}, and cannot be lent to it because its "
+            f"Python ({sys.implementation.cache_tag}) is not the adapter's ({cache_tag}). Run: {install}"
+        )
+
+    class Borrowed:
+        @staticmethod
+        def find_spec(name: str, path: object = None, target: object = None) -> object:
+            if name in missing:
+                return importlib.machinery.PathFinder.find_spec(name, [folders[name]])
+            return None
+
+    sys.meta_path.append(Borrowed)  # type: ignore[arg-type]
+    return ""
+
+
+def start_agent(address: str, token: str) -> str:
+    """Start the agent; "" or a sentence why it did not. Runs in the program's interpreter."""
+    try:
+        from dynascope.agent.startup import bootstrap
+
+        bootstrap.start(address, token)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+def run_launcher() -> None:
+    """`python -m dynascope.agent.startup.launcher`, for `python -c`. Runs in the program's interpreter."""
+    import os
+    import runpy
+    import sys
+
+    sys.path[0] = os.getcwd()
+    runpy.run_module("dynascope.agent.startup.launcher", run_name="__main__", alter_sys=True)
+
+
+def injection(address: str, token: str) -> str:
+    """An expression whose value is "" when the agent was started, else a sentence why it was not."""
+    source = f"{inspect.getsource(import_or_borrow)}\n{inspect.getsource(start_agent)}"
+    arguments = f"{address!r}, {token!r}"
+    call = f"s['import_or_borrow']({_here()}) or s['start_agent']({arguments})"
+    return f"(lambda s: (exec({source!r}, s), {call})[1])({{}})"
+
+
+def launcher_source() -> str:
+    """A program for `python -c`: `dynascope.agent.startup.launcher`, borrowed if need be."""
+    return (
+        f"{inspect.getsource(import_or_borrow)}\n{inspect.getsource(run_launcher)}\n"
+        f"why = import_or_borrow({_here()})\nif why: raise SystemExit(why)\nrun_launcher()"
+    )
+
+
+def _here() -> str:
+    """Arguments of `import_or_borrow`: where this interpreter has the packages."""
+    folders = {name: str(Path(origin(name)).parent.parent) for name in BORROWED}
+    return f"{folders!r}, {sys.implementation.cache_tag!r}, {_requirement()!r}"
+
+
+def origin(package: str) -> str:
+    """The path of a package's `__init__.py` in this interpreter."""
+    spec = find_spec(package)
+    assert spec is not None and spec.origin is not None  # this module imports both
+    return spec.origin
+
+
+def _requirement() -> str:
+    """What pip is to install so that the agent is of the adapter's version."""
+    try:
+        return f"dynascope=={metadata.version('dynascope')}"
+    except metadata.PackageNotFoundError:
+        return "dynascope"

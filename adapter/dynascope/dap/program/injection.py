@@ -1,0 +1,42 @@
+"""The agent's way into a program that runs under debugpy: an `evaluate` before any line of user code has run."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+
+from dynascope.dap.agent_channel.agent_link import AgentLink, AgentListener
+from dynascope.dap.program import injected_source as borrow
+from dynascope.dap.program.program import HELLO_TIMEOUT, decode_body
+from dynascope.dap.protocol.connection import Link
+from dynascope.dap.protocol.errors import RequestError
+
+
+async def inject(debugpy: Link, listener: AgentListener) -> AgentLink:
+    """Have debugpy start the agent, which connects back to `listener`. Raises RequestError with the reason."""
+    await listener.open()
+    expression = borrow.injection(listener.address, listener.token)
+    request = debugpy.request("evaluate", {"expression": expression, "context": "repl"})
+    try:
+        response = await asyncio.wait_for(request, HELLO_TIMEOUT)
+    except TimeoutError:
+        raise RequestError("debugpy did not start the agent: the program does not react.") from None
+    if not response.success:
+        raise RequestError(f"debugpy could not start the agent: {response.message}")
+    if why := _text(decode_body(response).get("result", "''")):
+        raise RequestError(why)
+    try:
+        return await asyncio.wait_for(listener.accept(), HELLO_TIMEOUT)
+    except TimeoutError:
+        raise RequestError(
+            f"The agent in the program did not connect back within {HELLO_TIMEOUT:.0f} seconds. "
+            "If the program runs on another machine or in a container, have it call dynascope.listen()."
+        ) from None
+
+
+def _text(result: str) -> str:
+    """The string whose repr() debugpy shows as the result of an evaluation."""
+    try:
+        return str(ast.literal_eval(result))
+    except (SyntaxError, ValueError):
+        return result

@@ -1,0 +1,292 @@
+"""One life of the debugged program, seen from the adapter: what both kinds, with debugpy and alone, have in common.
+
+A restart makes a new Program; the breakpoints and all else the client has said belong to the session and outlive it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Raw
+
+from dynascope.dap.agent_channel.agent_link import AgentLink
+from dynascope.dap.client.client import Client
+from dynascope.dap.client.progress import Progress
+from dynascope.dap.log import logger
+from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
+from dynascope.dap.program.process_tree import Household
+from dynascope.dap.program.stops import Stops, own_stopped
+from dynascope.dap.protocol.arguments import NoArguments
+from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call
+from dynascope.dap.protocol.connection import Link
+from dynascope.dap.protocol.envelope import Envelope
+from dynascope.dap.protocol.errors import RequestError
+from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments
+from dynascope.dap.protocol.path_mapping import PathMap
+from dynascope.wire.dap import Source
+from dynascope.wire.from_agent import (
+    BreakpointChanged,
+    CompileBegins,
+    DynamoReady,
+    FromAgent,
+    Invalidated,
+    Output,
+    Resumed,
+    SourcesLoaded,
+    Stopping,
+)
+from dynascope.wire.to_agent import Acknowledge, ConfigurationDone, Configure, Detach
+
+Answer = Callable[[Envelope], None]
+"""Takes the response to `launch` or `attach`."""
+
+HELLO_TIMEOUT = 20.0
+"""Seconds an agent has to connect back once it was told to."""
+
+
+class Program(ABC):
+    """The debugged program: its agent, if it has one, and its `Household`, if it was launched."""
+
+    debugpy: Link | None = None
+    agent: AgentLink | None = None
+
+    def __init__(
+        self,
+        client: Client,
+        configuration: dict[str, Raw],
+        arguments: LaunchArguments | AttachArguments,
+        on_ready: Callable[[Program], None],
+    ) -> None:
+        """`on_ready` is called once, when the program can take breakpoints."""
+        self.client = client
+        self._on_ready = on_ready
+        self.configuration = configuration
+        self.arguments = arguments
+        self.launched = isinstance(arguments, LaunchArguments)
+        self.household = Household() if self.launched else None
+        self.paths = PathMap(arguments.path_mappings)
+        self.stops = Stops()
+        self.ready = False
+        """The client has been told `initialized`."""
+        self.configured = False
+        self.over = False
+        """The session has let go of the program: nothing more may be started."""
+        self.quiet = False
+        """A restart is replacing this program: the client shall not hear of its end."""
+        self._ended = False
+        self._waiting = Waiting(client)
+        self._looks_at_waiting: asyncio.TimerHandle | None = None
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def check_wanted(self) -> None:
+        """Before a process is started: the client may be gone by now. Raises RequestError."""
+        if self.over:
+            raise RequestError("The session ended before the program was started.")
+
+    # what the two kinds do differently
+
+    @abstractmethod
+    async def start(self, answer: Answer) -> None:
+        """Launch or attach; `answer` gets the response, once, possibly long after this returned."""
+
+    @abstractmethod
+    async def configuration_done(self, call: Call[NoArguments] | None) -> Body:
+        """Let the program run, and answer `call` (None after a restart). Raises RequestError."""
+
+    @abstractmethod
+    async def end(self, terminate: bool) -> None:
+        """Let go of the program: end it with all its children, or leave it running undebugged. Never raises."""
+
+    # the client
+
+    def event(self, name: str, body: object = None) -> None:
+        if not self.quiet:
+            self.client.event(name, body)
+
+    def say(self, text: str, category: str = "important") -> None:
+        """A line in the debug console."""
+        self.event("output", {"category": category, "output": f"dynascope: {text}\n"})
+
+    def pass_to_debugpy(self, call: Call[Any]) -> Answered:
+        """Let debugpy answer a request, untouched and in its own order. Raises RequestError where there is none."""
+        if self.debugpy is None:
+            raise RequestError(f"{call.command} needs debugpy, and this session runs without it (`runtime` is false).")
+        self.debugpy.forward(call.command, call.raw, lambda response: self.client.respond(call, response))
+        return ANSWERED
+
+    def report_end(self) -> None:
+        """Tell the client, once, that the program is gone."""
+        if not self._ended:
+            self._ended = True
+            for sentence in self.client.breakpoints.never_hit() if self.configured else ():
+                self.say(sentence, "console")
+            self.event("terminated")
+
+    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run something that nobody waits for; its failure is logged."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            logger.error("an internal error", exc_info=error)
+
+    def become_ready(self) -> None:
+        """The program can take breakpoints now."""
+        self.ready = True
+        self._on_ready(self)
+
+    # the agent
+
+    async def adopt(self, agent: AgentLink) -> None:
+        """Take an agent that said hello into the session, and configure it. Raises RequestError."""
+        self.agent = agent
+        agent.looks.say = self.say
+        self.in_background(self._read_agent(agent))
+        alone = self.debugpy is None
+        request = Configure(
+            id=agent.next_id(),
+            just_my_code=self.arguments.just_my_code,
+            debug_dynamo=self.arguments.debug_dynamo,
+            stop_on_entry=alone and self.arguments.stop_on_entry,
+            record=self.arguments.record,
+            compiled_autograd=self.arguments.autograd_backend,
+        )
+        try:
+            await asyncio.wait_for(agent.ask(request), HELLO_TIMEOUT)
+        except TimeoutError:
+            raise RequestError(f"The agent did not answer within {HELLO_TIMEOUT:.0f} seconds.") from None
+        if agent.hello.suspension_reason:
+            self.say(f"compile-time stops wait outside debugpy: {agent.hello.suspension_reason}", "console")
+
+    async def release_agent(self) -> None:
+        """Tell the agent that all is configured: a program that waits for that goes on."""
+        if self.agent is not None:
+            await self.agent.ask(ConfigurationDone(id=self.agent.next_id()))
+
+    def leave_agent(self, *, detach: bool) -> None:
+        """Close the agent's channel; with `detach` the program is to run on."""
+        if self.agent is not None:
+            if detach:
+                self.agent.tell(Detach())
+            self.agent.close()
+        self.stops.clear()
+
+    async def _read_agent(self, agent: AgentLink) -> None:
+        why = await agent.read(self._on_notice)
+        self.stops.clear()
+        if why is not None:
+            logger.error(why)
+            self.say(why)
+        self.agent_is_gone()
+
+    @abstractmethod
+    def agent_is_gone(self) -> None:
+        """The channel was closed, from either side."""
+
+    def _on_notice(self, notice: FromAgent) -> None:
+        match notice:
+            case Stopping():
+                stop = self.stops.add(notice, self.paths)
+                assert self.agent is not None
+                self.agent.tell(Acknowledge(thread_ident=notice.thread_ident))
+                self._sources_changed("new", notice.documents)
+                self.client.breakpoints.stopped_at(notice.hit_breakpoint_ids)
+                if notice.own_loop:
+                    self.event("stopped", own_stopped(stop))
+                elif notice.reason == "pause" and self.client.refetches:
+                    # the client may hold it for stopped already, since another thread stopped
+                    self.event("invalidated", {"areas": ["stacks"], "threadId": notice.thread_id})
+                self.look_at_waiting()
+            case Resumed():
+                self._sources_changed("removed", notice.documents)
+                self.stops.remove_thread(notice.thread_ident)
+                if self.agent is not None:
+                    self.agent.looks.gone_on(notice.thread_ident)
+                self.look_at_waiting()
+            case SourcesLoaded():
+                self._sources_changed("new", notice.sources)
+                self._sources_changed("removed", notice.removed)
+            case BreakpointChanged():
+                self._breakpoint_changed(notice)
+            case CompileBegins():
+                self.look_at_waiting()
+            case Invalidated():
+                self._invalidated(notice)
+            case Output():
+                self._output(notice)
+            case DynamoReady(missing=[_, *_]):
+                self.say(
+                    f"no compile-time stops: torch {notice.torch_version} lacks {', '.join(notice.missing)}. "
+                    "Update dynascope, or report this torch version."
+                )
+            case DynamoReady():
+                logger.info("hooked torch %s", notice.torch_version)
+                self._compiler_is_there()
+
+    def _breakpoint_changed(self, notice: BreakpointChanged) -> None:
+        entry = self.client.breakpoints.told_by_agent(notice.breakpoint)
+        if entry is not None:
+            self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
+
+    def _compiler_is_there(self) -> None:
+        progress = Progress(self.client)
+        if progress.is_shown and self.agent is not None:
+            self.in_background(CompileProgress(progress).watch(self.agent))
+
+    def look_at_waiting(self) -> None:
+        """Say, as soon as it is certain, which threads wait in the compiler for one that is stopped."""
+        if self._looks_at_waiting is None:
+            self._looks_at_waiting = asyncio.get_running_loop().call_later(SETTLED, self._look_at_waiting)
+
+    def _look_at_waiting(self) -> None:
+        self._looks_at_waiting = None
+        self.in_background(self._tell_waiting())
+
+    async def _tell_waiting(self) -> None:
+        for sentence in self._waiting.look(await compiles(self.agent)):
+            self.say(sentence)
+
+    def _invalidated(self, notice: Invalidated) -> None:
+        if self.client.refetches:
+            stop = next((s for s in self.stops.all() if s.notice.thread_ident == notice.thread_ident), None)
+            body: dict[str, Any] = {"areas": notice.areas}
+            if stop is not None:
+                body["threadId"] = stop.notice.thread_id
+            if notice.stack_frame_id is not None:
+                body["stackFrameId"] = notice.stack_frame_id
+            self.event("invalidated", body)
+
+    def _sources_changed(self, reason: Literal["new", "removed"], sources: Iterable[Source]) -> None:
+        for source in sources:
+            self.event("loadedSource", {"reason": reason, "source": source})
+
+    def _output(self, notice: Output) -> None:
+        body: dict[str, Any] = {"category": notice.category, "output": notice.output}
+        if notice.path is not None:
+            body["source"] = {"path": self.paths.to_client(notice.path)}
+            if notice.line is not None:
+                body["line"] = notice.line
+        self.event("output", body)
+
+    def failed(self, error: Exception) -> Envelope:
+        """A failed response to `launch` or `attach`."""
+        if not isinstance(error, RequestError):
+            logger.error("an internal error", exc_info=error)
+        return Envelope("response", 0, success=False, message=str(error) or type(error).__name__)
+
+
+def succeeded() -> Envelope:
+    """A response to `launch` or `attach`."""
+    return Envelope("response", 0, success=True)
+
+
+def decode_body(envelope: Envelope) -> dict[str, Any]:
+    """The body of an event or response, {} when there is none."""
+    return msgspec.json.decode(envelope.body) if isinstance(envelope.body, Raw) else {}

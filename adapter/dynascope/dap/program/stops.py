@@ -1,0 +1,112 @@
+"""Two halves, one view: stops and stacks in which debugpy's part and the agent's stand together.
+
+At a compile-time stop pydevd shows the agent's frames as duck-typed ones on top of the real stack. It never filters
+them, so they are the first rows of its `stackTrace`, and each is replaced, by position, with what the agent says of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from dynascope.dap.client.breakpoint_table import BreakpointTable
+from dynascope.dap.protocol.path_mapping import PathMap
+from dynascope.wire.dap import DapStruct, StackFrame
+from dynascope.wire.from_agent import Stopping
+
+DESCRIPTION = "Paused at compile time"
+
+
+@dataclass
+class Stop:
+    """A thread that waits at a compile-time stop."""
+
+    notice: Stopping
+    frames: list[StackFrame]
+    """Innermost first, with the client's paths."""
+
+    @property
+    def first_id(self) -> int:
+        """Every id the agent gives out at this stop is at least this."""
+        return min(frame.id for frame in self.frames) if self.frames else 0
+
+
+class Stops:
+    """The threads that wait at compile-time stops, by DAP thread id."""
+
+    def __init__(self) -> None:
+        self._stops: dict[int, Stop] = {}
+
+    def add(self, notice: Stopping, paths: PathMap) -> Stop:
+        frames = list(map(paths.frame_to_client, notice.frames))
+        stop = self._stops[notice.thread_id] = Stop(notice, frames)
+        return stop
+
+    def remove_thread(self, thread_ident: int) -> None:
+        self._stops = {t: s for t, s in self._stops.items() if s.notice.thread_ident != thread_ident}
+
+    def clear(self) -> None:
+        self._stops.clear()
+
+    def of_thread(self, thread_id: int) -> Stop | None:
+        return self._stops.get(thread_id)
+
+    def all(self) -> list[Stop]:
+        return list(self._stops.values())
+
+    def of_id(self, id: int) -> Stop | None:
+        """The stop that gave out a frame id or variablesReference: ids only grow, so the latest that began below it."""
+        older = [stop for stop in self._stops.values() if stop.first_id <= id]
+        return max(older, key=lambda stop: stop.first_id, default=None)
+
+
+class StackTraceBody(DapStruct):
+    """A `stackTrace` body whose frames stay JSON."""
+
+    stack_frames: list[Raw]
+    total_frames: int | None = None
+
+
+_stack_decoder = msgspec.json.Decoder(StackTraceBody)
+
+
+def merged_stack(stop: Stop, frames: list[StackFrame], body: Raw, start: int) -> StackTraceBody:
+    """debugpy's `stackTrace` body from frame `start`, with the symbolic ones of `frames`, which the agent describes."""
+    stack = _stack_decoder.decode(body)
+    for position in range(start, min(stop.notice.symbolic_frames, start + len(stack.stack_frames))):
+        stack.stack_frames[position - start] = Raw(msgspec.json.encode(frames[position]))
+    return stack
+
+
+def agents_stack(frames: list[StackFrame], start: int, levels: int) -> dict[str, Any]:
+    """`stackTrace` of a thread that waits in the agent's own loop: the agent knows the frames below, too."""
+    end = start + levels if levels else len(frames)
+    return {"stackFrames": frames[start:end], "totalFrames": len(frames)}
+
+
+def merged_stopped(body: dict[str, Any], stop: Stop | None, table: BreakpointTable) -> dict[str, Any]:
+    """debugpy's `stopped` body with our breakpoint ids and, at a compile-time stop, the agent's reason for it."""
+    if stop is None:
+        hits = [table.of_debugpy(id) for id in body.pop("hitBreakpointIds", ())]
+        ids = [entry.id for entry in hits if entry is not None]
+    else:
+        notice = stop.notice
+        ids = notice.hit_breakpoint_ids
+        body.pop("hitBreakpointIds", None)
+        body["reason"] = notice.reason
+        body["description"] = notice.description or DESCRIPTION
+        if notice.text is not None:
+            body["text"] = notice.text
+        else:
+            body.pop("text", None)
+    if ids:
+        body["hitBreakpointIds"] = ids
+    return body
+
+
+def own_stopped(stop: Stop) -> dict[str, Any]:
+    """A `stopped` body for a thread that waits in the agent's own loop."""
+    return merged_stopped({"threadId": stop.notice.thread_id, "allThreadsStopped": False}, stop, BreakpointTable())

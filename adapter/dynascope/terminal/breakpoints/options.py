@@ -1,0 +1,92 @@
+"""What a user types before the place of a breakpoint: `--hit "% 2"`, `--log "x is {x}"`; and when it stops at all."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from dynascope.terminal.breakpoints.locations import MODES, BadLocation, Location
+
+_QUOTED = r"""(?P<quote>["'])(?P<text>(?:\\.|(?!(?P=quote)).)*)(?P=quote)"""
+_HIT_CONDITION = r"(?:==|>=|<=|>|<|%)?\s*\d+"
+_HIT = re.compile(rf"--hit[\s=]+(?:{_QUOTED}|(?P<bare>{_HIT_CONDITION}))(?:\s+|$)")
+_LOG = re.compile(rf"--log[\s=]+{_QUOTED}(?:\s+|$)")
+_MODE = re.compile(r"--mode[\s=]+\S+(?:\s+|$)")
+NAMES = ("--mode", "--hit", "--log")
+
+
+@dataclass(frozen=True)
+class When:
+    """When a breakpoint stops: always if all are empty. With a `log_message` it writes, and never stops."""
+
+    condition: str = ""
+    hit_condition: str = ""
+    log_message: str = ""
+
+    def to_dap(self) -> dict[str, Any]:
+        """The fields of DAP's breakpoints."""
+        fields = {"condition": self.condition, "hitCondition": self.hit_condition, "logMessage": self.log_message}
+        return {name: text for name, text in fields.items() if text}
+
+    def __str__(self) -> str:
+        """` if x > 3, at hits % 2, logs "x is {x}"`; "" for always."""
+        parts = [f" if {self.condition}"] if self.condition else []
+        parts += [f", at hits {self.hit_condition}"] if self.hit_condition else []
+        parts += [f', logs "{self.log_message}"'] if self.log_message else []
+        return "".join(parts)
+
+
+ALWAYS = When()
+
+
+def split(text: str) -> tuple[When, str]:
+    """What `--hit` and `--log` at the beginning say, and the rest, `--mode` included. Raises BadLocation."""
+    hit = log = mode = ""
+    while text.startswith("--"):
+        if (found := _MODE.match(text)) is not None:
+            mode = found[0].strip() + " "
+        elif (found := _HIT.match(text)) is not None:
+            hit = _checked(found["bare"] or found["text"])
+        elif (found := _LOG.match(text)) is not None:
+            log = re.sub(r"\\([\"'\\])", r"\1", found["text"])
+        else:
+            raise BadLocation(_complaint(text))
+        text = text[found.end() :]
+    return When(hit_condition=hit, log_message=log), mode + text
+
+
+def check(when: When, location: Location) -> None:
+    """Raises BadLocation for a logpoint that is none of a line."""
+    if when.log_message and location.path is None:
+        raise BadLocation('`--log` is for lines: `break --log "x is {x}" FILE:LINE`, or FILE:FUNCTION')
+
+
+def without(text: str) -> str:
+    """What follows the options, for completion; one that is not complete yet stays."""
+    while (found := _MODE.match(text) or _HIT.match(text) or _LOG.match(text)) is not None and found[0][-1].isspace():
+        text = text[found.end() :]
+    return text
+
+
+def completions(text: str) -> list[str]:
+    """The options that what follows the last whole one may become, and the modes after `--mode`."""
+    rest = without(text)
+    if (mode := re.fullmatch(r"--mode\s+(\S*)", rest)) is not None:
+        return [each for each in MODES if each.startswith(mode[1])]
+    return [each for each in NAMES if each.startswith(rest) and rest.startswith("-")]
+
+
+def _checked(hit: str) -> str:
+    if not re.fullmatch(rf"\s*{_HIT_CONDITION}\s*", hit):
+        raise BadLocation(f"`{hit}` is no hit condition: write a number, or one of == >= <= > < % and a number")
+    return hit.strip()
+
+
+def _complaint(text: str) -> str:
+    name = re.split(r"[\s=]", text, maxsplit=1)[0]
+    if name == "--hit":
+        return "`--hit` wants a number, or one of == >= <= > < % and a number: `break --hit '% 2' FILE:LINE`"
+    if name == "--log":
+        return '`--log` wants a text in quotes: `break --log "x is {x}" FILE:LINE`'
+    return f"there is no option `{name}`; there are {', '.join(NAMES)}"

@@ -1,0 +1,55 @@
+"""Exceptions to stop at: the program's, and what the compiler decides."""
+
+from __future__ import annotations
+
+from dynascope.terminal.breakpoints import exception_filters as catching
+from dynascope.terminal.client import RequestFailed
+from dynascope.terminal.commands import command
+from dynascope.terminal.selection import CommandError
+from dynascope.terminal.session import Session
+
+
+@command("catch", usage="[FILTER [CONDITION | off] | none]")
+def catch(session: Session, argument: str) -> None:
+    """Stop at graph breaks, recompiles and other decisions of the compiler, or at exceptions. Without it, list them.
+
+    `catch graphBreak`, `catch recompile my code`, `catch graphBreak GB0059, model.py:36`, `catch specialization off`;
+    `catch none` switches all off. CONDITION: terms between commas, all of which must hold:
+    a registry id (GB0059), `my code` or `library code`, FILE or FILE:LINE, "text of the explanation",
+    `first chance` (graphBreak: as soon as it is raised, even if Dynamo will handle it), and last a Python expression.
+    """
+    if not argument:
+        _list(session)
+        return
+    name, condition = catching.parse(argument)
+    if name == "none":
+        session.catching.switch_all_off()
+    elif name not in (known := [one.filter for one in session.exception_filters()]):
+        raise CommandError(f"there is no filter `{name}`; there are: {', '.join(known) or 'none'}")
+    elif condition == "off":
+        session.catching.switch_off(name)
+    else:
+        session.catching.switch_on(name, condition or None)
+    send_filters(session)
+
+
+def send_filters(session: Session) -> None:
+    """Tell the adapter, if there is one yet, and the user what it refuses. Raises CommandError."""
+    if session.debuggee is None:
+        return
+    try:
+        refused = session.debuggee.set_exception_filters(session.catching)
+    except RequestFailed as error:
+        raise CommandError(str(error)) from error
+    for name, why in refused.items():
+        session.printer.error(f"{name}: {why}")
+
+
+def _list(session: Session) -> None:
+    filters = session.exception_filters()
+    on = session.catching.on(filters)
+    width = max((len(one.filter) for one in filters), default=0)
+    for one in filters:
+        condition = on.get(one.filter)
+        text = f"  {'on ' if one.filter in on else 'off'} {one.filter:{width}}  {one.description or one.label}"
+        session.printer.say(text + (f"  [{condition}]" if condition else ""))
