@@ -34,11 +34,13 @@ def __getattr__(name: str) -> Any:
 
 
 def listen(address: tuple[str, int] = ("127.0.0.1", 0), *, runtime: bool = True) -> tuple[str, int]:
-    """Let a debugger attach to this process; returns the host and port to attach to (port 0: a free one).
+    """Let a debugger attach to this process; return the host and port to attach to (port 0: a free one).
 
-    Whoever connects must know the session's token: that of `DYNASCOPE_TOKEN`, or one left in a file that only this user
-    can read. With `runtime=False` debugpy stays out of the process, and only compiles stop.
-    Raises RuntimeError when this process listens already, OSError when the address cannot be used.
+    A debugger must know the session's token: that of `DYNASCOPE_TOKEN`, else one left in a file that only this user
+    can read; its path is printed on standard error. With `runtime=False` debugpy stays out of the process, and only
+    compiles stop; so it is, with a message, where another debugger uses debugpy in this process already.
+    A process that listens already goes on doing so, and its address is returned.
+    Raises OSError when the address cannot be used.
     """
     from dynascope.agent.startup.listener import listen
 
@@ -71,11 +73,11 @@ def breakpoint() -> None:
 
 def _stop_in_compile(context: Any) -> None:
     """Runs while Dynamo traces; `context` is the `ComptimeContext` of `breakpoint` itself."""
-    from dynascope.agent.startup.bootstrap import current_agent
+    from dynascope.agent.session.current import current_session
 
-    agent = current_agent()
-    if agent is not None:
-        agent.comptime_breakpoint(context)
+    session = current_session()
+    if session is not None:
+        session.comptime_breakpoint(context)
 
 
 def _stop_at_runtime() -> None:
@@ -84,7 +86,7 @@ def _stop_at_runtime() -> None:
     debugpy: Any = sys.modules.get("debugpy")
     if debugpy is not None and not debugpy.is_client_connected():
         debugpy = None
-    if "dynascope.agent.startup.bootstrap" in sys.modules:
+    if "dynascope.agent.session.current" in sys.modules:
         from dynascope.agent.api.breakpoint import reached
 
         reached(sys._getframe(2), debugpy)

@@ -27,6 +27,7 @@ from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.from_agent import BreakpointChanged, Failure, Output, Reply, Stopping
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
 from dynascope.wire.to_agent import (
+    ConfigurationDone,
     Configure,
     Scopes,
     SetBreakpoints,
@@ -66,6 +67,7 @@ class ScriptedSession(Suspension):
         self._replies: dict[int, Reply | Failure] = {}
         self.agent = Agent(self._take, self)
         self.agent.receive(Configure(id=0, just_my_code=just_my_code))
+        self.agent.receive(ConfigurationDone(id=0))
 
     def _take(self, message: Message) -> None:
         match message:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 import torch
+from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.internals.frames.frame_state import named_globals
-from dynascope.agent.stops import stops
 
 from tests.agent.nonperturbation.stopped import Stopped, stop_in
 
@@ -62,7 +62,7 @@ def test_no_garbage_is_collected_while_a_stop_is_read(collects: bool) -> None:
     def collection(phase: str, info: dict[str, int]) -> None:
         frame = sys._getframe(1)
         while frame is not None:
-            looks.extend([phase] if frame.f_code is stops._look.__code__ else [])
+            looks.extend([phase] if frame.f_code is StopInspection.variables.__code__ else [])
             frame = frame.f_back  # type: ignore[assignment]
 
     def look(stop: Stopped) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 import torch
-from dynascope.agent.breakpoints.kinds import line_breakpoints as verification
+from dynascope.agent.breakpoints import line_outlook
+from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
+from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
 
@@ -220,7 +222,7 @@ def test_a_function_that_is_only_not_inlined_is_verified_and_stops():
 
 
 def test_a_breakpoint_that_stops_is_verified_whatever_was_said_of_it(monkeypatch):
-    monkeypatch.setattr(verification, "disabled_because", lambda function: "It is disabled.")
+    monkeypatch.setattr(line_outlook, "disabled_because", lambda function: "It is disabled.")
     session = ScriptedSession()
     assert not session.break_at(HERE, line_of(calls, 1))[0].verified
     verified_at_stop = []
@@ -271,16 +273,13 @@ def test_a_condition_that_does_not_parse_fails_in_words(condition):
 
 def test_the_compilers_own_code_needs_a_setting_to_stop():
     changes = []
-    debugged = verification.Verification(True, changes.append)
-    line = line_of(torch._dynamo.eval_frame.innermost_fn, 5)
-    asked = SetBreakpoints(
-        id=1, path=torch._dynamo.eval_frame.__file__, breakpoints=[SourceBreakpoint(id=1, line=line)]
-    )
-    state = debugged.resolve_lines(asked)[1][0]
+    debugged = LineBreakpoints(True, TracedFunctions(), lambda message: None, changes.append)
+    asked = [SourceBreakpoint(id=1, line=line_of(torch._dynamo.eval_frame.innermost_fn, 5))]
+    state = debugged.set_lines(torch._dynamo.eval_frame.__file__, asked)[0]
     assert not state.verified
     assert '"debugDynamo": true' in str(state.message)
     debugged.compiler_is_debugged = True
-    state = debugged.resolve_lines(asked)[1][0]
+    state = debugged.set_lines(torch._dynamo.eval_frame.__file__, asked)[0]
     assert state.verified
     assert "stops when it runs uncompiled" in str(state.message)
 
@@ -351,7 +350,7 @@ def test_an_error_of_ours_leaves_the_compile_alone(monkeypatch):
 
     session = ScriptedSession()
     session.break_at(HERE, BODY)
-    monkeypatch.setattr(hits.Hits, "at", lambda *arguments: 1 / 0)
+    monkeypatch.setattr(hits.Hits, "that_stop", lambda *arguments: 1 / 0)
     torch._dynamo.reset()
     session.agent.install()
     try:

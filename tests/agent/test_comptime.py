@@ -19,7 +19,7 @@ import pytest
 import torch
 from dynascope import comptime
 from dynascope.agent.internals.comptime import context as comptime_context
-from dynascope.agent.startup import bootstrap
+from dynascope.agent.session import current
 from torch._dynamo import comptime as pytorchs
 from torch._dynamo import convert_frame
 from torch._dynamo.utils import counters
@@ -512,7 +512,7 @@ def stops_here(x: Any) -> Any:
 
 def test_breakpoint_stops_at_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
     session = ScriptedSession()
-    monkeypatch.setattr(bootstrap, "current_agent", lambda: session.agent)
+    monkeypatch.setattr(current, "current_session", lambda: session.agent.session)
     with session.attached():
         torch.compile(stops_here, backend="eager")(torch.ones(2))
     line = stops_here.__code__.co_firstlineno + 2
@@ -529,7 +529,7 @@ def test_breakpoint_without_a_debugger_is_the_interpreters(monkeypatch: pytest.M
 
 def test_the_debug_console_says_what_changes_the_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     session = ScriptedSession()
-    monkeypatch.setattr(bootstrap, "current_agent", lambda: session.agent)
+    monkeypatch.setattr(current, "current_session", lambda: session.agent.session)
     with session.attached():
         torch.compile(with_comptime(breaks, comptime), backend="eager")(torch.ones(2))
     said = [output.output for output in session.outputs if "changes what is compiled" in output.output]

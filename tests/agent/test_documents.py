@@ -23,7 +23,7 @@ def test_a_graph_a_resume_function_and_their_code() -> None:
     session = ScriptedSession()
     with session.attached():
         torch.compile(broken, backend="eager")(torch.ones(3))
-        reading = session.agent.reading
+        reading = session.agent.session.loaded_sources
         texts = {source.name or "": reading.text(source.source_reference or 0).content for source in reading.sources()}
     resume = next(name for name in texts if name.startswith("torch_dynamo_resume_in_broken_at_")).partition(" ")[0]
     assert list(texts) == [
@@ -45,12 +45,12 @@ def test_nothing_of_the_program_is_kept_alive() -> None:
     session = ScriptedSession()
     with session.attached():
         torch.compile(model, backend="eager")(torch.ones(2, 3))
-        names = {source.name for source in session.agent.reading.sources()}
+        names = {source.name for source in session.agent.session.loaded_sources.sources()}
         torch._dynamo.reset()
         del model
         gc.collect()
         assert gone() is None
-        reading = session.agent.reading
+        reading = session.agent.session.loaded_sources
         code = next(source for source in reading.sources() if "bytecode" in (source.name or ""))
         assert "This code is gone" in reading.text(code.source_reference or 0).content
     assert len(names) == 2
@@ -63,7 +63,7 @@ def test_the_oldest_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     with session.attached():
         for size in range(3):
             torch.compile(lambda x, size=size: x + size, backend="eager")(torch.ones(2))
-        reading = session.agent.reading
+        reading = session.agent.session.loaded_sources
         sources = reading.sources()
         oldest = next(source for source in sources if (source.name or "").endswith("graph"))
         assert len(sources) == 4
@@ -76,7 +76,7 @@ def test_modules_that_were_traced() -> None:
     session = ScriptedSession()
     with session.attached():
         torch.compile(lambda x: x + 1, backend="eager")(torch.ones(2))
-        modules = {module.path: module for module in session.agent.reading.modules()}
+        modules = {module.path: module for module in session.agent.session.loaded_sources.modules()}
     here = modules[str(Path(__file__))]
     assert here.is_user_code and here.symbol_status == "traced in 1 compile"
 
@@ -88,10 +88,10 @@ def test_modules_are_there_while_their_first_compile_is_under_way() -> None:
     found: list[tuple[str, str | None]] = []
     session = ScriptedSession()
     session.at_stop = lambda session: found.extend(
-        (each.path, each.symbol_status) for each in session.agent.reading.modules()
+        (each.path, each.symbol_status) for each in session.agent.session.loaded_sources.modules()
     )
     session.break_at(__file__, traced.__code__.co_firstlineno + 1)
     with session.attached():
         torch.compile(traced, backend="eager")(torch.ones(3))
         assert found == [(__file__, "traced in 1 compile")]
-        assert [each.path for each in session.agent.reading.modules()] == [__file__]
+        assert [each.path for each in session.agent.session.loaded_sources.modules()] == [__file__]

@@ -14,7 +14,7 @@ pytest.importorskip("torch")
 from dynascope.wire.dap import BreakpointsBody, StackFrame
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import ResumeCommand, StopReason
-from dynascope.wire.to_agent import Configure, SetExceptionFilters
+from dynascope.wire.to_agent import ConfigurationDone, Configure, SetExceptionFilters
 
 from tests.agent.nonperturbation.capture import run
 from tests.agent.nonperturbation.onlookers import Everywhere, read_everything
@@ -39,6 +39,7 @@ class AtFilters(Everywhere):
     @contextlib.contextmanager
     def looking(self) -> Iterator[Everywhere]:
         self.agent.receive(Configure(id=0, just_my_code=False))
+        self.agent.receive(ConfigurationDone(id=0))
         asked = [
             ExceptionFilter(id=i, filter_id=each, condition=self._condition if each == "graphBreak" else None)
             for i, each in enumerate(FILTERS)

@@ -14,10 +14,11 @@ from dynascope.agent.backward.debugger import BackwardDebugger
 from dynascope.agent.backward.inspection import BackwardInspection
 from dynascope.agent.backward.table import BackwardTable
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.stops import stop as stops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.from_agent import Output
-from dynascope.wire.messages import ResumeCommand, StopReason
+from dynascope.wire.messages import ResumeCommand
 from dynascope.wire.to_agent import Evaluate, Variables
 
 
@@ -47,19 +48,18 @@ class Script:
     def __call__(
         self,
         make_inspection: Callable[..., BackwardInspection],
-        below: types.FrameType | None,
-        reason: StopReason,
-        ids: list[int],
+        frame: types.FrameType | None,
+        reason: stops.Stop,
         description: str,
     ) -> ResumeCommand:
         inspection = make_inspection(itertools.count(1))
         stop = Stop(
             [frame.name for frame in inspection.frames],
             [(frame.source.path if frame.source else None, frame.line) for frame in inspection.frames],
-            reason,
-            ids,
-            below.f_code if below is not None else None,
-            below.f_lineno if below is not None else 0,
+            reason.reason,
+            reason.breakpoint_ids,
+            frame.f_code if frame is not None else None,
+            frame.f_lineno if frame is not None else 0,
         )
         self.stops.append(stop)
         if self.reads:

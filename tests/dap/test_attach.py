@@ -30,6 +30,8 @@ class Running:
             env=adapter_environment(environment),
             start_new_session=True,
         )
+        self.said: list[str] = []
+        """What it has printed so far."""
         _, host, port = self.read_until("listening").split()
         self.connect = {"host": host, "port": int(port)}
 
@@ -37,6 +39,7 @@ class Running:
         output: IO[str] | None = self.process.stdout
         assert output is not None
         for text in output:
+            self.said.append(text)
             if word in text:
                 return text
         raise AssertionError(f"the program ended without saying {word!r}")
@@ -132,6 +135,24 @@ def test_restart_attaches_again_with_the_breakpoints(client: DapClient, run: Cal
     assert client.wait_for_stop().at_compile_time
     client.request("disconnect")
     running.assert_runs_on()
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+@pytest.mark.parametrize("mark", ["traced", "counted"])
+def test_nothing_stops_before_configuration_done(
+    client: DapClient, run: Callable[..., Running], runtime: bool, mark: str
+) -> None:
+    """A client that takes long, or never gets there, must not freeze the program."""
+    running = run()
+    client.initialize()
+    started = client.send("attach", configuration(running, runtime=runtime))
+    client._wait_until_initialized(started)
+    client.set_breakpoints(SERVING, line(SERVING, mark))
+    running.assert_runs_on()
+    running.assert_runs_on()
+    if runtime or mark == "traced":
+        client.request("configurationDone")
+        assert client.wait_for_stop().at_compile_time == (mark == "traced")
 
 
 @pytest.mark.parametrize("runtime", [True, False])

@@ -45,6 +45,13 @@ def test_a_plain_client_connects_and_is_the_only_one(address: str) -> None:
         assert process.wait(10) == 0
 
 
+def test_a_silent_client_does_not_keep_the_port_for_ever() -> None:
+    with listening() as (process, host, port), socket.create_connection((host, port), timeout=90) as silent:
+        assert silent.recv(1) == b""
+        _, stderr = process.communicate(timeout=20)
+        assert process.returncode == 1 and "said nothing for 30 seconds" in stderr
+
+
 def test_http_is_refused() -> None:
     body = b'{"type":"request","seq":1,"command":"initialize","arguments":{"adapterID":"x"}}'
     request = b"POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n" % len(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from dynascope.agent.breakpoints.breakpoint import Breakpoint, Table, names_function, parse_hit_condition
+from dynascope.agent.breakpoints.breakpoint import parse_hit_condition
+from dynascope.agent.breakpoints.function_names import names_function
 from dynascope.agent.program.source_lines import lines_with_code, own_lines
-from dynascope.wire.dap import SourceBreakpoint
 
 SOURCE = '''\
 import os
@@ -146,18 +146,3 @@ def test_the_def_line_is_no_line_of_the_function_unless_its_body_begins_there() 
     assert own_lines(several.__code__) == {first + 1}
     one = lambda x: x + 1  # noqa: E731
     assert own_lines(one.__code__) == {one.__code__.co_firstlineno}
-
-
-def test_a_table_knows_which_code_has_breakpoints() -> None:
-    def here(x: int) -> int:
-        return x
-
-    def there(x: int) -> int:
-        return x
-
-    line = here.__code__.co_firstlineno + 1
-    table = Table().with_file(__file__, [Breakpoint(SourceBreakpoint(id=1, line=line), line)])
-    assert table.has_any_in(here.__code__)
-    assert not table.has_any_in(there.__code__)
-    assert [each.id for each in table.at(here.__code__, line)] == [1]
-    assert table.with_file(__file__, []).is_empty

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from dynascope.dap.agent_channel import pending_looks as looks
+from dynascope.dap.agent_channel import pending_looks
 from dynascope.wire.to_agent import Evaluate, Scopes
 
 
@@ -16,7 +16,7 @@ class Asked:
         self.cancels: list[int] = []
         self.refused: list[int] = []
         self.said: list[str] = []
-        self.looks = looks.Looks(self.cancels.append, lambda id, why: self.refused.append(id))
+        self.looks = pending_looks.Looks(self.cancels.append, lambda id, why: self.refused.append(id))
         self.looks.say = self.said.append
         self.looks.asked(Evaluate(id=1, thread_ident=5, frame_id=9, expression="lock.acquire()", context="repl"))
         self.looks.asked(Scopes(id=2, thread_ident=5, frame_id=9))
@@ -25,13 +25,13 @@ class Asked:
     async def later(self, patience: float) -> None:
         """When everything due by then has happened."""
         passed = asyncio.Event()
-        asyncio.get_running_loop().call_later(patience * looks.PATIENCE, passed.set)
+        asyncio.get_running_loop().call_later(patience * pending_looks.PATIENCE, passed.set)
         await passed.wait()
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "PATIENCE", 0.05)
+    monkeypatch.setattr(pending_looks, "PATIENCE", 0.05)
 
 
 def test_a_command_to_go_on_ends_what_keeps_its_thread_and_hears_of_what_it_cannot_end() -> None:

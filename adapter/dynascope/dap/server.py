@@ -13,7 +13,7 @@ from pathlib import Path
 from dynascope.dap import log
 from dynascope.dap.client.client import Client
 from dynascope.dap.log import logger
-from dynascope.dap.program import process_tree as cleanup
+from dynascope.dap.program import process_tree
 from dynascope.dap.protocol.peer_user import is_another_user
 from dynascope.dap.protocol.transport import Output, Transport, new_reader, no_delay
 from dynascope.dap.serving import Serving
@@ -21,6 +21,9 @@ from dynascope.dap.session import Session
 
 ORDERLY, UNREADABLE = 0, 1
 """Exit codes."""
+
+PATIENCE = 30.0
+"""Seconds that a client which connects has for its first message: it keeps all others out."""
 
 
 class NotLoopback(Exception):
@@ -75,14 +78,14 @@ async def _writer(descriptor: int) -> Output:
     return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
-async def _serve(transport: Transport) -> int:
-    cleanup.adopt_orphans()
+async def _serve(transport: Transport, patience: float | None = None) -> int:
+    process_tree.adopt_orphans()
     session = Session(Client(transport))
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         with contextlib.suppress(NotImplementedError):
             loop.add_signal_handler(number, session.over.set)
-    return ORDERLY if await Serving(session).serve() else UNREADABLE
+    return ORDERLY if await Serving(session, patience).serve() else UNREADABLE
 
 
 def serve_address(host: str, port: int, log_file: Path | None, verbose: bool) -> int:
@@ -110,4 +113,4 @@ async def _listen(host: str, port: int) -> int:
     reader, writer = await clients.get()
     no_delay(writer)
     logger.info("a client connected from %s", writer.get_extra_info("peername"))
-    return await _serve(Transport(reader, writer))
+    return await _serve(Transport(reader, writer), PATIENCE)

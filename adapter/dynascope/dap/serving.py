@@ -20,8 +20,10 @@ from dynascope.dap.session import Session
 class Serving:
     """The client task of a session, and its request tasks."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, patience: float | None = None) -> None:
+        """`patience`: seconds that the client has for its first message; None for a client that started us."""
         self._session = session
+        self._patience = patience
         self._client = session.client
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -43,7 +45,7 @@ class Serving:
 
     async def _read(self) -> bool:
         try:
-            while (body := await self._client.transport.read()) is not None:
+            while (body := await self._next()) is not None:
                 try:
                     message = decode(body)
                 except UnreadableMessage as error:
@@ -57,6 +59,16 @@ class Serving:
             logger.error("the client's messages cannot be read, so the session ends: %s", error)
             return False
         return True
+
+    async def _next(self) -> bytes | None:
+        """Return the client's next message; None at the end. Raises TransportError."""
+        try:
+            async with asyncio.timeout(self._patience):
+                body = await self._client.transport.read()
+        except TimeoutError:
+            raise TransportError(f"the client said nothing for {self._patience:.0f} seconds") from None
+        self._patience = None
+        return body
 
     def _take(self, message: Envelope) -> None:
         match message.type:

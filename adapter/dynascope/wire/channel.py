@@ -72,6 +72,21 @@ def connect(address: str) -> socket.socket:
     raise ValueError(f"an agent address is unix:PATH or tcp:HOST:PORT, not {address!r}")
 
 
+def _send_whole(sock: socket.socket, line: bytes) -> None:
+    """Send all of `line`, whatever a signal's handler raises meanwhile; that is raised afterwards. Raises OSError."""
+    view, sent, interruption = memoryview(line), list[int](), None
+    while (done := sum(sent)) < len(line):
+        try:
+            # what was sent is in the list before a handler can run: one call in C does both
+            sent.extend(map(sock.send, (view[done:],)))
+        except OSError:
+            raise
+        except BaseException as error:
+            interruption = error
+    if interruption is not None:
+        raise interruption
+
+
 class Channel:
     """The agent's end. Any thread may send; one daemon thread reads and calls `on_message`, then `on_close` once."""
 
@@ -84,7 +99,8 @@ class Channel:
     ) -> None:
         """`prepare_thread` sees the reader thread before it starts (to hide it from a debugger, say)."""
         self._socket = sock
-        self._lock = threading.Lock()
+        # reentrant: a signal's handler may run within a send, and send in its turn
+        self._lock = threading.RLock()
         self._on_message = on_message
         self._on_close = on_close
         self._abandoned = False
@@ -101,7 +117,7 @@ class Channel:
         line = encode(message)
         try:
             with self._lock:
-                self._socket.sendall(line)
+                _send_whole(self._socket, line)
         except OSError:
             pass
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from dynascope.wire.dap import DapStruct
 
@@ -10,6 +10,53 @@ FilterId = Literal[
     "graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame", "codegen"
 ]
 """The agent's own filters; every other is debugpy's."""
+
+
+class CompilerFilter(NamedTuple):
+    """What a client and a user are told of one of the agent's own filters."""
+
+    noun: str
+    """"Paused on graph break"."""
+    label: str
+    description: str
+    takes_registry_ids: bool = False
+    """Whether a condition may name ids of PyTorch's registry of graph breaks."""
+
+
+FILTERS: dict[FilterId, CompilerFilter] = {
+    "graphBreak": CompilerFilter(
+        "graph break",
+        "Graph Breaks",
+        "Stop where Dynamo breaks a graph, gives a function up, or (fullgraph=True) raises; "
+        "the frames that led to it are still there.",
+        takes_registry_ids=True,
+    ),
+    "recompile": CompilerFilter(
+        "recompile", "Recompiles", "Stop at the first line of a compile that happens because a guard failed."
+    ),
+    "recompileLimit": CompilerFilter(
+        "recompile limit",
+        "Recompile Limit",
+        "Stop when a function has been compiled too often and is not compiled again.",
+    ),
+    "specialization": CompilerFilter(
+        "specialization", "Specializations", "Stop where a dynamic size or number is fixed to the value it has."
+    ),
+    "backendFailure": CompilerFilter(
+        "backend failure", "Backend Failures", "Stop where the backend has failed on a graph."
+    ),
+    "skippedFrame": CompilerFilter(
+        "skipped frame", "Skipped Frames", "Stop where Dynamo decides to run a function uncompiled."
+    ),
+    "codegen": CompilerFilter(
+        "code generation",
+        "Code Generation",
+        "Stop where a graph has ended, at a graph break or the return, and the bytecode around it is "
+        "generated: what is restored, and how.",
+        takes_registry_ids=True,
+    ),
+}
+"""In the order in which clients list them."""
 
 
 class ExceptionFilter(DapStruct):

@@ -68,6 +68,8 @@ class BreakpointChanged(Message, tag="breakpointChanged"):
     """Dynamo compiled, skipped or will not trace the breakpoint's line: its state is another now."""
 
     breakpoint: Breakpoint
+    never_hit: bool = False
+    """The program is about to exit, and the message is why the breakpoint was never hit."""
 
 
 class SourcesLoaded(Message, tag="sourcesLoaded"):

@@ -34,3 +34,9 @@ class Request(Message):
     """Base of those that are answered."""
 
     id: int
+
+
+class StoppedThreadRequest(Request):
+    """Base of those that are answered on the thread that they are about, while it is stopped."""
+
+    thread_ident: int

@@ -14,7 +14,7 @@ from dynascope.wire.dap import (
     SourceBreakpoint,
 )
 from dynascope.wire.exceptions import ExceptionFilter
-from dynascope.wire.messages import Granularity, Message, Request, ResumeCommand
+from dynascope.wire.messages import Granularity, Message, Request, ResumeCommand, StoppedThreadRequest
 
 
 class Configure(Request, tag="configure"):
@@ -65,14 +65,18 @@ class SetDataBreakpoints(Request, tag="setDataBreakpoints"):
 
 
 class FindDataBreakpoint(Request, tag="dataBreakpointInfo"):
-    """What a data breakpoint could be on. → DataBreakpointInfo
+    """What a data breakpoint could be on, at no stop. → DataBreakpointInfo
 
-    `name` is a row below `variables_reference`, or an expression at `frame_id`; these two are served on the stopped
-    thread. Without either `name` is one that means the same everywhere: `L['x']`, `s0`, `FILE.py:FUNCTION:x`.
+    `name` is one that means the same everywhere: `L['x']`, `s0`, `FILE.py:FUNCTION:x`.
     """
 
     name: str
-    thread_ident: int | None = None
+
+
+class FindDataBreakpointAtStop(StoppedThreadRequest, tag="dataBreakpointInfoAtStop"):
+    """→ DataBreakpointInfo: `name` is a row below `variables_reference`, or an expression at `frame_id`."""
+
+    name: str
     variables_reference: int | None = None
     frame_id: int | None = None
 
@@ -141,31 +145,28 @@ class Threads(Request, tag="threads"):
     """The program's threads, for sessions without debugpy. → ThreadsBody"""
 
 
-class FormatStack(Request, tag="formatStack"):
-    """→ FormattedStackBody; served on the stopped thread. `hex` is DAP's valueFormat."""
+class FormatStack(StoppedThreadRequest, tag="formatStack"):
+    """→ FormattedStackBody. `hex` is DAP's valueFormat."""
 
-    thread_ident: int
     parameters: bool = True
     include_all: bool = False
     """The frames, too, that a stack without debugpy leaves out: of libraries, and of Dynamo."""
     hex: bool = False
 
 
-class Scopes(Request, tag="scopes"):
-    """→ ScopesBody; served on the stopped thread."""
+class Scopes(StoppedThreadRequest, tag="scopes"):
+    """→ ScopesBody."""
 
-    thread_ident: int
     frame_id: int
 
 
-class Variables(Request, tag="variables"):
-    """→ VariablesBody; served on the stopped thread. `start`/`count` page; `hex` is DAP's valueFormat.
+class Variables(StoppedThreadRequest, tag="variables"):
+    """→ VariablesBody. `start`/`count` page; `hex` is DAP's valueFormat.
 
     `in_parts`: a client that cannot page asks for all; many rows then come below rows of ranges. `prefix`: only named
     rows that begin so, for completions, and most of them without their value.
     """
 
-    thread_ident: int
     variables_reference: int
     filter: Literal["indexed", "named"] | None = None
     start: int | None = None
@@ -175,10 +176,9 @@ class Variables(Request, tag="variables"):
     prefix: str | None = None
 
 
-class FindStepInTargets(Request, tag="stepInTargets"):
-    """→ StepInTargetsBody; served on the stopped thread."""
+class FindStepInTargets(StoppedThreadRequest, tag="stepInTargets"):
+    """→ StepInTargetsBody."""
 
-    thread_ident: int
     frame_id: int
 
 
@@ -191,10 +191,9 @@ class Disassemble(Request, tag="disassemble"):
     instruction_offset: int = 0
 
 
-class Evaluate(Request, tag="evaluate"):
-    """→ EvaluateResult; served on the stopped thread, on fakes, changing nothing."""
+class Evaluate(StoppedThreadRequest, tag="evaluate"):
+    """→ EvaluateResult, on fakes, changing nothing."""
 
-    thread_ident: int
     frame_id: int
     expression: str
     context: str = "repl"
@@ -215,10 +214,9 @@ class SourceText(Request, tag="source"):
     source_reference: int
 
 
-class Locations(Request, tag="locations"):
-    """→ LocationsBody; served on the stopped thread. `location_reference` is one of a variable's."""
+class Locations(StoppedThreadRequest, tag="locations"):
+    """→ LocationsBody. `location_reference` is one of a variable's."""
 
-    thread_ident: int
     location_reference: int
 
 
@@ -268,6 +266,7 @@ ToAgent: TypeAlias = (
     | FindBreakpointLocations
     | SetDataBreakpoints
     | FindDataBreakpoint
+    | FindDataBreakpointAtStop
     | SetExceptionFilters
     | ConfigurationDone
     | Acknowledge

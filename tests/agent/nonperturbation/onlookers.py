@@ -28,6 +28,7 @@ from dynascope.wire.dap import (
 from dynascope.wire.from_agent import Failure, Output, Reply, Stopping
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
 from dynascope.wire.to_agent import (
+    ConfigurationDone,
     Configure,
     Disassemble,
     Evaluate,
@@ -88,6 +89,7 @@ class Everywhere(Suspension):
     @contextlib.contextmanager
     def looking(self) -> Iterator[Everywhere]:
         self.agent.receive(Configure(id=0, just_my_code=False, stop_on_entry=True))
+        self.agent.receive(ConfigurationDone(id=0))
         self.agent.install()
         try:
             yield self
@@ -144,7 +146,7 @@ def _read_graph(session: Everywhere, reference: int) -> None:
     body = session.ask(SourceText(id=4, source_reference=reference), SourceBody)
     if body is None or "def forward" not in body.content:
         raise AssertionError("the graph so far could not be read")
-    for source in session.agent.reading.sources()[:4]:
+    for source in session.agent.session.loaded_sources.sources()[:4]:
         session.ask(SourceText(id=4, source_reference=source.source_reference or 0), SourceBody)
 
 

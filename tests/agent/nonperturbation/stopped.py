@@ -27,7 +27,16 @@ from dynascope.wire.dap import (
 )
 from dynascope.wire.from_agent import Failure, Reply, Stopping
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
-from dynascope.wire.to_agent import Configure, Evaluate, FormatStack, Locations, Scopes, SetBreakpoints, Variables
+from dynascope.wire.to_agent import (
+    ConfigurationDone,
+    Configure,
+    Evaluate,
+    FormatStack,
+    Locations,
+    Scopes,
+    SetBreakpoints,
+    Variables,
+)
 
 
 class Refused(Exception):
@@ -45,6 +54,7 @@ class Stopped(Suspension):
         self.stops = 0
         self.agent = Agent(self._receive, self)
         self.agent.receive(Configure(id=0))
+        self.agent.receive(ConfigurationDone(id=0))
 
     def _receive(self, message: Message) -> None:
         if isinstance(message, (Reply, Failure)):

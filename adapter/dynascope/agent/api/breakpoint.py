@@ -6,7 +6,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals.isolation.containment import refuse, refuse_if_contained
-from dynascope.agent.startup.bootstrap import current_agent
+from dynascope.agent.session.current import current_session
 from dynascope.wire.from_agent import Output
 
 _BREAKPOINT = "dynascope.breakpoint()"
@@ -19,11 +19,11 @@ def reached(frame: types.FrameType, debugpy: Any | None) -> None:
 
     Raises ActRefused in an expression at a stop, where debugpy would take the thread out of it.
     """
-    agent = current_agent()
-    if agent is None:
+    session = current_session()
+    if session is None:
         return
     refuse_if_contained(_BREAKPOINT)
-    suspension = agent.suspension
+    suspension = session.suspension
     if suspension.is_stopped(suspension.thread_id()):
         refuse(_BREAKPOINT)
     place = frame.f_code.co_filename, frame.f_lineno
@@ -33,4 +33,4 @@ def reached(frame: types.FrameType, debugpy: Any | None) -> None:
             f"{place[0]}:{place[1]}: {_BREAKPOINT} does not stop here, where the program runs: this session debugs the "
             "compile time alone (`runtime` is false).\n"
         )
-        agent.tell(Output(category="console", output=why, path=place[0], line=place[1]))
+        session.send(Output(category="console", output=why, path=place[0], line=place[1]))

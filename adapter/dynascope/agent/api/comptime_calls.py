@@ -123,22 +123,22 @@ def _with_defaults(made: NestedFunction, context: ComptimeContext, effects: Side
 
 def _stop(ctx: ComptimeContext) -> None:
     """Stop the debugger; without one the interpreter's `breakpoint()`, where `ctx` is at hand, as in PyTorch's."""
-    from dynascope.agent.startup.bootstrap import current_agent
+    from dynascope.agent.session.current import current_session
 
-    agent = current_agent()
-    if agent is not None:
-        agent.comptime_breakpoint(ctx)
+    session = current_session()
+    if session is not None:
+        session.comptime_breakpoint(ctx)
     else:
         builtins.breakpoint()
 
 
 def _tell(translator: Any, name: str) -> None:
     """In the debug console: the program has changed its compile."""
-    from dynascope.agent.startup.bootstrap import current_agent
+    from dynascope.agent.session.current import current_session
 
-    agent = current_agent()
-    if agent is not None:
+    session = current_session()
+    if session is not None:
         text = f"comptime.{name} changes what is compiled, as the program asks.\n"
-        agent.tell(
+        session.send(
             Output(category="console", output=text, path=code_of(translator).co_filename, line=line_of(translator))
         )

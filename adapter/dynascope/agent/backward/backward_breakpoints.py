@@ -1,99 +1,93 @@
-"""The backward's half of a session: files its breakpoints, and makes the debugger of it once Dynamo is there.
-
-Imports no torch itself: a program's torch is not ours to import.
-"""
+"""Breakpoints in the backward: at lines with mode `backward`, and by the names of its parts (`table`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
-
-import msgspec
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from dynascope.agent.backward.never_hit import NeverHit
 from dynascope.agent.backward.runtime.compiled_autograd_switch import CompiledAutograd
-from dynascope.agent.backward.table import MODE, BackwardTable, names_backward
-from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.backward.table import BY_NAME, BackwardTable, names_backward
+from dynascope.agent.breakpoints import placement
+from dynascope.agent.breakpoints.kind import LineKind, Named, NamedKind, PlacedBreakpoint
+from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.program.import_hooks import when_imported
-from dynascope.agent.program.source_lines import lines_with_code
-from dynascope.agent.program.user_code import real_path
+from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import Source, SourceBreakpoint
+from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.messages import Message
-from dynascope.wire.to_agent import Configure, SetBreakpoints
+from dynascope.wire.to_agent import Configure
 
 if TYPE_CHECKING:
     from dynascope.agent.backward.captures.forward_lines import ForwardLines
-    from dynascope.agent.backward.debugger import BackwardDebugger, Holder
+    from dynascope.agent.backward.debugger import BackwardDebugger
+    from dynascope.agent.tracing.hook import Hook
 
 _AT_NODES = (
     "Stops in the backward, where compiled autograd captures the nodes that this line makes from now on, "
     "outside of code under torch.compile."
 )
-_NO_CODE = "There is no code on this line or below it."
 
 
-class BackwardHalf:
-    """One per agent; everything but `begin` is called on the channel's thread."""
+class BackwardBreakpoints(LineKind, NamedKind):
+    """One for each agent; set on the channel's thread."""
 
-    def __init__(
-        self,
-        hold: Holder,
-        suspension: Suspension,
-        send: Callable[[Message], None],
-        step_into_compile: Callable[[], None] = lambda: None,
-    ) -> None:
+    mode = "backward"
+
+    def __init__(self, stops: CompileStops, suspension: Suspension, send: Callable[[Message], None]) -> None:
+        self._stops = stops
+        self._suspension = suspension
+        self._send = send
         self._never_hit = NeverHit(send)
-        self._make: Callable[[], BackwardDebugger] = lambda: _debugger(
-            hold, suspension, send, step_into_compile, self._never_hit.captured
-        )
-        self._setting = CompiledAutograd(send)
+        self._switch = CompiledAutograd(send)
         self._table = BackwardTable()
         self._forward_lines: ForwardLines | None = None
         self._torch_not_yet_imported: Callable[[], None] = lambda: None
         self.debugger: BackwardDebugger | None = None
 
     def configure(self, settings: Configure) -> None:
+        """Take the session's settings over."""
         if settings.compiled_autograd is not None:
-            self._setting.begin(settings.compiled_autograd)
+            self._switch.begin(settings.compiled_autograd)
 
-    def begin(self) -> None:
-        """torch._dynamo is imported."""
-        self.debugger = self._make()
+    def attach(self, hook: Hook) -> None:
+        from dynascope.agent.backward.debugger import BackwardDebugger
+
+        step_into = hook.step_into_next_compile
+        self.debugger = BackwardDebugger(
+            self._stops.wait, self._suspension, self._send, step_into, self._never_hit.captured
+        )
         self.debugger.table = self._table
 
-    def end(self) -> None:
-        self._setting.end()
+    def detach(self) -> None:
+        self._switch.end()
         self._use(BackwardTable())
         debugger, self.debugger = self.debugger, None
         if debugger is not None:
             debugger.remove()
 
-    def why_never_hit(self) -> list[BreakpointState]:
-        """The program is about to end: the states of breakpoints that never stopped in a backward, with the reason."""
+    def never_hit(self) -> Iterable[BreakpointState]:
         return self._never_hit.at_exit(self._table)
 
-    def take_lines(self, message: SetBreakpoints) -> tuple[SetBreakpoints, list[BreakpointState | None]]:
-        """Take the breakpoints with mode `backward` out of a request.
+    # ---- lines
 
-        Returns the request without them, and for each breakpoint of the whole its answer, None if it was not ours.
-        """
-        path = real_path(message.path)
-        answers: list[BreakpointState | None] = []
-        made: list[Breakpoint] = []
-        for asked in message.breakpoints:
-            answer = _line_answer(path, asked) if asked.mode == MODE else None
-            answers.append(answer)
-            if answer is not None and answer.reason != "failed":
-                made.append(Breakpoint(asked, answer.line))
-        self._use(self._table.with_file(path, made))
-        others = [asked for asked in message.breakpoints if asked.mode != MODE]
-        return msgspec.structs.replace(message, breakpoints=others), answers
+    def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
+        return placement.placed(asked.id, _AT_NODES, where)
 
-    def take_names(self, made: Sequence[tuple[str, Breakpoint]]) -> None:
-        """Function breakpoints serve both halves."""
-        self._use(self._table.with_names(list(made)))
+    def use(self, path: str, rows: Sequence[PlacedBreakpoint]) -> None:
+        self._use(self._table.with_file(path, [row.breakpoint for row in rows]))
+
+    # ---- names
+
+    def owns(self, name: str) -> bool:
+        return names_backward(name)
+
+    def message_about(self, name: str) -> str | None:
+        return BY_NAME if names_backward(name) else None
+
+    def set_names(self, named: Sequence[Named]) -> None:
+        self._use(self._table.with_names(list(named)))
 
     def _use(self, table: BackwardTable) -> None:
         self._table = table
@@ -117,29 +111,3 @@ class BackwardHalf:
 
         self._forward_lines = ForwardLines()
         self._forward_lines.want(self._wants_lines())
-
-
-def _line_answer(path: str, asked: SourceBreakpoint) -> BreakpointState:
-    state = BreakpointState(id=asked.id, verified=True, line=asked.line, message=_AT_NODES, source=Source(path=path))
-    problem = None
-    try:
-        Breakpoint(asked, None)
-    except ValueError as error:
-        problem = str(error)
-    lines = lines_with_code(path)
-    line = asked.line if lines is None else lines.line_for(asked.line)
-    if line is None:
-        problem = problem or _NO_CODE
-    if problem is not None or line is None:
-        state.verified, state.message, state.reason = False, problem, "failed"
-        return state
-    if line != asked.line:
-        state.line = line
-        state.message = f"Line {asked.line} has no code: moved to line {line}. {_AT_NODES}"
-    return state
-
-
-def _debugger(hold: Any, suspension: Suspension, send: Any, step_into_compile: Any, captured: Any) -> BackwardDebugger:
-    from dynascope.agent.backward.debugger import BackwardDebugger
-
-    return BackwardDebugger(hold, suspension, send, step_into_compile, captured)

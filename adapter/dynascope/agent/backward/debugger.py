@@ -17,18 +17,21 @@ from typing import Any, Concatenate, ParamSpec, Protocol
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.captures.captures import Captures
 from dynascope.agent.backward.captures.passes import PassRun
-from dynascope.agent.backward.hit_context import BackwardHits
+from dynascope.agent.backward.hit_context import BackwardContext
 from dynascope.agent.backward.inspection import BackwardInspection
-from dynascope.agent.backward.runtime import run_reporter as recorder
+from dynascope.agent.backward.runtime import run_reporter
 from dynascope.agent.backward.runtime.report import BackwardRun
-from dynascope.agent.backward.stop_point import Moment
+from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.backward.table import BackwardTable
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
-from dynascope.agent.inspection.values import captured_graph_files as sources
+from dynascope.agent.breakpoints.hits import Hits
+from dynascope.agent.inspection.values import captured_graph_files
 from dynascope.agent.internals.autograd import captured_graph, compiled_autograd
-from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
+from dynascope.agent.stops.stop import Stop
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.interruption import raise_if_of_program
 from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
@@ -38,15 +41,14 @@ RUN = "runtime_wrapper"
 """What PyTorch calls the function that runs a captured graph, and we the moment before it does."""
 
 
-class Holder(Protocol):
-    """Holds the current thread at a stop: `Stops.hold_inspection`."""
+class Wait(Protocol):
+    """Stops the current thread until it is resumed: `CompileStops.wait`."""
 
     def __call__(
         self,
         make_inspection: Callable[..., Any],
-        below: types.FrameType | None,
-        reason: StopReason,
-        breakpoint_ids: list[int],
+        first_runtime_frame: types.FrameType | None,
+        stop: Stop,
         description: str,
     ) -> ResumeCommand: ...
 
@@ -78,6 +80,7 @@ def contained(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatena
         try:
             method(self, *args, **kwargs)
         except Exception:
+            raise_if_of_program()
             self.report(traceback.format_exc())
 
     return run
@@ -88,7 +91,7 @@ class BackwardDebugger:
 
     def __init__(
         self,
-        hold: Holder,
+        wait: Wait,
         suspension: Suspension,
         send: Callable[[Message], None],
         step_into_compile: Callable[[], None] = lambda: None,
@@ -98,17 +101,17 @@ class BackwardDebugger:
         `captured`: a capture is over, with the breakpoints that were at work.
         """
         self._captured = captured
-        self._hold = hold
+        self._wait = wait
         self._step_into_compile = step_into_compile
         self._suspension = suspension
         self._send = send
-        self._hits = BackwardHits(send)
+        self._hits = Hits(send)
         self._captures = Captures()
         self._threads: dict[int, _Thread] = {}
         self._table = BackwardTable()
         self.enabled = True
         compiled_autograd.observe(self)
-        self._recorder = recorder.hold()
+        self._recorder = run_reporter.hold()
 
     @property
     def table(self) -> BackwardTable:
@@ -126,7 +129,7 @@ class BackwardDebugger:
         self.enabled = False
         compiled_autograd.unobserve(self)
         self._recorder.discard(self._report_run)
-        recorder.release()
+        run_reporter.release()
 
     def report(self, trace: str) -> None:
         text = f"dynascope failed while a backward was captured; the capture goes on.\n{trace}"
@@ -158,14 +161,14 @@ class BackwardDebugger:
             return
         if thread.mode is Mode.RUN and self.table.is_empty and not self._suspension.pause_requested():
             return
-        class_name = autograd_graph.function_name(function)
+        class_name = autograd_nodes.function_name(function)
         if class_name is not None:
             thread.live.functions[index] = class_name
         found = self.table.at_node(index, name, class_name)
         if self.table.lines:
             for frame in thread.live.made_at(index)[:1]:
                 found += self.table.at_line(frame)
-        self._stop_if_wanted(thread, Moment("node", index), found)
+        self._stop_if_wanted(thread, StopPoint("node", index), found)
 
     @contained
     def hook_called(self, compiler: Compiler, kind: str, hook: int) -> None:
@@ -177,7 +180,7 @@ class BackwardDebugger:
             return
         place = thread.live.place_of_hook(lifted)
         found = self.table.at_hook(kind, place.name if place is not None else None)
-        self._stop_if_wanted(thread, Moment("hook", lifted.node_call, hook=lifted), found)
+        self._stop_if_wanted(thread, StopPoint("hook", lifted.node_call, hook=lifted), found)
 
     @contained
     def pass_begins(self, compiler: Compiler, name: str) -> None:
@@ -200,14 +203,14 @@ class BackwardDebugger:
         before, thread.before = thread.before, ()
         after = captured_graph.node_names(thread.live.graph)
         thread.live.passes.append(PassRun(name, before, after, result))
-        self._stop_if_wanted(thread, Moment("pass", pass_name=name), self.table.at_pass(name))
+        self._stop_if_wanted(thread, StopPoint("pass", pass_name=name), self.table.at_pass(name))
 
     @contained
     def graph_made(self, compiler: Compiler, module: Any) -> None:
         thread = self._threads.get(threading.get_ident())
         if thread is not None and thread.live is not None and self.enabled:
             thread.live.graph_is_done()
-            sources.captured.add(module, thread.live.capture)
+            captured_graph_files.captured.add(module, thread.live.capture)
 
     @contained
     def capture_ends(self, compiler: Compiler, failed: bool) -> None:
@@ -229,7 +232,7 @@ class BackwardDebugger:
         token = self._suspension.compile_begins() if self.enabled else None
         try:
             if self.enabled:
-                self._stop_if_wanted(thread, Moment("run", pass_name=RUN), self.table.at_pass(RUN))
+                self._stop_if_wanted(thread, StopPoint("run", pass_name=RUN), self.table.at_pass(RUN))
         finally:
             self._suspension.compile_ends(token)
             self._finish(thread)
@@ -253,32 +256,31 @@ class BackwardDebugger:
             if mode is Mode.INTO:
                 self._step_into_compile()
 
-    def _stop_if_wanted(self, thread: _Thread, moment: Moment, found: Sequence[Breakpoint]) -> None:
-        hits = self._hits.at(found, thread.live, moment) if thread.live is not None else []
+    def _stop_if_wanted(self, thread: _Thread, point: StopPoint, found: Sequence[Breakpoint]) -> None:
+        hits = self._hits.that_stop(found, BackwardContext(thread.live, point)) if thread.live is not None else []
         if hits:
             by_name = all(isinstance(each.asked, FunctionBreakpoint) for each in hits)
-            self._stop(thread, moment, "function breakpoint" if by_name else "breakpoint", [each.id for each in hits])
+            self._stop(thread, point, "function breakpoint" if by_name else "breakpoint", [each.id for each in hits])
         elif self._suspension.pause_requested():
-            self._stop(thread, moment, "pause", [])
-        elif _ends_step(thread.mode, moment):
-            self._stop(thread, moment, "step", [])
+            self._stop(thread, point, "pause", [])
+        elif _ends_step(thread.mode, point):
+            self._stop(thread, point, "step", [])
 
-    def _stop(self, thread: _Thread, moment: Moment, reason: StopReason, ids: list[int]) -> None:
+    def _stop(self, thread: _Thread, point: StopPoint, reason: StopReason, ids: list[int]) -> None:
         live = thread.live
         assert live is not None
         with captured_graph.set_aside():
-            command = self._hold(
-                functools.partial(BackwardInspection, live, moment), live.caller, reason, ids, "Paused in a backward"
-            )
+            make_inspection = functools.partial(BackwardInspection, live, point)
+            command = self._wait(make_inspection, live.caller, Stop(reason, ids), "Paused in a backward")
         thread.mode = {
             "continue": Mode.RUN,
             "stepIn": Mode.INTO,
             "next": Mode.OVER,
-            "stepOut": Mode.OUT if moment.node_call is not None else Mode.LEAVE,
+            "stepOut": Mode.OUT if point.node_call is not None else Mode.LEAVE,
         }[command]
 
 
-def _ends_step(mode: Mode, moment: Moment) -> bool:
+def _ends_step(mode: Mode, point: StopPoint) -> bool:
     if mode is Mode.OUT:
-        return moment.node_call is None
-    return mode is Mode.INTO or (mode is Mode.OVER and not moment.is_detail)
+        return point.node_call is None
+    return mode is Mode.INTO or (mode is Mode.OVER and not point.is_detail)

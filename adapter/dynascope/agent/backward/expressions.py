@@ -15,11 +15,11 @@ from typing import Any
 import torch
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
-from dynascope.agent.backward.stop_point import Moment
+from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.breakpoints.conditions import fill
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.errors import EvaluationError
-from dynascope.agent.inspection.values.rows import Look, Row
+from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.text import write_as
 from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.isolation.containment import ActRefused
@@ -61,50 +61,50 @@ class TensorFacts:
         return f"{dtype_text(self.dtype)}[{', '.join(map(str, self.shape))}]{place}"
 
 
-write_as(TensorFacts, lambda value, look, depth: repr(value))
+write_as(TensorFacts, lambda value, options, depth: repr(value))
 
-NAMES: dict[str, Callable[[LiveCapture, Moment], Any]] = {
-    "capture": lambda live, moment: live.capture.compile_id,
-    "node_call": lambda live, moment: moment.node_call,
-    "name": lambda live, moment: _name(live, moment),
-    "function": lambda live, moment: _function(live, moment),
-    "hook": lambda live, moment: moment.hook.kind if moment.kind == "hook" else None,
-    "pass_name": lambda live, moment: moment.pass_name,
-    "gradients": lambda live, moment: [facts_of(each) for each in _gradients(live, moment)],
-    "inputs": lambda live, moment: [facts_of(each) for each in live.inputs],
-    "sizes": lambda live, moment: [hint_of(each) for each in live.sizes],
-    "scalars": lambda live, moment: [hint_of(each) for each in live.scalars],
-    "nodes": lambda live, moment: len(live.graph.nodes) if live.graph is not None else 0,
-    "reasons": lambda live, moment: live.reasons(),
+NAMES: dict[str, Callable[[LiveCapture, StopPoint], Any]] = {
+    "capture": lambda live, point: live.capture.compile_id,
+    "node_call": lambda live, point: point.node_call,
+    "name": lambda live, point: _name(live, point),
+    "function": lambda live, point: _function(live, point),
+    "hook": lambda live, point: point.hook.kind if point.kind == "hook" else None,
+    "pass_name": lambda live, point: point.pass_name,
+    "gradients": lambda live, point: [facts_of(each) for each in _gradients(live, point)],
+    "inputs": lambda live, point: [facts_of(each) for each in live.inputs],
+    "sizes": lambda live, point: [hint_of(each) for each in live.sizes],
+    "scalars": lambda live, point: [hint_of(each) for each in live.scalars],
+    "nodes": lambda live, point: len(live.graph.nodes) if live.graph is not None else 0,
+    "reasons": lambda live, point: live.reasons(),
 }
 """What an expression may use, beside the names of the program's frame that called the backward."""
 
 
-def holds(expression: str, live: LiveCapture, moment: Moment) -> bool:
+def holds(expression: str, live: LiveCapture, point: StopPoint) -> bool:
     """Whether a condition is true here; raises EvaluationError when it has no answer."""
-    return bool(_value(expression, live, moment))
+    return bool(_value(expression, live, point))
 
 
-def log_text(template: str, live: LiveCapture, moment: Moment) -> str:
+def log_text(template: str, live: LiveCapture, point: StopPoint) -> str:
     """A DAP logMessage with its `{expressions}` filled in; one without a value shows why."""
 
     def text_of(expression: str) -> str:
-        value = _value(expression, live, moment)
-        return value if type(value) is str else _shown(value, Look(None)).value
+        value = _value(expression, live, point)
+        return value if type(value) is str else _shown(value, ViewOptions(None)).value
 
-    return fill(template, text_of, lambda expression: _value(expression, live, moment))
+    return fill(template, text_of, lambda expression: _value(expression, live, point))
 
 
-def row(expression: str, live: LiveCapture, moment: Moment, look: Look) -> Row:
+def row(expression: str, live: LiveCapture, point: StopPoint, options: ViewOptions) -> Row:
     """The row to show for an expression; raises EvaluationError."""
-    return _shown(_value(expression, live, moment), look)
+    return _shown(_value(expression, live, point), options)
 
 
-def _shown(value: Any, look: Look) -> Row:
+def _shown(value: Any, options: ViewOptions) -> Row:
     if isinstance(value, TensorFacts):
         return Row("", repr(value), type="tensor")
     with captured_graph.set_aside(), torch._C.DisableTorchFunction():
-        return concrete.row(look, "", value, None)
+        return concrete.row(options, "", value, None)
 
 
 def facts_of(tensor: Any) -> TensorFacts:
@@ -113,7 +113,7 @@ def facts_of(tensor: Any) -> TensorFacts:
     return TensorFacts(shape, tensor.dtype, tensor.device, getattr(tensor, "requires_grad", None))
 
 
-def _value(expression: str, live: LiveCapture, moment: Moment) -> Any:
+def _value(expression: str, live: LiveCapture, point: StopPoint) -> Any:
     try:
         tree = ast.parse(expression.strip(), "<expression>", "eval")
     except (SyntaxError, ValueError) as error:
@@ -125,7 +125,7 @@ def _value(expression: str, live: LiveCapture, moment: Moment) -> Any:
             world: dict[str, Any] = {"torch": torch}
             for name in names:
                 if name in NAMES:
-                    world[name] = NAMES[name](live, moment)
+                    world[name] = NAMES[name](live, point)
                 elif caller is not None and name in caller.f_locals:
                     world[name] = caller.f_locals[name]
                 elif caller is not None and name in caller.f_globals:
@@ -144,17 +144,17 @@ def _value(expression: str, live: LiveCapture, moment: Moment) -> Any:
         raise EvaluationError(f"{type(error).__name__}: {error}{about_facts}") from error
 
 
-def _name(live: LiveCapture, moment: Moment) -> str | None:
-    return live.capture.names.get(moment.node_call) if moment.node_call is not None else None
+def _name(live: LiveCapture, point: StopPoint) -> str | None:
+    return live.capture.names.get(point.node_call) if point.node_call is not None else None
 
 
-def _function(live: LiveCapture, moment: Moment) -> str | None:
+def _function(live: LiveCapture, point: StopPoint) -> str | None:
     """The qualified name of a hook's function, or of a custom Function's class."""
-    if moment.kind == "hook":
-        place = live.place_of_hook(moment.hook)
+    if point.kind == "hook":
+        place = live.place_of_hook(point.hook)
         return place.name if place is not None else None
-    return live.functions.get(moment.node_call) if moment.node_call is not None else None
+    return live.functions.get(point.node_call) if point.node_call is not None else None
 
 
-def _gradients(live: LiveCapture, moment: Moment) -> list[Any]:
-    return live.gradients(moment.node_call) if moment.node_call is not None else []
+def _gradients(live: LiveCapture, point: StopPoint) -> list[Any]:
+    return live.gradients(point.node_call) if point.node_call is not None else []

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.backward.table import BY_NAME, BackwardTable, names_backward, node_call_named
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
-from dynascope.agent.breakpoints.never_hit import NEVER_HIT, what_kept
+from dynascope.agent.breakpoints.never_hit import why_not_stopped
 from dynascope.agent.internals.autograd.compiled_autograd import HOOK_KINDS
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.from_agent import BreakpointChanged
@@ -56,12 +56,12 @@ class NeverHit:
         """The states of those that never stopped, with the reason."""
         with self._lock:
             named = [
-                BreakpointState(id=each.id, verified=True, message=f"{NEVER_HIT} {why}")
+                BreakpointState(id=each.id, verified=True, message=why)
                 for pattern, each in table.names
                 if names_backward(pattern) and (why := self._why(each, self._missing(pattern)))
             ]
             at_lines = [
-                BreakpointState(id=each.id, verified=True, line=each.line, message=f"{NEVER_HIT} {why}")
+                BreakpointState(id=each.id, verified=True, line=each.line, message=why)
                 for lines in table.lines.values()
                 for at in lines.values()
                 for each in at
@@ -74,7 +74,7 @@ class NeverHit:
             return None
         if not self._captures:
             return _NOT_CAPTURED
-        return what_kept(breakpoint, "A backward") if breakpoint.reached else unreached
+        return why_not_stopped(breakpoint, "A backward") if breakpoint.reached else unreached
 
     def _missing(self, pattern: str) -> str:
         if node_call_named(pattern) is not None:

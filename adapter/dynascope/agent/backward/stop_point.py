@@ -1,4 +1,4 @@
-"""The moments of a backward at which it can stop."""
+"""The points of a backward at which it can stop."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class StopPoint:
     """`node`: the engine is about to call it. `hook`: the call of one was put into the graph. `pass`: one has just run.
 
-    `run`: the graph is captured and compiled, and about to run with real tensors. `node_call` is None behind the last
+    `run`: the graph is captured and compiled, and about to run with real tensors. `node_call` is None after the last
     node.
     """
 

@@ -16,11 +16,11 @@ import fnmatch
 import re
 from collections.abc import Iterable, Sequence
 
-from dynascope.agent.breakpoints.breakpoint import Breakpoint, names_function
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.function_names import names_function
 from dynascope.agent.internals.autograd.nodes import ForwardFrame
 from dynascope.agent.program.user_code import real_path
 
-MODE = "backward"
 _OF_BACKWARD = re.compile(
     r"(?i:nodecall\s+\d+)|.*Backward.*|.*\.backward|(torch::autograd::)?(AccumulateGrad|GraphRoot|CopySlices)"
     r"|(cpp_)?tensor_pre_hook|pre_hook|post_hook|post_acc_grad_hook|unpack_hook|dce|runtime_wrapper"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import types
 import weakref
+from collections.abc import Sequence
 
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
@@ -17,7 +18,7 @@ class CompiledRoots:
         self._lock = threading.Lock()
         self._by_function: dict[FunctionKey, dict[int, weakref.ref[types.CodeType]]] = {}
 
-    def note(self, traced: list[types.CodeType]) -> None:
+    def note(self, traced: Sequence[types.CodeType]) -> None:
         """Dynamo has compiled the first of these, into which it inlined the others."""
         with self._lock:
             for code in traced:

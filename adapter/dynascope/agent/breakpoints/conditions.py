@@ -15,13 +15,13 @@ from dynascope.wire.log_messages import Expression, pieces
 
 __all__ = ["EvaluationError", "condition_holds", "fill", "format_log_message"]
 
-Given = Mapping[str, Callable[[Any], Any]]
-"""Names that a condition may use beside those of the frame: each is made from the evaluation's `Shadow`."""
+AddedNames = Mapping[str, Callable[[Any], Any]]
+"""Names that a condition may use, besides those of the frame: each is made from the evaluation's `Shadow`."""
 
 
-def condition_holds(expression: str, translator: Any, given: Given | None = None) -> bool:
+def condition_holds(expression: str, translator: Any, names: AddedNames | None = None) -> bool:
     """Whether a breakpoint's condition is true here; raises EvaluationError when it cannot be known at compile time."""
-    value = Console(Names(translator), given).value(expression)
+    value = Console(Names(translator), names).value(expression)
     try:
         with torch._C.DisableTorchFunction():
             return bool(value)
@@ -34,9 +34,9 @@ def condition_holds(expression: str, translator: Any, given: Given | None = None
 def format_log_message(template: str, translator: Any) -> str:
     """A DAP logMessage with its `{expressions}` filled in; one without a value shows why. `{{` is a brace."""
     names = Names(translator)
-    console, look = Console(names), names.look()
+    console, options = Console(names), names.options()
 
-    return fill(template, lambda expression: console.row(expression, "watch", look).value, console.value)
+    return fill(template, lambda expression: console.row(expression, "watch", options).value, console.value)
 
 
 def fill(template: str, text_of: Callable[[str], str], value_of: Callable[[str], Any]) -> str:

@@ -2,42 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
 from dynascope.agent.breakpoints.breakpoint import Asked, Breakpoint
 
+Made = TypeVar("Made", bound=Breakpoint)
+
 _at_work: dict[int, Breakpoint] = {}
+"""By id, for the whole process: debugpy counts through `stops`, which finds a breakpoint by its id alone."""
 
 
-def at_work(asked: Asked, line: int | None) -> Breakpoint:
-    """The breakpoint that was asked for; one that is as before keeps its counts. Raises ValueError with a sentence."""
-    known = _at_work.get(asked.id)
-    if known is None or known.asked != asked or known.line != line:
-        known = _at_work[asked.id] = Breakpoint(asked, line)
-    return known
+@overload
+def at_work(asked: Asked, line: int | None) -> Breakpoint: ...
+@overload
+def at_work(asked: Asked, line: None, make: Callable[[Any, None], Made]) -> Made: ...
+def at_work(asked: Asked, line: int | None, make: Callable[[Any, Any], Any] = Breakpoint) -> Any:
+    """Return the breakpoint of a request; one that is as before is reused, with its counts.
+
+    `make` makes a new one. Raises ValueError with a sentence for the user.
+    """
+    before = _at_work.get(asked.id)
+    if before is None or before.asked != asked or before.line != line:
+        before = _at_work[asked.id] = make(asked, line)
+    return before
 
 
-def stops(id: int) -> bool:
+def stops(breakpoint_id: int) -> bool:
     """Count a hit in the running program; whether it stops there. debugpy evaluates it (`wire.counting.counted`)."""
-    breakpoint = _at_work.get(id)
+    breakpoint = _at_work.get(breakpoint_id)
     return breakpoint is None or breakpoint.counts()
 
 
-def problem_with(asked: Asked) -> str | None:
-    """Why its condition or hit condition means nothing, in a sentence."""
-    try:
-        Breakpoint(asked, None)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
 def with_what_counts(message: str | None, asked: Asked, runs_are_debugged: bool) -> str | None:
-    """The message beside a breakpoint, with what its hit condition counts, if it has one."""
+    """Return a breakpoint's message with what its hit condition counts, if it has one."""
     if not asked.hit_condition:
         return message
     too = ", and when it runs uncompiled" if runs_are_debugged else ""
     return f"{message or ''} Its hits count over all compiles{too}.".lstrip()
 
 
-def forget() -> None:
-    """Another session begins, which numbers its breakpoints anew."""
+def begin_session() -> None:
+    """Forget every breakpoint: another session numbers its own anew."""
     _at_work.clear()

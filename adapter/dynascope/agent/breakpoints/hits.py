@@ -1,66 +1,104 @@
-"""Which breakpoints a line hits: conditions, counts, and logpoints, which write instead of stopping."""
+"""Which breakpoints stop where they are reached: conditions, counts, and logpoints, which write instead of stopping."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from dynascope.agent.breakpoints import conditions as evaluation
-from dynascope.agent.breakpoints.breakpoint import Breakpoint, Table
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.internals.frames.translators import Translator, code_of, line_of
-from dynascope.agent.tracing.activation import Activation
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
+if TYPE_CHECKING:
+    from dynascope.agent.breakpoints.conditions import AddedNames
+
+
+class HitContext(Protocol):
+    """Where a breakpoint is reached: evaluates its condition and its log message."""
+
+    where: str
+    """For the user: "at compile time"."""
+
+    @property
+    def location(self) -> tuple[str | None, int | None]:
+        """The path and line to show with a message."""
+
+    def holds(self, expression: str) -> bool:
+        """Whether a condition is true. Raises EvaluationError when it has no answer here."""
+
+    def log_text(self, template: str) -> str:
+        """Return a log message with its `{expressions}` filled in. Raises EvaluationError."""
+
+
+class TracedFrame:
+    """A frame that Dynamo traces."""
+
+    where = "at compile time"
+
+    def __init__(self, translator: Translator, names: AddedNames | None = None) -> None:
+        """`names` are added to those of the frame."""
+        self._translator = translator
+        self._names = names
+
+    @property
+    def location(self) -> tuple[str | None, int | None]:
+        return code_of(self._translator).co_filename, line_of(self._translator)
+
+    def holds(self, expression: str) -> bool:
+        from dynascope.agent.breakpoints.conditions import condition_holds  # imports torch
+
+        return condition_holds(expression, self._translator, self._names)
+
+    def log_text(self, template: str) -> str:
+        from dynascope.agent.breakpoints.conditions import format_log_message
+
+        return format_log_message(template, self._translator)
+
 
 class Hits:
-    """Asked on the compiling thread, once for each time that control reaches a line."""
+    """Asked on the stopping thread, once for each time that a breakpoint is reached."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
         """`send` takes what logpoints write, and why a condition has no answer."""
         self._send = send
+        self._without_answer: set[tuple[int, str]] = set()
 
-    def at(self, table: Table, activation: Activation, line: int, enters_function: bool) -> list[Breakpoint]:
-        """Those that stop; `enters_function`: it is the first line of a call, where function breakpoints are."""
-        candidates = list(table.at(activation.code, line))
-        if enters_function:
-            candidates += table.of_function(activation.code)
-        return [each for each in candidates if self._stops(each, activation.translator, line)]
+    def that_stop(self, candidates: Iterable[Breakpoint], context: HitContext) -> list[Breakpoint]:
+        """Return those of `candidates`, all reached now, that stop."""
+        return [breakpoint for breakpoint in candidates if self._stops(breakpoint, context)]
 
-    def amid(
-        self, candidates: Iterable[Breakpoint], translator: Translator, given: evaluation.Given | None = None
-    ) -> list[Breakpoint]:
-        """Those that stop at something that happens amid a line of this frame; `given` are names it adds."""
-        line = line_of(translator)
-        return [each for each in candidates if self._stops(each, translator, line, given)]
-
-    def _stops(
-        self, breakpoint: Breakpoint, translator: Translator, line: int, given: evaluation.Given | None = None
-    ) -> bool:
+    def _stops(self, breakpoint: Breakpoint, context: HitContext) -> bool:
         breakpoint.reached += 1
-        if not self._holds(breakpoint, translator, line, given) or not breakpoint.counts():
+        holds = breakpoint.condition is None or self.condition_holds(breakpoint.id, breakpoint.condition, context)
+        if not holds or not breakpoint.counts():
             return False
         if breakpoint.log_message is None:
             return True
-        text = _log_text(breakpoint.log_message, translator)
-        path = code_of(translator).co_filename
-        self._send(Output(category="console", output=text + "\n", path=path, line=line))
+        try:
+            text = context.log_text(breakpoint.log_message)
+        except EvaluationError as error:
+            text = f"{breakpoint.log_message}: {error}"
+        self._write("console", f"{text}\n", context)
         return False
 
-    def _holds(self, breakpoint: Breakpoint, translator: Translator, line: int, given: evaluation.Given | None) -> bool:
-        """Whether the condition does; one that cannot be known while tracing does, and says so."""
-        if breakpoint.condition is None:
-            return True
+    def condition_holds(self, breakpoint_id: int, condition: str, context: HitContext) -> bool:
+        """Whether the condition holds; one that has no answer does, and the user is told so once."""
         try:
-            return evaluation.condition_holds(breakpoint.condition, translator, given)
-        except evaluation.EvaluationError as error:
-            text = f"The condition {breakpoint.condition!r} has no answer at compile time: stopping. {error}\n"
-            path = code_of(translator).co_filename
-            self._send(Output(category="important", output=text, path=path, line=line))
+            return context.holds(condition)
+        except EvaluationError as error:
+            if (breakpoint_id, condition) not in self._without_answer:
+                self._without_answer.add((breakpoint_id, condition))
+                text = f"The condition {condition!r} has no answer {context.where}: stopping. {error}\n"
+                self._write("important", text, context)
             return True
 
+    def _write(self, category: Literal["console", "important"], text: str, context: HitContext) -> None:
+        path, line = context.location
+        self._send(Output(category=category, output=text, path=path, line=line))
 
-def _log_text(template: str, translator: Translator) -> str:
-    try:
-        return evaluation.format_log_message(template, translator)
-    except evaluation.EvaluationError as error:
-        return f"{template}: {error}"
+
+def ids_of(breakpoints: Sequence[Breakpoint]) -> list[int]:
+    """Return the ids that a stop at these has."""
+    return [breakpoint.id for breakpoint in breakpoints]

@@ -1,4 +1,4 @@
-"""Why a breakpoint was never hit, told when the program ends: what its message alone leaves open."""
+"""Why a breakpoint was never hit: sentences for the user when the program ends."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ import types
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.program.user_code import real_path
 
-NEVER_HIT = "Never hit."
-"""How every such message begins: the adapter knows them by it."""
-
 _BY_THE_COMPILER = (
     ', or only Dynamo itself called it while it compiled, which debugpy does not watch: set "debugDynamo": true '
     "(`--debug-dynamo` at the prompt)"
@@ -18,24 +15,18 @@ _BY_THE_COMPILER = (
 
 
 def why_never_traced(path: str, name: str, runs_are_debugged: bool) -> str:
-    """Of a function that Dynamo has never traced, by its qualified name; a sentence.
+    """Return why a breakpoint in a function that Dynamo has never traced was not hit; `name` is qualified.
 
     `runs_are_debugged`: a call by the program would have stopped, one by Dynamo (of a fake kernel, say) would not.
     """
     if not is_imported(path):
-        return f"{NEVER_HIT} Its file was never imported."
+        return "Its file was never imported."
     elsewhere = _BY_THE_COMPILER if runs_are_debugged else ""
-    return f"{NEVER_HIT} {name} was not called, or not in compiled code, or had been compiled before{elsewhere}."
+    return f"{name} was not called, or not in compiled code, or had been compiled before{elsewhere}."
 
 
-def why_not_stopped(breakpoint: Breakpoint) -> str | None:
-    """Of a line that Dynamo came to without stopping, a sentence; None where nothing kept it from that."""
-    why = what_kept(breakpoint, "Dynamo")
-    return None if why is None else f"{NEVER_HIT} {why}"
-
-
-def what_kept(breakpoint: Breakpoint, who: str) -> str | None:
-    """Its condition or hit condition, which kept `who` came there from stopping; None where there is neither."""
+def why_not_stopped(breakpoint: Breakpoint, who: str = "Dynamo") -> str | None:
+    """Return what kept `who`, that came there, from stopping: condition or hit condition; None without either."""
     came, condition, hit_condition = _times(breakpoint.reached), breakpoint.condition, breakpoint.asked.hit_condition
     if condition and not breakpoint.hits:
         return f"{who} came here {came}, and its condition ({condition}) never held."
@@ -50,10 +41,21 @@ def _times(count: int) -> str:
 
 
 def is_imported(path: str) -> bool:
-    """Whether a module of the program is of this file; reads the dictionaries of modules alone."""
+    """Whether the program has imported this file; reads the dictionaries of modules alone."""
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
         file = names.get("__file__") if names else None
         if isinstance(file, str) and real_path(file) == path:
             return True
     return False
+
+
+def why_never_run(path: str, what: str | None, breakpoint: Breakpoint) -> str:
+    """Return why debugpy never stopped at a breakpoint in code that runs; `what` is the function, None for a module."""
+    if not is_imported(path):
+        return "Its file was never imported."
+    if breakpoint.asked.hit_condition and breakpoint.hits and not breakpoint.has_stopped:
+        return f"It was reached {_times(breakpoint.hits)}, and its hit condition is {breakpoint.asked.hit_condition}."
+    if breakpoint.condition:
+        return f"{what or 'This line'} did not run, or its condition ({breakpoint.condition}) never held."
+    return f"{what or 'This line'} did not run after the breakpoint was set."

@@ -14,8 +14,7 @@ import zlib
 from typing import Any
 
 from dynascope.agent.internals.frames import instructions as bytecode
-from dynascope.agent.internals.frames import resume
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import real_path
 from dynascope.wire.dap import DisassembleBody, DisassembledInstruction, Source
@@ -69,12 +68,12 @@ class Listings:
 
     def address_of(self, translator: Translator) -> str:
         """Of the instruction that this frame is about to trace, or, in a caller, is tracing."""
-        index = max(tracing.current_index(translator), 0)
+        index = max(translators.current_index(translator), 0)
         return text_of(self.of(translator).address(index))
 
     def of(self, translator: Translator) -> Listing:
         """The listing of what this frame runs; made at the first stop in it."""
-        code = tracing.code_of(translator)
+        code = translators.code_of(translator)
         with self._lock:
             known = self._by_code.get(id(code))
             if known is None:

@@ -1,39 +1,27 @@
-"""Watches for what the filters that are on ask for: a watcher's hooks are in only while its filter is on."""
+"""The filters that are on: a filter's source is installed only while it is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
-from dynascope.agent.breakpoints import conditions as evaluation
+from dynascope.agent.breakpoints.hits import HitContext, Hits, TracedFrame
 from dynascope.agent.exception_filters.backend_failures import BackendFailures
 from dynascope.agent.exception_filters.codegen import Codegen
-from dynascope.agent.exception_filters.compiler_event import Fault
-from dynascope.agent.exception_filters.error_map import ByError
-from dynascope.agent.exception_filters.filter_condition import Wanted
+from dynascope.agent.exception_filters.compiler_event import CompilerEvent
+from dynascope.agent.exception_filters.error_map import ErrorMap
+from dynascope.agent.exception_filters.filter_condition import ActiveFilter
+from dynascope.agent.exception_filters.filter_source import FilterSource, StopFor
 from dynascope.agent.exception_filters.graph_breaks import GraphBreaks
 from dynascope.agent.exception_filters.recompiles import RecompileLimits, Recompiles
 from dynascope.agent.exception_filters.skipped_frames import SkippedFrames
 from dynascope.agent.exception_filters.specializations import Specializations
-from dynascope.agent.inspection.skipped_frame import evaluate_at_entry
-from dynascope.agent.stops.stops import ExceptionStop
+from dynascope.agent.inspection.skipped_frame import SkippedFrameContext
+from dynascope.agent.stops.stop import ExceptionStop, Stop
 from dynascope.agent.tracing.hook import Hook
-from dynascope.agent.tracing.thread_state import ThreadTracing
-from dynascope.wire.exceptions import FilterId
-from dynascope.wire.from_agent import Output
+from dynascope.wire.exceptions import FILTERS, FilterId
 from dynascope.wire.messages import Message
 
-Report = Callable[[ThreadTracing, Fault], bool]
-"""Tell of a fault of one filter, on the compiling thread; whether it has stopped."""
-
-
-class Watcher(Protocol):
-    """Made with the hook and what to tell of; its hooks go in at once."""
-
-    def remove(self) -> None: ...
-
-
-WATCHERS: dict[FilterId, Callable[[Hook, Report], Watcher]] = {
+SOURCES: dict[FilterId, Callable[[Hook, StopFor], FilterSource]] = {
     "graphBreak": GraphBreaks,
     "recompile": Recompiles,
     "recompileLimit": RecompileLimits,
@@ -43,81 +31,57 @@ WATCHERS: dict[FilterId, Callable[[Hook, Report], Watcher]] = {
     "codegen": Codegen,
 }
 
-_NOUNS: dict[FilterId, str] = {
-    "graphBreak": "graph break",
-    "recompile": "recompile",
-    "recompileLimit": "recompile limit",
-    "specialization": "specialization",
-    "backendFailure": "backend failure",
-    "skippedFrame": "skipped frame",
-    "codegen": "code generation",
-}
 
-
-class Watchers:
-    """`want` is called on any thread, the rest on compiling ones."""
+class ActiveFilters:
+    """`use` is called on any thread, the rest on compiling ones."""
 
     def __init__(self, hook: Hook, send: Callable[[Message], None]) -> None:
         self._hook = hook
-        self._send = send
-        self._wanted: dict[FilterId, list[Wanted]] = {}
-        self._installed: dict[FilterId, Watcher] = {}
-        self._without_answer: set[Wanted] = set()
-        self._shown: ByError[bool] = ByError()
+        self._hits = Hits(send)
+        self._on: dict[FilterId, list[ActiveFilter]] = {}
+        self._installed: dict[FilterId, FilterSource] = {}
+        self._shown: ErrorMap[bool] = ErrorMap()
         """What one filter has stopped for, another does not."""
 
-    def want(self, wanted: Sequence[Wanted]) -> None:
+    def use(self, filters: Sequence[ActiveFilter]) -> None:
         """These filters are on now, and no others."""
-        by_filter: dict[FilterId, list[Wanted]] = {}
-        for each in wanted:
-            by_filter.setdefault(each.filter_id, []).append(each)
-        self._wanted = by_filter
-        for filter_id in set(self._installed) - set(by_filter):
+        on: dict[FilterId, list[ActiveFilter]] = {}
+        for one in filters:
+            on.setdefault(one.filter_id, []).append(one)
+        self._on = on
+        for filter_id in set(self._installed) - set(on):
             self._installed.pop(filter_id).remove()
-        for filter_id in sorted(set(by_filter) - set(self._installed)):
-            self._installed[filter_id] = WATCHERS[filter_id](self._hook, self._reporter(filter_id))
+        for filter_id in sorted(set(on) - set(self._installed)):
+            self._installed[filter_id] = SOURCES[filter_id](self._hook, self._stop_for(filter_id))
 
-    def _reporter(self, filter_id: FilterId) -> Report:
-        def report(state: ThreadTracing, fault: Fault) -> bool:
-            if self._shown.get(fault.error):
-                return False
-            hits = [each.id for each in self._wanted.get(filter_id, ()) if self._holds(each, fault)]
-            if not hits:
-                return False
-            if fault.error is not None and not fault.first_chance:
-                self._shown.put(fault.error, True)
-            exception = ExceptionStop(fault.info, f"Paused on {_NOUNS[filter_id]}")
-            if fault.stack:
-                self._hook.hold(state, fault.stack, "exception", hits, fault.title, exception)
-            else:
-                self._hook.hold_at_entry(state, fault.entry, hits, fault.title, exception)
-            return True
+    def _stop_for(self, filter_id: FilterId) -> StopFor:
+        def stop_for(event: CompilerEvent) -> Stop | None:
+            if self._shown.get(event.error):
+                return None
+            ids = [one.id for one in self._on.get(filter_id, ()) if self._holds(one, event)]
+            if not ids:
+                return None
+            if event.error is not None and not event.first_chance:
+                self._shown.put(event.error, True)
+            exception = ExceptionStop(event.info, f"Paused on {FILTERS[filter_id].noun}")
+            return Stop("exception", ids, event.title, exception)
 
-        return report
+        return stop_for
 
-    def _holds(self, wanted: Wanted, fault: Fault) -> bool:
-        condition = wanted.condition
+    def _holds(self, active: ActiveFilter, event: CompilerEvent) -> bool:
+        condition = active.condition
         return (
-            condition.first_chance == fault.first_chance
-            and condition.allows_ids(fault.ids)
-            and condition.allows_places(fault.places())
-            and condition.in_my_code in (None, fault.is_in_my_code())
-            and condition.allows_text(f"{fault.title}\n{fault.info.description}")
-            and self._is_true(wanted, condition.expression, fault)
+            condition.first_chance == event.first_chance
+            and condition.allows_ids(event.ids)
+            and condition.allows_places(event.places())
+            and condition.in_my_code in (None, event.is_in_my_code())
+            and condition.allows_text(f"{event.title}\n{event.info.description}")
+            and (
+                condition.expression is None
+                or self._hits.condition_holds(active.id, condition.expression, _context(event))
+            )
         )
 
-    def _is_true(self, wanted: Wanted, expression: str | None, fault: Fault) -> bool:
-        """Whether the expression is; one that has no answer while tracing counts as true, and says so once."""
-        if expression is None:
-            return True
-        try:
-            if fault.stack:
-                return evaluation.condition_holds(expression, fault.stack[0])
-            return evaluate_at_entry(fault.entry, expression)
-        except evaluation.EvaluationError as error:
-            if wanted not in self._without_answer:
-                self._without_answer.add(wanted)
-                text = f"The condition {expression!r} has no answer here: stopping. {error}\n"
-                path, line = next(iter(fault.places()), (None, None))
-                self._send(Output(category="important", output=text, path=path, line=line))
-            return True
+
+def _context(event: CompilerEvent) -> HitContext:
+    return TracedFrame(event.stack[0]) if event.stack else SkippedFrameContext(event.skipped_frame)

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from dynascope.agent.exception_filters.compiler_event import Fault, details_of, stack_text
+from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of, stack_text
+from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile.backend_failures import BackendFailureEvents, failure_of
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.tracing.hook import Hook
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.wire.exceptions import ExceptionInfo
 
 
-class BackendFailures:
-    """Installed while the filter is on."""
+class BackendFailures(FilterSource):
+    """Failures of backends."""
 
-    def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
-        self._hook = hook
-        self._report = report
-        self._events = BackendFailureEvents(self._failed)
-
-    def remove(self) -> None:
-        self._events.remove()
+    def install(self) -> None:
+        self.listen(BackendFailureEvents(self._failed))
 
     def _failed(self, error: BaseException) -> None:
-        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
-            self._report(state, _fault(error, stack))
+        def serve(state: ThreadState, stack: list[Translator]) -> None:
+            self.tell(state, _event(error, stack))
 
-        self._hook.amid(serve)
+        self.hook.during_instruction(serve)
 
 
-def _fault(error: BaseException, stack: list[Translator]) -> Fault:
+def _event(error: BaseException, stack: list[Translator]) -> CompilerEvent:
     backend, inner, trace = failure_of(error)
     told = details_of(error, str(error), stack_text(stack))
     if inner is not None:
         told.inner_exception = [details_of(inner, str(inner), trace)]
     failed = f"{type(inner).__name__}: {inner}" if inner is not None else str(error)
-    return Fault(
+    return CompilerEvent(
         info=ExceptionInfo(
             exception_id=type(inner if inner is not None else error).__name__,
             break_mode="unhandled",

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from dynascope.agent.exception_filters.compiler_event import Fault, stack_text
+from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
+from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.inspection.values.value_names import ValueNames
 from dynascope.agent.internals.codegen.codegen import Ending, Resume
 from dynascope.agent.internals.codegen.events import CodegenEvents
 from dynascope.agent.internals.codegen.reconstruction import way
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts import break_message
-from dynascope.wire.exceptions import ExceptionDetails, ExceptionInfo
 
 Item = TypeVar("Item")
 
@@ -30,37 +29,28 @@ _JUMPS = "generic_jump"
 _UNCOMPILED = "step_unsupported"
 
 
-class Codegen:
-    """Installed while the filter is on."""
+class Codegen(FilterSource):
+    """Ends of graphs."""
 
-    def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
-        self._hook = hook
-        self._report = report
+    def install(self) -> None:
         self._once = OncePerCompile()
-        self._events = CodegenEvents(lambda act: hook.aside(lambda state: act()), self._ended)
-
-    def remove(self) -> None:
-        self._events.remove()
+        self.listen(CodegenEvents(lambda act: self.hook.outside_trace(lambda state: act()), self._ended))
 
     def _ended(self, ending: Ending) -> None:
-        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
-            moment = tuple((id(tracing.code_of(each)), tracing.current_index(each)) for each in stack)
-            if self._once.is_new(state, (moment, ending.reason)):
-                self._report(state, _fault(ending, stack))
+        def serve(state: ThreadState, stack: list[Translator]) -> None:
+            place = tuple((id(translators.code_of(each)), translators.current_index(each)) for each in stack)
+            if self._once.is_new(state, (place, ending.reason)):
+                self.tell(state, _event(ending, stack))
 
-        self._hook.amid(serve)
+        self.hook.during_instruction(serve)
 
 
-def _fault(ending: Ending, stack: list[Translator]) -> Fault:
+def _event(ending: Ending, stack: list[Translator]) -> CompilerEvent:
     messages = break_message.parse_all(ending.reason) if ending.is_break else []
     title = _title(ending, messages)
     lines = [title, *map(break_message.prose, messages), *_told(ending)]
-    description = "\n".join(lines)
-    told = ExceptionDetails(
-        message=description, type_name="codegen", full_type_name="codegen", stack_trace=stack_text(stack)
-    )
-    return Fault(
-        info=ExceptionInfo(exception_id="codegen", break_mode="always", description=description, details=told),
+    return CompilerEvent(
+        info=event_info("codegen", "\n".join(lines), stack),
         title=title,
         stack=stack,
         ids=frozenset(each.registry_id for each in messages if each.registry_id is not None),

@@ -1,4 +1,4 @@
-"""What a filter has found: where it happened, and what is told of it."""
+"""Something that the compiler did and a filter may stop at: where it happened, and what the user is told of it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynascope.agent.internals.compile import graph_breaks
-from dynascope.agent.internals.frames import resume
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, is_torch_dynamo, is_user_code, real_path
 from dynascope.facts.model import StackFrame
@@ -18,17 +17,17 @@ from dynascope.wire.exceptions import ExceptionDetails, ExceptionInfo
 
 
 @dataclass
-class Fault:
-    """Something that a filter may stop at. `stack` holds the frames being traced, innermost first.
+class CompilerEvent:
+    """`stack` holds the frames being traced, innermost first.
 
-    Where Dynamo traces nothing, `entry` is its view of the frame that it was called for, and `stack` is empty.
+    Where Dynamo traces nothing, it is empty, and `skipped_frame` is its view of the frame that it was called for.
     """
 
     info: ExceptionInfo
     title: str
     """One line: `GB0059: Attempted to call function marked as skipped`."""
     stack: list[Translator] = field(default_factory=list)
-    entry: Any = None
+    skipped_frame: Any = None
     ids: frozenset[str] = frozenset()
     """Of PyTorch's registry of graph breaks."""
     error: BaseException | None = None
@@ -38,11 +37,11 @@ class Fault:
     """(Real path, line) of frames that have been left since."""
 
     def places(self) -> list[tuple[str, int]]:
-        """(real path, line) of the frames, innermost first, without the debugger's own and Dynamo's polyfills."""
-        if not self.stack and self.entry is not None:
-            code: types.CodeType = resume.original_code(self.entry.f_code)
+        """Return (real path, line) of the frames, innermost first, without the debugger's and Dynamo's own."""
+        if not self.stack and self.skipped_frame is not None:
+            code: types.CodeType = resume.original_code(self.skipped_frame.f_code)
             return [(real_path(code.co_filename), code.co_firstlineno)]
-        found = [(tracing.code_of(frame).co_filename, tracing.line_of(frame)) for frame in self.stack]
+        found = [(translators.code_of(frame).co_filename, translators.line_of(frame)) for frame in self.stack]
         return [
             (path if path.startswith("<") else real_path(path), line)
             for path, line in found
@@ -55,8 +54,24 @@ class Fault:
         return bool(places) and is_user_code(places[0][0])
 
 
+def event_info(
+    kind: str,
+    description: str,
+    stack: Sequence[Translator],
+    message: str | None = None,
+    exception_id: str | None = None,
+) -> ExceptionInfo:
+    """Return what is shown of an event that is no exception; `message` is its description unless given."""
+    details = ExceptionDetails(
+        message=message or description, type_name=kind, full_type_name=kind, stack_trace=stack_text(stack)
+    )
+    return ExceptionInfo(
+        exception_id=exception_id or kind, break_mode="always", description=description, details=details
+    )
+
+
 def details_of(error: BaseException, message: str, stack_trace: str | None = None) -> ExceptionDetails:
-    """Of an exception that Dynamo or the backend has raised."""
+    """Return the details of an exception that Dynamo or the backend has raised."""
     kind = type(error)
     return ExceptionDetails(
         message=message,
@@ -67,11 +82,14 @@ def details_of(error: BaseException, message: str, stack_trace: str | None = Non
 
 
 def stack_text(stack: Sequence[Translator]) -> str | None:
-    """The program's frames, then these (innermost first), as Python prints a traceback; the debugger's own left out."""
+    """Return the program's frames, then these (innermost first), as Python prints a traceback.
+
+    The debugger's own frames are left out; None when nothing is left.
+    """
     traced = [
-        StackFrame(code.co_filename, tracing.line_of(each), resume.original_code(code).co_name)
+        StackFrame(code.co_filename, translators.line_of(each), resume.original_code(code).co_name)
         for each in reversed(stack)
-        for code in (tracing.code_of(each),)
+        for code in (translators.code_of(each),)
     ]
     shown = [frame for frame in graph_breaks.stack_above(traced) if not is_our_code(frame.path)]
     lines = traceback.format_list([traceback.FrameSummary(each.path, each.line, each.function) for each in shown])

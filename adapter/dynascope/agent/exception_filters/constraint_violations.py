@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import os
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from dynascope.agent.exception_filters.compiler_event import Fault, details_of
-from dynascope.agent.internals.frames import resume
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of
+from dynascope.agent.exception_filters.filter_source import FilterSource
+from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes.constraint_violations import ConstraintViolationEvents
 from dynascope.agent.internals.symbolic_shapes.events import SymbolEvent, SymbolEvents
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
-from dynascope.agent.tracing.hook import Hook
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts.model import StackFrame
 from dynascope.wire.exceptions import ExceptionInfo
 
@@ -52,42 +51,38 @@ class _Compile:
     """How many violations were told of as they were decided."""
 
 
-class ConstraintViolations:
-    """Installed while the filter is on."""
+class ConstraintViolations(FilterSource):
+    """Installed with `Specializations`, which says when one has stopped where it was decided."""
 
-    def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
-        self._hook = hook
-        self._report = report
+    def install(self) -> None:
         self._compiles: dict[int, _Compile] = {}
         """By thread."""
-        self._events = ConstraintViolationEvents(self._violated)
-        self._symbols = SymbolEvents(self._decided)
+        self.listen(ConstraintViolationEvents(self._violated), SymbolEvents(self._decided))
 
     def remove(self) -> None:
-        self._symbols.remove()
-        self._events.remove()
+        super().remove()
         self._compiles.clear()
 
-    def was_told(self, state: ThreadTracing, stack: Sequence[Translator]) -> None:
+    def was_told(self, state: ThreadState, stack: Sequence[Translator]) -> None:
         """One has stopped where it was decided."""
         self._of(state, stack[-1]).told += 1
 
-    def _of(self, state: ThreadTracing, outermost: Translator) -> _Compile:
+    def _of(self, state: ThreadState, outermost: Translator) -> _Compile:
         known = self._compiles.get(id(state))
         if known is None or known.outermost is not outermost:
             known = self._compiles[id(state)] = _Compile(outermost)
         return known
 
     def _decided(self, events: list[SymbolEvent]) -> None:
-        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
+        def serve(state: ThreadState, stack: list[Translator]) -> None:
             decisions = self._of(state, stack[-1]).decisions
             if len(decisions) < _DECISIONS_KEPT:
                 decisions.extend(_Decision(event, _frames(stack)) for event in events)
 
-        self._hook.amid(serve)
+        self.hook.during_instruction(serve)
 
     def _violated(self, error: BaseException) -> None:
-        def serve(state: ThreadTracing) -> None:
+        def serve(state: ThreadState) -> None:
             known = self._compiles.pop(id(state), None)
             outermost = state.outermost or (known.outermost if known is not None else None)
             if outermost is None:
@@ -95,29 +90,29 @@ class ConstraintViolations:
             if known is None or known.outermost is not outermost:
                 known = _Compile(outermost)
             if known.told < max(str(error).count("\n  - "), 1):
-                stack = tracing.active_translators(outermost)[::-1] or [outermost]
-                self._report(state, _fault(error, known.decisions, stack))
+                stack = translators.active_translators(outermost)[::-1] or [outermost]
+                self.tell(state, _event(error, known.decisions, stack))
 
-        self._hook.aside(serve)
+        self.hook.outside_trace(serve)
 
 
 def _frames(stack: Sequence[Translator]) -> list[StackFrame]:
     frames = [
-        StackFrame(code.co_filename, tracing.line_of(each), resume.original_code(code).co_name)
+        StackFrame(code.co_filename, translators.line_of(each), resume.original_code(code).co_name)
         for each in reversed(stack)
-        for code in (tracing.code_of(each),)
+        for code in (translators.code_of(each),)
     ]
     return [frame for frame in frames if not is_our_code(frame.path)]
 
 
-def _fault(error: BaseException, decisions: Sequence[_Decision], stack: list[Translator]) -> Fault:
+def _event(error: BaseException, decisions: Sequence[_Decision], stack: list[Translator]) -> CompilerEvent:
     message = str(error)
     named = [each for each in decisions if any(source in message for source in each.event.sources)]
     chosen = list({str(each): each for each in named or decisions}.values())[-_DECISIONS_TOLD:]
     lines = [f"Decided: {each}" for each in chosen]
     frames = chosen[-1].frames if chosen else _frames(stack)
     shown = traceback.format_list([traceback.FrameSummary(each.path, each.line, each.function) for each in frames])
-    return Fault(
+    return CompilerEvent(
         info=ExceptionInfo(
             exception_id=VIOLATION,
             break_mode="unhandled",

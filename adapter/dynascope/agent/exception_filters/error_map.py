@@ -1,4 +1,4 @@
-"""What is known of exceptions while they live: by identity, for one may compare or hash as it likes, or not at all."""
+"""A weak mapping keyed by exception identity: a user's exception may define `__eq__` or be unhashable."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import Generic, TypeVar
 Value = TypeVar("Value")
 
 
-class ByError(Generic[Value]):
-    """Keeps no exception alive, nor what is known of it any longer."""
+class ErrorMap(Generic[Value]):
+    """A weak mapping: keeps no exception alive, and a value no longer than its exception."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[weakref.ref[BaseException], Value]] = {}
+        self._entries: dict[int, tuple[weakref.ref[BaseException], Value]] = {}
 
     def get(self, error: BaseException | None) -> Value | None:
-        known = self._known.get(id(error))
-        return known[1] if known is not None and known[0]() is error else None
+        """Return the value of `error`, or None."""
+        entry = self._entries.get(id(error))
+        return entry[1] if entry is not None and entry[0]() is error else None
 
     def put(self, error: BaseException, value: Value) -> None:
-        """`error` is of a class made in Python: others have no weak references."""
+        """Map `error`, whose class is made in Python: others have no weak references."""
         key = id(error)
-        self._known[key] = weakref.ref(error, lambda gone: self._known.pop(key, None) and None), value
+        self._entries[key] = weakref.ref(error, lambda gone: self._entries.pop(key, None) and None), value

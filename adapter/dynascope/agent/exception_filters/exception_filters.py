@@ -1,53 +1,54 @@
-"""The exception filters of a session: files what the client asks, and has it watched for once Dynamo is there.
+"""The exception filters of a session: which are on, and since when Dynamo is there, what watches for them.
 
-Imports no torch itself: a program's torch is not ours to import.
+Imports no torch itself: a program's torch is not the debugger's to import.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from dynascope.agent.exception_filters.filter_condition import Wanted, parse
-from dynascope.wire.dap import Breakpoint, BreakpointsBody
+from dynascope.agent.breakpoints import placement
+from dynascope.agent.breakpoints.kind import BreakpointKind
+from dynascope.agent.exception_filters.filter_condition import ActiveFilter, parse
+from dynascope.wire.dap import Breakpoint
+from dynascope.wire.exceptions import ExceptionFilter
 from dynascope.wire.messages import Message
-from dynascope.wire.to_agent import SetExceptionFilters
 
 if TYPE_CHECKING:
-    from dynascope.agent.exception_filters.active_filters import Watchers
+    from dynascope.agent.exception_filters.active_filters import ActiveFilters
     from dynascope.agent.tracing.hook import Hook
 
 
-class ExceptionFilters:
-    """One per agent; `begin` is called on the thread that imports Dynamo, the rest on the channel's."""
+class ExceptionFilters(BreakpointKind):
+    """One for each agent; set on the channel's thread."""
 
-    def __init__(self) -> None:
-        self._wanted: tuple[Wanted, ...] = ()
-        self._watchers: Watchers | None = None
+    def __init__(self, send: Callable[[Message], None]) -> None:
+        self._send = send
+        self._on: tuple[ActiveFilter, ...] = ()
+        self._active: ActiveFilters | None = None
 
-    def begin(self, hook: Hook, send: Callable[[Message], None]) -> None:
-        """torch._dynamo is imported, and `hook` is in."""
-        from dynascope.agent.exception_filters.active_filters import Watchers
+    def attach(self, hook: Hook) -> None:
+        from dynascope.agent.exception_filters.active_filters import ActiveFilters
 
-        self._watchers = Watchers(hook, send)
-        self._watchers.want(self._wanted)
+        self._active = ActiveFilters(hook, self._send)
+        self._active.use(self._on)
 
-    def end(self) -> None:
-        """Take every hook out; nothing stops any more."""
-        watchers, self._watchers = self._watchers, None
-        if watchers is not None:
-            watchers.want(())
+    def detach(self) -> None:
+        active, self._active = self._active, None
+        if active is not None:
+            active.use(())
 
-    def take(self, message: SetExceptionFilters) -> BreakpointsBody:
-        """These filters are on now, and no others; one whose condition cannot be read is not, and says why."""
-        states, wanted = [], []
-        for asked in message.filters:
+    def set(self, asked: Sequence[ExceptionFilter]) -> list[Breakpoint]:
+        """Switch these filters on, and no others; one whose condition cannot be read is refused."""
+        states, filters = [], []
+        for one in asked:
             try:
-                wanted.append(Wanted(asked.id, asked.filter_id, parse(asked.condition, asked.filter_id)))
-                states.append(Breakpoint(id=asked.id, verified=True))
+                filters.append(ActiveFilter(one.id, one.filter_id, parse(one.condition, one.filter_id)))
+                states.append(Breakpoint(id=one.id, verified=True))
             except ValueError as error:
-                states.append(Breakpoint(id=asked.id, verified=False, message=str(error), reason="failed"))
-        self._wanted = tuple(wanted)
-        if self._watchers is not None:
-            self._watchers.want(self._wanted)
-        return BreakpointsBody(breakpoints=states)
+                states.append(placement.refused(one.id, str(error)))
+        self._on = tuple(filters)
+        if self._active is not None:
+            self._active.use(self._on)
+        return states

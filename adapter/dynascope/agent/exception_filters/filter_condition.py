@@ -19,13 +19,12 @@ from dataclasses import dataclass
 
 from dynascope.agent.breakpoints.breakpoint import check_condition
 from dynascope.agent.program.user_code import real_path
-from dynascope.wire.exceptions import FilterId
+from dynascope.wire.exceptions import FILTERS, FilterId
 
 _REGISTRY_ID = re.compile(r"gb(\d{1,6})", re.IGNORECASE)
 _PLACE = re.compile(r"(?P<path>[^\"']*\.py)(:(?P<line>\d+))?")
 _TEXT = re.compile(r"(\"[^\"]*\"|'[^']*')")
 _WORDS = ("my code", "library code", "first chance", "committed")
-_WITH_IDS = ("graphBreak", "codegen")
 _OF_GRAPH_BREAKS = ("first chance", "committed")
 
 
@@ -68,7 +67,7 @@ def parse(text: str | None, filter_id: FilterId) -> Condition:
         term, behind = next(_splits(rest))
         word = " ".join(term.lower().split())
         if (found := _REGISTRY_ID.fullmatch(term)) is not None:
-            if filter_id not in _WITH_IDS:
+            if not FILTERS[filter_id].takes_registry_ids:
                 raise ValueError(f"{term}: registry ids are of graph breaks, not of {filter_id}.")
             ids.add(f"GB{int(found[1]):04}")
         elif word in _WORDS:
@@ -92,7 +91,7 @@ def parse(text: str | None, filter_id: FilterId) -> Condition:
 
 
 def _splits(text: str) -> Iterator[tuple[str, str]]:
-    """The text before the first comma outside quotes, and what is behind it."""
+    """The text before the first comma outside quotes, and what follows it."""
     quote = ""
     for i, character in enumerate(text):
         if quote:
@@ -118,7 +117,7 @@ def _check_expression(text: str) -> None:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ActiveFilter:
     """A filter that is on, with the id of its breakpoint."""
 
     id: int

@@ -9,16 +9,15 @@ it was raised: they have been left, but Dynamo changes nothing of them until it 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 
-from dynascope.agent.exception_filters.compiler_event import Fault, details_of, stack_text
-from dynascope.agent.exception_filters.error_map import ByError
+from dynascope.agent.exception_filters.compiler_event import CompilerEvent, details_of, stack_text
+from dynascope.agent.exception_filters.error_map import ErrorMap
+from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile import unsupported
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.once_per_compile import OncePerCompile
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts import break_message
 from dynascope.wire.exceptions import ExceptionInfo
 
@@ -31,75 +30,73 @@ _WHAT_HAPPENS = {
 }
 
 
-class GraphBreaks:
-    """Installed while the filter is on."""
+class GraphBreaks(FilterSource):
+    """Graph breaks: committed ones, and on request those that Dynamo may yet handle."""
 
-    def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
-        self._hook = hook
-        self._report = report
-        self._stacks: ByError[list[Translator]] = ByError()
+    def install(self) -> None:
+        self._stacks: ErrorMap[list[Translator]] = ErrorMap()
         """The frames being traced when an error was raised, innermost first."""
-        self._told: ByError[bool] = ByError()
-        self._first_told: ByError[bool] = ByError()
-        """The errors that have stopped as they were raised, or that tell again of one that has."""
+        self._told: ErrorMap[bool] = ErrorMap()
+        self._first_told: ErrorMap[bool] = ErrorMap()
+        """The errors that have stopped as they were raised, or that say again what one has said that has."""
         self._raised_once, self._taken_once = OncePerCompile(), OncePerCompile()
-        self._events = unsupported.UnsupportedEvents(self._raised, self._taken)
-        self._leaves = unsupported.LeavingEvents(self._leaving)
-
-    def remove(self) -> None:
-        self._leaves.remove()
-        self._events.remove()
+        self.listen(unsupported.UnsupportedEvents(self._raised, self._taken), unsupported.LeavingEvents(self._leaving))
 
     def _raised(self, error: BaseException) -> None:
-        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
+        def serve(state: ThreadState, stack: list[Translator]) -> None:
             if self._stacks.get(error) is None:
                 self._stacks.put(error, stack)
                 self._tell_first_chance(state, error, sys.exc_info()[1])
 
-        self._hook.amid(serve)
+        self.hook.during_instruction(serve)
 
-    def _tell_first_chance(self, state: ThreadTracing, error: BaseException, handled: BaseException | None) -> None:
-        """`handled` is what Dynamo handles meanwhile: raised again in other words, it stops no second time."""
+    def _tell_first_chance(self, state: ThreadState, error: BaseException, handled: BaseException | None) -> None:
+        """Tell of an error as it is raised, unless `error` re-raises with a longer message what was told of.
+
+        `handled` is the exception that Dynamo is currently handling.
+        """
         again = (
             handled is not None
             and self._first_told.get(handled)
             and unsupported.message_of(handled) in unsupported.message_of(error)
         )
-        if again or self._tell(state, error, "first chance"):
+        if again or self._tell_once(state, error, "first chance"):
             self._first_told.put(error, True)
 
     def _taken(self, reason: str, error: BaseException) -> None:
-        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
+        def serve(state: ThreadState, stack: list[Translator]) -> None:
             if self._stacks.get(error) is None:
                 self._stacks.put(error, stack)
-            self._tell(state, error, break_message.split_reason(reason)[0])
+            self._tell_once(state, error, break_message.split_reason(reason)[0])
 
-        self._hook.amid(serve)
+        self.hook.during_instruction(serve)
 
     def _leaving(self, error: BaseException) -> None:
         """The outermost frame is about to be left for an error: one that Dynamo has not taken goes to the caller."""
         if self._stacks.get(error) is not None and not self._told.get(error):
 
-            def serve(state: ThreadTracing, stack: list[Translator]) -> None:
-                self._tell(state, error, "raised")
+            def serve(state: ThreadState, stack: list[Translator]) -> None:
+                self._tell_once(state, error, "raised")
 
-            self._hook.amid(serve)
+            self.hook.during_instruction(serve)
 
-    def _tell(self, state: ThreadTracing, error: BaseException, effect: str) -> bool:
-        """Report it unless it is known; whether that has stopped."""
+    def _tell_once(self, state: ThreadState, error: BaseException, effect: str) -> bool:
+        """Tell of a break, once for each compile; whether it has stopped."""
         is_first_chance = effect == "first chance"
         if not is_first_chance:
             self._told.put(error, True)
         cause, stack = self._cause_of(error, is_first_chance)
         once = self._raised_once if is_first_chance else self._taken_once
-        # whoever called it: Dynamo may break there, and next time at the caller of that
-        moment = id(tracing.code_of(stack[0])), tracing.instruction_index(stack[0]), unsupported.message_of(cause)
-        if not once.is_new(state, moment):
+        # whatever called it: Dynamo may break there, and next time at the caller of that
+        innermost = stack[0]
+        code, index = translators.code_of(innermost), translators.instruction_index(innermost)
+        place = id(code), index, unsupported.message_of(cause)
+        if not once.is_new(state, place):
             return False
-        stops = self._report(state, _fault(error, cause, stack, effect))
+        stops = self.tell(state, _event(error, cause, stack, effect))
         if stops and not is_first_chance:
-            # Dynamo starts over: up to the break nothing is new to a step, which goes on behind it
-            state.high_water = state.events, sys.maxsize
+            # Dynamo starts over: up to the break nothing is new to a step, which goes on after it
+            state.begin_compile().clock.skip_to_here()
         return stops
 
     def _cause_of(self, error: BaseException, itself: bool) -> tuple[BaseException, list[Translator]]:
@@ -115,7 +112,7 @@ class GraphBreaks:
         return error, stack
 
 
-def _fault(error: BaseException, cause: BaseException, stack: list[Translator], effect: str) -> Fault:
+def _event(error: BaseException, cause: BaseException, stack: list[Translator], effect: str) -> CompilerEvent:
     messages = break_message.parse_all(unsupported.message_of(error))
     first = messages[0 if cause is not error else -1]
     ids = [each.registry_id for each in messages if each.registry_id is not None]
@@ -123,7 +120,7 @@ def _fault(error: BaseException, cause: BaseException, stack: list[Translator], 
     told = details_of(error, unsupported.message_of(error), stack_text(stack))
     if error is not cause:
         told.inner_exception = [details_of(cause, unsupported.message_of(cause))]
-    return Fault(
+    return CompilerEvent(
         info=ExceptionInfo(
             exception_id=first.registry_id or "graph break",
             break_mode="always" if effect == "first chance" else "unhandled",

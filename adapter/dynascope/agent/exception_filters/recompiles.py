@@ -3,98 +3,104 @@ happens any more, because the function has had too many of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import threading
+import types
+from collections.abc import Sequence
 from typing import Any
 
-from dynascope.agent.exception_filters.compiler_event import Fault, stack_text
-from dynascope.agent.internals.compile import failed_guard as recompiling
+from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
+from dynascope.agent.exception_filters.filter_source import FilterSource
+from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.compile.recompile_events import RecompileEvents, RecompileLimitEvents
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.tracing.hook import Hook
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.activation import Activation
+from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts import recompile_reason
-from dynascope.wire.exceptions import ExceptionDetails, ExceptionInfo
 
 _NO_REASON = "Dynamo gives no reason."
 
 
-class Recompiles:
-    """Installed while the filter is on."""
+class Recompiles(FilterSource):
+    """Stops at the first instruction of the compile, as a stop check of the hook."""
 
-    def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
-        self._hook = hook
-        self._report = report
-        self._events = RecompileEvents(self._recompiles)
+    every_instruction = True
+
+    def install(self) -> None:
+        self._pending: dict[int, tuple[types.CodeType, str, list[str]]] = {}
+        """By the ident of the thread: the code about to be compiled again, its name and why."""
+        self.listen(RecompileEvents(self._recompiles))
+        self.hook.add_check(self)
 
     def remove(self) -> None:
-        self._events.remove()
+        super().remove()
+        self.hook.remove_check(self)
 
     def _recompiles(self, reasons: list[str], frame: Any) -> None:
-        def serve(state: ThreadTracing) -> None:
+        def serve(state: ThreadState) -> None:
             name = f"{original_code(frame.f_code).co_name} [{trace_id()}]"
-            lines = _guards(reasons, frame)
-            state.at_start = frame.f_code, lambda stack: self._report(state, _fault(name, lines, stack))
+            self._pending[threading.get_ident()] = frame.f_code, name, _guards(reasons, frame)
 
-        self._hook.aside(serve)
+        self.hook.outside_trace(serve)
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        pending = self._pending.get(threading.get_ident())
+        return pending is not None and pending[0] is code
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
+        code, name, lines = self._pending.pop(threading.get_ident(), (None, "", []))
+        if code is not activation.code:
+            return None
+        event = _event(name, lines, [activation.translator])
+        return self.stop_for(event)
 
 
-class RecompileLimits:
-    """Installed while the filter is on."""
+class RecompileLimits(FilterSource):
+    """Stops where a function is not compiled again, before it runs."""
 
-    def __init__(self, hook: Hook, report: Callable[[ThreadTracing, Fault], bool]) -> None:
-        self._hook = hook
-        self._report = report
+    def install(self) -> None:
         self._latest: dict[int, tuple[list[str], Any]] = {}
         """By thread: why Dynamo is about to compile again, and its view of the frame."""
-        self._reasons = RecompileEvents(self._recompiles)
-        self._limits = RecompileLimitEvents(self._exceeded)
-
-    def remove(self) -> None:
-        self._limits.remove()
-        self._reasons.remove()
+        self.listen(RecompileEvents(self._recompiles), RecompileLimitEvents(self._exceeded))
 
     def _recompiles(self, reasons: list[str], frame: Any) -> None:
-        self._hook.aside(lambda state: self._latest.__setitem__(id(state), (reasons, frame)))
+        self.hook.outside_trace(lambda state: self._latest.__setitem__(id(state), (reasons, frame)))
 
     def _exceeded(self, setting: str, limit: int) -> None:
-        def serve(state: ThreadTracing) -> None:
+        def serve(state: ThreadState) -> None:
             reasons, frame = self._latest.pop(id(state), ([], None))
             if frame is not None:
-                self._report(state, _limit_fault(setting, limit, _guards(reasons, frame), frame))
+                self.tell(state, _limit_event(setting, limit, _guards(reasons, frame), frame))
 
-        self._hook.aside(serve)
+        self.hook.outside_trace(serve)
 
 
 def _guards(reasons: Sequence[str], frame: Any) -> list[str]:
-    """A line for each compile that could not be used: its id, the guard that failed, and what it met in this call."""
+    """Return a line for each compile that could not be used: its id, the guard that failed, the value it met."""
     lines = []
     for reason in reasons:
         failed = recompile_reason.parse(reason, frame.f_code.co_filename)
         of = f" of compile {failed.failed_compile_id}" if failed.failed_compile_id else ""
-        met = recompiling.value_met(failed.guard, frame)
+        met = failed_guard.value_met(failed.guard, frame)
         where = f"  ({failed.path}:{failed.line})" if failed.path is not None else ""
         lines.append(f"The guard{of} failed: {failed.guard}{f'; now {met}' if met else ''}{where}")
     return lines or [_NO_REASON]
 
 
-def _info(kind: str, title: str, lines: list[str], stack: list[Translator]) -> ExceptionInfo:
-    description = "\n".join([title, *lines])
-    told = ExceptionDetails(message=description, type_name=kind, full_type_name=kind, stack_trace=stack_text(stack))
-    return ExceptionInfo(exception_id=kind, break_mode="always", description=description, details=told)
-
-
-def _fault(name: str, lines: list[str], stack: list[Translator]) -> Fault:
+def _event(name: str, lines: list[str], stack: list[Translator]) -> CompilerEvent:
     title = f"{name} is compiled again."
-    return Fault(info=_info("recompile", title, lines, stack), title=lines[0], stack=stack)
+    info = event_info("recompile", "\n".join([title, *lines]), stack)
+    return CompilerEvent(info=info, title=lines[0], stack=stack)
 
 
-def _limit_fault(setting: str, limit: int, lines: list[str], frame: Any) -> Fault:
+def _limit_event(setting: str, limit: int, lines: list[str], frame: Any) -> CompilerEvent:
     code = original_code(frame.f_code)
     title = f"{code.co_name} has reached torch._dynamo.config.{setting} ({limit}): it is not compiled again."
     hints = [
         "Calls that no compiled code fits run uncompiled, or raise with fullgraph=True.",
         f"Hint: keep the guards from failing (mark_dynamic, fewer distinct values), or raise {setting}.",
     ]
-    return Fault(info=_info("recompile limit", title, [*lines, *hints], []), title=title, entry=frame)
+    info = event_info("recompile limit", "\n".join([title, *lines, *hints]), [])
+    return CompilerEvent(info=info, title=title, skipped_frame=frame)

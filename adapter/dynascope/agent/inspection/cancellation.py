@@ -75,7 +75,7 @@ class Cancellation:
         for request_id in looks:
             self.cancel(request_id)
 
-    def run(self, request_id: int, look: Callable[[], Result]) -> Result:
+    def run(self, request_id: int, options: Callable[[], Result]) -> Result:
         """Do the look on the current thread; raises Cancelled."""
         ident = threading.get_ident()
         with self._woken_by_signal(ident):
@@ -86,7 +86,7 @@ class Cancellation:
                         self._cancelled.discard(request_id)
                         raise Cancelled
                     self._running[request_id] = ident
-                return look()
+                return options()
             finally:
                 self._over(request_id)
 

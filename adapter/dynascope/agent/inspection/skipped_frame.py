@@ -15,15 +15,15 @@ from dynascope.agent.internals.isolation.isolation import undisturbed
 
 
 def entered(frame: Any) -> EnteredFrame:
-    """Of Dynamo's frame (`DynamoFrameType`, 2.0); a resume function is shown as the function it continues."""
+    """Return Dynamo's frame (`DynamoFrameType`, 2.0); a resume function is shown as the function it continues."""
     code = original_code(frame.f_code)
     own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
     known = {name: value for name, value in frame.f_locals.items() if name in own}
     return EnteredFrame(code, code.co_firstlineno, known, frame.f_globals)
 
 
-class EntryInspection(Inspection):
-    """Such a frame, above those of the running program."""
+class SkippedFrameInspection(Inspection):
+    """A frame that Dynamo does not trace, above those of the running program."""
 
     def __init__(self, frame: Any, ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()) -> None:
         super().__init__((), ids, [entered(frame), *runtime_frames])
@@ -34,11 +34,26 @@ class EntryInspection(Inspection):
         return f"# {self.document_name}\n# Dynamo traces nothing here.\n"
 
 
-def evaluate_at_entry(frame: Any, expression: str) -> bool:
-    """Whether an expression is true of the arguments. Raises EvaluationError."""
-    known = entered(frame)
-    try:
-        with undisturbed(), torch._C.DisableTorchFunction():
-            return bool(eval(expression, known.f_globals, known.f_locals))
-    except Exception as error:
-        raise EvaluationError(f"{type(error).__name__}: {error}") from error
+class SkippedFrameContext:
+    """Evaluates conditions on the arguments of such a frame, as `breakpoints.hits.HitContext`."""
+
+    where = "here"
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    @property
+    def location(self) -> tuple[str | None, int | None]:
+        code = original_code(self._frame.f_code)
+        return code.co_filename, code.co_firstlineno
+
+    def holds(self, expression: str) -> bool:
+        frame = entered(self._frame)
+        try:
+            with undisturbed(), torch._C.DisableTorchFunction():
+                return bool(eval(expression, frame.f_globals, frame.f_locals))
+        except Exception as error:
+            raise EvaluationError(f"{type(error).__name__}: {error}") from error
+
+    def log_text(self, template: str) -> str:
+        raise EvaluationError("Nothing is logged of a function that Dynamo skips.")

@@ -6,6 +6,7 @@ import functools
 import os
 import sys
 import sysconfig
+from pathlib import Path
 
 _LIBRARY_FOLDERS = tuple(
     {
@@ -40,7 +41,7 @@ def is_user_code(path: str) -> bool:
     return package_of(path) is None
 
 
-OUR_FOLDER = os.path.dirname(os.path.dirname(os.path.realpath(__file__))) + os.sep
+OUR_FOLDER = str(Path(__file__).resolve().parents[2]) + os.sep
 """The folder of the package `dynascope`."""
 NEVER_TRACED = [os.path.join(OUR_FOLDER, room) for room in ("agent", "facts", "wire")]
 """What runs of ours in a program. The package's own file is not among it: Dynamo inlines `dynascope.breakpoint()`."""

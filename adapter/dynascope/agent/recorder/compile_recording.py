@@ -7,8 +7,7 @@ import time
 import types
 from typing import Any
 
-from dynascope.agent.internals.compile import convert_frame_events, graph_breaks
-from dynascope.agent.internals.compile import failed_guard as recompiling
+from dynascope.agent.internals.compile import convert_frame_events, failed_guard, graph_breaks
 from dynascope.agent.internals.compile.convert_frame_events import Ending
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.program.clock import this_threads_clock
@@ -108,7 +107,7 @@ class CompileRecording:
             function=self._function,
             failed_compile_id=failed.failed_compile_id,
             guard=failed.guard,
-            value=recompiling.value_met(failed.guard, frame),
+            value=failed_guard.value_met(failed.guard, frame),
             guard_path=path_of_file(failed.path) if failed.path is not None else None,
             guard_line=failed.line,
         )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from dynascope.agent.internals.frames import line_events
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import line_events, translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number
 from dynascope.agent.program.clock import this_threads_clock
@@ -24,7 +23,7 @@ class Code:
     __slots__ = ("code", "first_line", "function", "parameters", "path", "stored")
 
     def __init__(self, translator: Any) -> None:
-        self.code: types.CodeType = tracing.code_of(translator)
+        self.code: types.CodeType = translators.code_of(translator)
         """Keeps the id, by which codes are known, from being given to another."""
         written = original_code(self.code)
         self.path = path_of(self.code)
@@ -50,7 +49,7 @@ _codes: dict[int, Code] = {}
 
 
 def _code(translator: Any) -> Code:
-    key = id(tracing.code_of(translator))
+    key = id(translators.code_of(translator))
     known = _codes.get(key)
     if known is None:
         if len(_codes) >= _KNOWN_CODES:
@@ -69,7 +68,7 @@ class Frame:
         self.code = code
         self.call = call
         self.times = times
-        self.line = tracing.line_of(translator)
+        self.line = translators.line_of(translator)
         self.parameters: list[tuple[str, Any]] = []
         self.pending: list[tuple[int, str, Any]] = []
         """Assigned, but not looked at by Dynamo yet: (line, name, variable)."""
@@ -94,7 +93,7 @@ class Trace:
         self._charge()
         caller = self._frames[-1] if self._frames else None
         if caller is None:
-            self.output = tracing.output_of(translator)
+            self.output = translators.output_of(translator)
         code = _code(translator)
         times = self._times.get(code.path)
         if times is None:

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Literal
 from dynascope.wire.to_agent import Compiling
 
 if TYPE_CHECKING:
-    from dynascope.agent.stops.stops import Stops
+    from dynascope.agent.stops.stops import CompileStops
     from dynascope.agent.tracing.hook import Hook
-    from dynascope.agent.tracing.thread_state import ThreadTracing
+    from dynascope.agent.tracing.thread_state import ThreadState
 
 
-def compiles_now(hook: Hook, stops: Stops) -> list[Compiling]:
+def compiles_now(hook: Hook, stops: CompileStops) -> list[Compiling]:
     """Threads that trace, whose backend works, that are stopped, and that wait for Dynamo's lock; a moment old."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     stopped, running = stops.stopped_threads(), sys._current_frames()
@@ -42,7 +42,7 @@ def compiles_now(hook: Hook, stops: Stops) -> list[Compiling]:
 
 
 def _kind(
-    is_stopped: bool, state: ThreadTracing, frame: types.FrameType
+    is_stopped: bool, state: ThreadState, frame: types.FrameType
 ) -> Literal["tracing", "backend", "waiting", "stopped"] | None:
     from dynascope.agent.internals.compile.convert_frame import waits_for_compile_lock
 
@@ -53,19 +53,19 @@ def _kind(
     return "waiting" if waits_for_compile_lock(frame) else None
 
 
-def _describe(known: Compiling, state: ThreadTracing) -> None:
+def _describe(known: Compiling, state: ThreadState) -> None:
     """Name, place and size of the compile; the thread goes on meanwhile, so any part may be gone."""
-    from dynascope.agent.internals.frames import translators as tracing
+    from dynascope.agent.internals.frames import translators
     from dynascope.agent.internals.graph import graph
 
     outermost = state.outermost
     if outermost is None:
         return
     try:
-        known.name = tracing.code_of(outermost).co_name
-        active = tracing.active_translators(outermost)
+        known.name = translators.code_of(outermost).co_name
+        active = translators.active_translators(outermost)
         innermost = active[-1] if active else outermost
-        known.path, known.line = tracing.code_of(innermost).co_filename, tracing.line_of(innermost)
-        known.nodes = graph.size_so_far(tracing.output_of(outermost))
+        known.path, known.line = translators.code_of(innermost).co_filename, translators.line_of(innermost)
+        known.nodes = graph.size_so_far(translators.output_of(outermost))
     except (AttributeError, IndexError, TypeError):
         return

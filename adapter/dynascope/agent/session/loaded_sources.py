@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.documents.documents import Documents
 from dynascope.agent.program.user_code import is_user_code, real_path
-from dynascope.agent.stops.stops import Stops
+from dynascope.agent.stops.stops import CompileStops
 from dynascope.wire.dap import Module, Source, SourceBody
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from dynascope.agent.tracing.hook import Hook
 
 
-class Reading:
-    """One per agent."""
+class LoadedSourceDocuments:
+    """One for each session."""
 
-    def __init__(self, stops: Stops, send: Callable[[Message], None]) -> None:
+    def __init__(self, stops: CompileStops, send: Callable[[Message], None]) -> None:
         self._stops = stops
         self._send = send
         self._documents = Documents(stops.source_references, send)
@@ -37,16 +37,17 @@ class Reading:
         self._failed = False
         self._traced: Counter[str] = Counter()
 
-    def begin(self, hook: Hook) -> None:
-        """torch._dynamo is imported, and `hook` is in it."""
+    def attach(self, hook: Hook) -> None:
+        """Keep what compiles leave from now on: torch._dynamo is imported, and `hook` is in it."""
         from dynascope.agent.internals.graph.events import GraphHook
+        from dynascope.agent.session.source_observer import SourceObserver
 
         self._hook = hook
-        hook.compile_hooks.on_generated = self._code_generated
+        hook.observe(SourceObserver(self.compile_ended, self.code_generated))
         self._graph_hook = GraphHook(self._graph_done)
 
-    def end(self) -> None:
-        """The documents stay for as long as somebody asks."""
+    def detach(self) -> None:
+        """Keep nothing more; the documents stay."""
         self._hook = None
         if self._graph_hook is not None:
             self._graph_hook.remove()
@@ -79,27 +80,27 @@ class Reading:
 
     # ---- compiling threads
 
-    def compiled(self, traced: list[types.CodeType]) -> None:
-        """A compile is over that traced these."""
+    def compile_ended(self, traced: Iterable[types.CodeType]) -> None:
+        """A compile has ended that traced this code."""
         self._traced.update(_files(traced))
 
     def _graph_done(self, module: Any) -> None:
         try:
             from dynascope.agent.internals.compile import compile_context
-            from dynascope.agent.internals.frames import translators as tracing
+            from dynascope.agent.internals.frames import translators
             from dynascope.agent.internals.graph import code as graph_code
 
             state = self._hook.threads.existing() if self._hook is not None else None
             if state is None or state.outermost is None:
                 return
             compile_id, _ = compile_context.compile_id_and_attempt()
-            frame = f"{tracing.code_of(state.outermost).co_name} [{compile_id}]"
-            state.backend = compile_context.backend_name(tracing.output_of(state.outermost))
+            frame = f"{translators.code_of(state.outermost).co_name} [{compile_id}]"
+            state.begin_compile().backend = compile_context.backend_name(translators.output_of(state.outermost))
             self._documents.graph_compiled(frame, graph_code.module_code(module))
         except Exception:
             self._report()
 
-    def _code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
+    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
         try:
             from dynascope.agent.internals.frames import resume
 

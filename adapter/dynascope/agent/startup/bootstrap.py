@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.agent.session import current
 from dynascope.agent.session.agent import Agent
+from dynascope.agent.session.session import Session
 from dynascope.agent.suspension import pydevd
 from dynascope.agent.suspension.debugpy.child_processes import starts_torchs_own
 from dynascope.agent.suspension.interface import Suspension
@@ -21,7 +23,7 @@ _FORKED = (
     "dynascope: a child process was forked; it runs on undebugged, as all will: {} only this process is debugged.\n"
 )
 _WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false"}
-_session: _Session | None = None
+_connection: _Connection | None = None
 _fork_handled = False
 
 
@@ -35,31 +37,26 @@ def start(address: str, token: str) -> None:
     serve(connection)
 
 
-def serve(connection: socket.socket, on_lost: Callable[[], None] = lambda: None, runtime: bool = True) -> Agent:
+def serve(connection: socket.socket, on_lost: Callable[[], None] = lambda: None, runtime: bool = True) -> Session:
     """Begin a session over an open connection to the adapter; a session before it is over.
 
-    `on_lost` is called when the connection ends without `Detach`. Without `runtime`, stopped threads wait in our own
-    loop even when debugpy is there.
+    `on_lost` is called when the connection ends without `Detach`. Without `runtime`, stopped threads wait in the
+    agent's own loop even when debugpy is there.
     """
-    global _session
-    if _session is not None:
-        _session.end()
-    _session = _Session(connection, on_lost, runtime)
+    global _connection
+    if _connection is not None:
+        _connection.end()
+    _connection = _Connection(connection, on_lost, runtime)
+    current.set_current(_connection.agent.session)
     _handle_forks()
-    _session.begin()
-    return _session.agent
+    _connection.begin()
+    return _connection.agent.session
 
 
-def current_agent() -> Agent | None:
-    """The agent of this process while a session is on."""
-    return _session.agent if _session is not None else None
-
-
-class _Session:
-    """One connection and the agent behind it."""
+class _Connection:
+    """One connection to an adapter, and the agent that serves it."""
 
     def __init__(self, connection: socket.socket, on_lost: Callable[[], None], runtime: bool) -> None:
-        self._connection = connection
         self._on_lost = on_lost
         self._ended = self._fork_told = False
         suspension, self._reason = _choose_suspension(runtime)
@@ -78,7 +75,7 @@ class _Session:
             self.agent.receive(message)
 
     def end(self) -> None:
-        """Detach: close the channel first, so that nothing stops any more, then let go of what has."""
+        """Detach: remove the hooks first, so that nothing stops any more, then release what has stopped."""
         if not self._ended:
             self._ended = True
             self.agent.uninstall()
@@ -90,13 +87,14 @@ class _Session:
             self.end()
 
     def has_forked(self) -> None:
-        """debugpy tells of the children that it follows; of others somebody has to, once."""
+        """Say once that children run undebugged; debugpy itself tells of those that it follows."""
         if starts_torchs_own():
             return
         told, self._fork_told = self._fork_told, True
-        suspension = self.agent.suspension
-        if not told and not suspension.follows_children:
-            self.agent.tell(Output(category="console", output=_FORKED.format(_WHY[suspension.kind])))
+        session = self.agent.session
+        if not told and not session.suspension.follows_children:
+            text = _FORKED.format(_WHY[session.suspension.kind])
+            session.send(Output(category="console", output=text))
 
     def forget_in_child(self) -> None:
         self._ended = True
@@ -123,12 +121,13 @@ def _handle_forks() -> None:
 
 
 def _in_parent() -> None:
-    if _session is not None:
-        _session.has_forked()
+    if _connection is not None:
+        _connection.has_forked()
 
 
 def _in_child() -> None:
-    global _session
-    session, _session = _session, None
-    if session is not None:
-        session.forget_in_child()
+    global _connection
+    connection, _connection = _connection, None
+    current.set_current(None)
+    if connection is not None:
+        connection.forget_in_child()

@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 import sys
 
-from dynascope.agent.startup import bootstrap
-from dynascope.agent.startup import run_target as runpy
+from dynascope.agent.startup import bootstrap, run_target
 from dynascope.agent.startup.process_tree import end_with_children
 from dynascope.wire import channel
 
 _USAGE = "usage: python -m dynascope.agent.startup.launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
 
 
-def main() -> runpy.Start:
+def main() -> run_target.Start:
     """Connect and wait for the configuration; returns what is to be run."""
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
@@ -32,10 +31,10 @@ def main() -> runpy.Start:
         connection.sendall(token.encode() + b"\n")
     except (OSError, ValueError) as error:
         sys.exit(f"dynascope: the adapter at {address} does not answer: {error}")
-    agent = bootstrap.serve(connection, on_lost=end_with_children, runtime=False)
-    agent.configured.wait()
-    return runpy.prepare(arguments)
+    session = bootstrap.serve(connection, on_lost=end_with_children, runtime=False)
+    session.configured.wait()
+    return run_target.prepare(arguments)
 
 
 if __name__ == "__main__":
-    runpy.run(main())
+    run_target.run(main())

@@ -1,66 +1,93 @@
 """`dynascope.listen()`: a port on which a debugger attaches, and nobody without the session's token.
 
-The first line of a connection is `DYNASCOPE <token> <mode>`; it is read byte by byte up to a limit, its token compared
-in constant time before anything else is parsed, and answered `OK`. The mode says what the connection becomes: `agent`,
-our channel, or `debugpy`, spliced to debugpy's own port. Anything else, HTTP for one, is closed unanswered.
+What a connection becomes, its first line says (`wire.token_server`): `agent` is our channel, `debugpy` leads to
+debugpy's adapter. Where debugpy cannot serve this process there are compile-time stops alone.
 """
 
 from __future__ import annotations
 
 import atexit
-import functools
 import json
 import os
 import socket
 import stat
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 from dynascope.agent.startup import bootstrap
+from dynascope.agent.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
 from dynascope.agent.suspension.pydevd import hide_thread
-from dynascope.wire import channel
+from dynascope.wire import channel, token_server
 from dynascope.wire.token_file import token_file
+from dynascope.wire.token_server import Refused, TokenServer
 
-_FIRST_LINE_LIMIT = 256
-_FIRST_LINE_SECONDS = 10.0
 _listener: Listener | None = None
+_lock = threading.Lock()
 
 
 def listen(address: tuple[str, int], *, runtime: bool) -> tuple[str, int]:
+    """Listen, or return the address of the listener that this process has already."""
     global _listener
-    if _listener is not None:
-        raise RuntimeError(
-            "dynascope.listen() was called before: this process listens on {}:{}.".format(*_listener.address)
-        )
-    _listener = Listener(address, runtime)
-    return _listener.address
+    with _lock:
+        if _listener is None:
+            _listener = Listener(address, runtime)
+            os.register_at_fork(after_in_child=_forget)
+        elif address[1] not in (0, _listener.address[1]):
+            _say(f"this process listens on {_where(_listener.address)} already, so not on port {address[1]}")
+        return _listener.address
 
 
 def wait_for_client() -> None:
+    """Wait for the first configured session. Raises RuntimeError before `listen`."""
     if _listener is None:
         raise RuntimeError("call dynascope.listen() before dynascope.wait_for_client().")
     _listener.wait_for_client()
 
 
+def _forget() -> None:
+    """Close a forked child's copies: the parent's clients must not end up here, where no thread serves them."""
+    global _listener, _lock
+    _lock = threading.Lock()
+    listener, _listener = _listener, None
+    if listener is not None:
+        listener.close_copies()
+
+
 class Listener:
-    """Accepts on one daemon thread; each connection is served on another."""
+    """The port, and what its connections become."""
 
     def __init__(self, address: tuple[str, int], runtime: bool) -> None:
-        self._debugpy_address: tuple[str, int] | None = None
+        """Raises OSError when the address cannot be used, RuntimeError when there is no place for the token."""
+        self._debugpy: DebugpyServer | None = None
+        self._without_debugpy = "this program called dynascope.listen(runtime=False)"
         self._spliced = 0
         self.configured = threading.Event()
-        token = os.environ.get(channel.TOKEN_VARIABLE)
-        self._token = token or channel.new_token()
-        self._server = socket.create_server(address)
-        host, port = self._server.getsockname()[:2]
+        given = os.environ.get(channel.TOKEN_VARIABLE)
+        token = given or channel.new_token()
+        self._server = TokenServer(address, token, self._serve, _start_hidden_thread)
+        host, port = self._server.socket.getsockname()[:2]
         self.address: tuple[str, int] = (host, port)
-        if runtime:
-            import debugpy
+        try:
+            path = None if given else _leave_token(token, host, port)
+            if runtime:
+                self._start_debugpy()
+        except BaseException:
+            self._server.close()
+            raise
+        place = f"the variable {channel.TOKEN_VARIABLE}" if path is None else str(path)
+        _say(f"listening on {_where(self.address)}; a debugger needs the token in {place}")
 
-            self._debugpy_address = debugpy.listen(("127.0.0.1", 0))
-        if not token:
-            _leave_token(self._token, host, port)
-        _start_hidden_thread("dynascope listener", self._accept)
+    def _start_debugpy(self) -> None:
+        try:
+            self._debugpy = DebugpyServer()
+        except DebugpyUnavailable as error:
+            self._without_debugpy = str(error)
+            _say(f"only compiles can be debugged: {error}")
+
+    def close_copies(self) -> None:
+        self._server.socket.close()
 
     def wait_for_client(self) -> None:
         self.configured.wait()
@@ -69,79 +96,49 @@ class Listener:
 
             debugpy.wait_for_client()  # its half of the session
 
-    def _accept(self) -> None:
-        while True:
+    def _serve(self, mode: str, connection: socket.socket) -> None:
+        if mode == "agent":
+            token_server.accept(connection)
+            # an adapter that wants both halves connects to debugpy first
+            session = bootstrap.serve(connection, runtime=self._spliced > 0)
+            session.configured.wait()
+            self.configured.set()
+        elif mode == "debugpy":
+            if self._debugpy is None:
+                raise Refused(self._without_debugpy)
             try:
-                connection, _ = self._server.accept()
-            except OSError:
-                return
-            _start_hidden_thread("dynascope connection", functools.partial(self._welcome, connection))
-
-    def _welcome(self, connection: socket.socket) -> None:
-        try:
-            mode = self._mode_of(connection)
-            if mode == "agent":
-                connection.sendall(b"OK\n")
-                self._serve_agent(connection)
-            elif mode == "debugpy" and self._debugpy_address is not None:
-                server = socket.create_connection(self._debugpy_address)
-                connection.sendall(b"OK\n")
-                self._splice(connection, server)
-            else:
-                connection.close()
-        except OSError:
-            connection.close()
-
-    def _mode_of(self, connection: socket.socket) -> str | None:
-        """The mode, if the first line has the token."""
-        connection.settimeout(_FIRST_LINE_SECONDS)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        line = b""
-        while not line.endswith(b"\n"):
-            byte = connection.recv(1)
-            if not byte or len(line) > _FIRST_LINE_LIMIT:
-                return None
-            line += byte
-        connection.settimeout(None)
-        word, _, rest = line.strip().partition(b" ")
-        token, _, mode = rest.partition(b" ")
-        known = channel.token_matches(token, self._token)
-        return mode.decode("ascii", "replace") if known and word == b"DYNASCOPE" else None
-
-    def _serve_agent(self, connection: socket.socket) -> None:
-        # an adapter that wants both halves connects to debugpy first
-        agent = bootstrap.serve(connection, runtime=self._spliced > 0)
-        agent.configured.wait()
-        self.configured.set()
+                server = self._debugpy.connect()
+            except OSError as error:
+                raise Refused(f"debugpy's adapter does not answer ({error})") from None
+            token_server.accept(connection)
+            self._splice(connection, server)
+        else:
+            raise Refused(f"there is no mode {mode}")
 
     def _splice(self, client: socket.socket, server: socket.socket) -> None:
         self._spliced += 1
-        _start_hidden_thread("dynascope splice", lambda: _copy(server, client))
-        _copy(client, server)
+        _start_hidden_thread("dynascope splice", lambda: token_server.copy(server, client))
+        token_server.copy(client, server)
         self._spliced -= 1
 
 
-def _copy(source: socket.socket, target: socket.socket) -> None:
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-    for end in (source, target):
-        try:
-            end.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            pass
-
-
 def _start_hidden_thread(name: str, target: Callable[[], None]) -> None:
-    """A daemon thread that no debugger traces, stops or shows."""
+    """Start a daemon thread that no debugger traces, stops or shows."""
     thread = threading.Thread(target=target, name=name, daemon=True)
     hide_thread(thread)
     thread.start()
 
 
-def _leave_token(token: str, host: str, port: int) -> None:
+def _where(address: tuple[str, int]) -> str:
+    return "{}:{}".format(*address)
+
+
+def _say(text: str) -> None:
+    print(f"dynascope: {text}", file=sys.stderr, flush=True)
+
+
+def _leave_token(token: str, host: str, port: int) -> Path:
+    """Write the token to a file that only this user can read; it goes with the process. Returns its path."""
     path = token_file(port)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = path.parent.lstat()
@@ -155,3 +152,4 @@ def _leave_token(token: str, host: str, port: int) -> None:
         json.dump({"token": token, "host": host, "port": port, "pid": os.getpid()}, file)
     pid = os.getpid()
     atexit.register(lambda: path.unlink(missing_ok=True) if os.getpid() == pid else None)
+    return path

@@ -1,4 +1,7 @@
-"""Runs a program as `python` would, recorded: `-m dynascope.agent.startup.record_launcher FILE …`."""
+"""Runs a program as `python` would, recorded.
+
+`python -m dynascope.agent.startup.record_launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]`.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,20 @@ import os
 import sys
 
 from dynascope.agent.recorder import process
-from dynascope.agent.startup import run_target as runpy
+from dynascope.agent.startup import run_target
 
 _USAGE = "usage: python -m dynascope.agent.startup.record_launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
 
 
-def main() -> runpy.Start:
+def main() -> run_target.Start:
     """Begin to record; returns what is to be run. The program's child processes record too."""
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         sys.exit(_USAGE)
     os.environ[process.RECORD_VARIABLE] = "1"
     process.begin()
-    return runpy.prepare(arguments)
+    return run_target.prepare(arguments)
 
 
 if __name__ == "__main__":
-    runpy.run(main())
+    run_target.run(main())

@@ -34,8 +34,21 @@ class LinePassed(NamedTuple):
     """Whether code is that function."""
 
 
+class SuspensionObserver:
+    """Told of what happens where threads wait; every method does nothing by default."""
+
+    def suspend_requested(self) -> None:
+        """Threads are asked to suspend, those that compile too. Any thread."""
+
+    def stopped_at_runtime(self) -> None:
+        """The current thread stops at run time: a step that was to end there has ended."""
+
+    def notice(self, text: str) -> None:
+        """Show a sentence to the user. Any thread."""
+
+
 class Suspension:
-    """One per agent. `wait` runs on the stopped thread, `post` and `resume` on the channel's; the rest on any."""
+    """One for each agent. `wait` runs on the stopped thread, `post` and `resume` on the channel's; the rest on any."""
 
     kind: Literal["pydevd", "own loop"] = "own loop"
     needs_acknowledgement = False
@@ -44,16 +57,16 @@ class Suspension:
     ends_steps_at_runtime = False
     """Whether a step that leaves a compile can end in the running program below it."""
 
-    on_suspend_requested: Callable[[], None] = staticmethod(lambda: None)
-    """Called when threads are asked to suspend, for the agent to look at threads that compile; any thread."""
-
-    on_runtime_stop: Callable[[], None] = staticmethod(lambda: None)
-    """Called on a thread that stops at run time: a step that was to end there has ended."""
-
-    on_notice: Callable[[str], None] = staticmethod(lambda text: None)
-    """Called with a sentence for the user; any thread."""
+    may_stop = True
+    """Whether the client can be told of stops: it has sent `configurationDone`."""
 
     just_my_code = True
+    observer: SuspensionObserver = SuspensionObserver()
+
+    def observe(self, observer: SuspensionObserver) -> None:
+        """Tell `observer` from now on; nothing stops before the client can be told of it."""
+        self.observer = observer
+        self.may_stop = False
 
     def configure(self, settings: Configure) -> None:
         """Take the session's settings over."""
@@ -70,10 +83,13 @@ class Suspension:
     def prepare(self) -> None:
         """The adapter is about to hear of a stop of the current thread: keep what is posted from now on for `wait`."""
 
-    def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
-        """Hold the current thread until somebody resumes it; serve what is posted meanwhile.
+    def wait(
+        self, frames: list[StackFrame], runtime_frame: types.FrameType | None, reason: StopReason
+    ) -> ResumeCommand:
+        """Hold the current thread until it is resumed, and run what is posted to it.
 
-        `frames` are the symbolic ones, innermost first; `below` is the real frame under them.
+        `frames` are the symbolic ones, innermost first; `runtime_frame` is the real frame below them. What a job or the
+        handler of a signal raises ends the wait and is raised.
         """
         return "continue"
 

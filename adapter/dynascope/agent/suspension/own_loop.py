@@ -26,7 +26,9 @@ class OwnLoop(Suspension):
         with self._lock:
             self._waiting[threading.get_ident()] = queue.SimpleQueue()
 
-    def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
+    def wait(
+        self, frames: list[StackFrame], runtime_frame: types.FrameType | None, reason: StopReason
+    ) -> ResumeCommand:
         ident = threading.get_ident()
         with self._lock:
             jobs = self._waiting[ident]

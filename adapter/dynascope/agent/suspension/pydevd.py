@@ -84,6 +84,8 @@ class PydevdSuspension(Suspension):
         }
         check_hosts(self._pydevd, FramesList(), self._info())
         self._originals: list[tuple[Any, str, Any]] = []
+        self._raised: dict[int, BaseException] = {}
+        """By thread ident: what a job has raised on that thread, to be raised where it waits."""
         self._tracing = TracingOff(self._pydevd, self._has_breakpoint_in, self._starts_matter)
         hide_our_files(self._pydevd, self._replace)
         hide_unhashable_code(self._pydevd, self._replace)
@@ -118,23 +120,27 @@ class PydevdSuspension(Suspension):
         set_suspend, do_wait_suspend = self._pydevd.set_suspend, self._pydevd.do_wait_suspend
 
         def watched_set_suspend(*args: Any, **kwargs: Any) -> Any:
-            if self._steps.passes():
+            if self._steps.passes() or not self.may_stop:
                 return None
             try:
                 return unseen(set_suspend, *args, **kwargs)
             finally:
-                self.on_suspend_requested()
+                self.observer.suspend_requested()
 
         def watched_do_wait_suspend(*args: Any, **kwargs: Any) -> Any:
-            if self._steps.has_passed():
+            if self._steps.has_passed() or not self.may_stop:
                 return None
             self._steps.forget()
-            self.on_runtime_stop()
+            self.observer.stopped_at_runtime()
             return unseen(stand_still, *args, **kwargs)
 
         def stand_still(*args: Any, **kwargs: Any) -> Any:
             with this_threads_clock().standing():
-                return do_wait_suspend(*args, **kwargs)
+                try:
+                    return do_wait_suspend(*args, **kwargs)
+                except BaseException:
+                    self._wait_interrupted()
+                    raise
 
         self._replace(self._pydevd, "set_suspend", watched_set_suspend)
         self._replace(self._pydevd, "do_wait_suspend", watched_do_wait_suspend)
@@ -172,12 +178,16 @@ class PydevdSuspension(Suspension):
     def thread_id(self) -> int:
         return self._to_dap_id(self._constants.get_current_thread_id(threading.current_thread()))
 
-    def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
+    def wait(
+        self, frames: list[StackFrame], runtime_frame: types.FrameType | None, reason: StopReason
+    ) -> ResumeCommand:
         pydevd, thread, info = self._pydevd, threading.current_thread(), self._info()
         if info.pydev_state != self._constants.STATE_SUSPEND:  # else a pause, or another thread's stop, has asked us to
             why = self._commands.CMD_STEP_OVER if reason == "step" else self._commands.CMD_SET_BREAK
             pydevd.set_suspend(thread, why)
-        uninterrupted(lambda: pydevd.do_wait_suspend(thread, chain(frames, below), "line", None))
+        uninterrupted(lambda: pydevd.do_wait_suspend(thread, chain(frames, runtime_frame), "line", None))
+        if (raised := self._raised.pop(threading.get_ident(), None)) is not None:
+            raise raised
         if not self.debug_dynamo and not pydevd.pydb_disposed:
             pydevd.disable_tracing()  # waiting turned it on again
         command = self._meaning.get(info.pydev_step_cmd, "continue")
@@ -190,8 +200,21 @@ class PydevdSuspension(Suspension):
         thread = threading._active.get(thread_ident)  # type: ignore[attr-defined]
         if thread is None:
             return False
-        self._pydevd.post_method_as_internal_command(self._constants.get_thread_id(thread), lambda pydevd: job())
+
+        def run(pydevd: Any) -> None:
+            try:
+                job()
+            except BaseException as error:
+                self._raised[thread_ident] = error
+                self._wait_interrupted()
+
+        self._pydevd.post_method_as_internal_command(self._constants.get_thread_id(thread), run)
         return True
+
+    def _wait_interrupted(self) -> None:
+        """The handler of a signal raised while this thread was stopped: it goes on, as does every thread with it."""
+        self._set_step(-1, None)
+        self._resuming.resume_all()
 
     def single_thread(self, thread_id: int) -> int | None:
         try:
@@ -226,7 +249,7 @@ class PydevdSuspension(Suspension):
     def compile_ends(self, token: Any) -> None:
         notice = self._tracing.look_at_generated_code()
         if notice is not None:
-            self.on_notice(notice)
+            self.observer.notice(notice)
         if token:
             self._tracing.end()
 

@@ -9,23 +9,26 @@ from __future__ import annotations
 
 import types
 
-from dynascope.agent.internals.frames import resume
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.stepping import FrameId
 
 
 class Activation:
-    """State of one watched frame between two instructions."""
+    """State of one watched frame at the instruction that is about to be traced."""
 
     __slots__ = (
-        "_enters_function",
         "_index",
         "_lines_since_jump",
         "_restored",
+        "_will_enter",
+        "begins_line",
         "code",
+        "comes_back",
+        "enters_function",
         "frame",
         "in_prologue",
+        "is_new",
         "line",
         "original",
         "translator",
@@ -34,25 +37,42 @@ class Activation:
     def __init__(self, translator: Translator, frame: FrameId) -> None:
         self.translator = translator
         self.frame = frame
-        self.code: types.CodeType = tracing.code_of(translator)
+        self.code: types.CodeType = translators.code_of(translator)
         self.original = resume.original_code(self.code)
-        self._index = tracing.instruction_index(translator)
-        # a generator's body begins where it is first resumed: behind the instruction that made the generator
-        fresh = self._index < 0 or tracing.instruction(translator).opname == "RETURN_GENERATOR"
-        self.line: int | None = None if fresh else tracing.line_of(translator)
-        self.in_prologue = fresh or tracing.in_resume_prologue(translator)
+        self._index = translators.instruction_index(translator)
+        # a generator's body begins where it is first resumed: after the instruction that made the generator
+        fresh = self._index < 0 or translators.instruction(translator).opname == "RETURN_GENERATOR"
+        self.line: int | None = None if fresh else translators.line_of(translator)
+        """The line that was begun last."""
+        self.in_prologue = fresh or translators.in_resume_prologue(translator)
+        self.begins_line = False
+        """Whether the instruction begins a line."""
+        self.comes_back = False
+        """Whether it begins one that has begun since the last jump back: a statement of several lines returns to its
+        first, where a breakpoint has had its stop."""
+        self.enters_function = False
+        """Whether it begins the first line of a call, and not of a resumption."""
+        self.is_new = False
+        """Whether no attempt before has come to this instruction."""
         self._restored = False
         self._lines_since_jump: set[int] = set()
-        self._enters_function = fresh and self.original is self.code
+        self._will_enter = fresh and self.original is self.code
 
-    def begins_line(self, line: int) -> bool:
-        """Whether the instruction about to be traced begins `line`."""
+    def advance(self, line: int) -> None:
+        """Move on to the instruction about to be traced, which is of `line`."""
+        self.begins_line = self._begins(line)
+        if self.begins_line:
+            self.enters_function, self._will_enter = self._will_enter, False
+            self.comes_back = line in self._lines_since_jump
+            self._lines_since_jump.add(line)
+
+    def _begins(self, line: int) -> bool:
         translator = self.translator
-        index = tracing.instruction_index(translator)
+        index = translators.instruction_index(translator)
         went_back = index <= self._index
         self._index = index
         if self.in_prologue:
-            self._leave_prologue(line)
+            self._leave_prologue()
             return False if self.in_prologue else self._begins_first_line(line)
         if went_back:
             self._lines_since_jump.clear()
@@ -61,14 +81,14 @@ class Activation:
         self.line = line
         return True
 
-    def _leave_prologue(self, line: int) -> None:
+    def _leave_prologue(self) -> None:
         translator = self.translator
         if self.original is self.code:
-            # RESUME itself belongs to the `def` line: the first line begins behind it
+            # RESUME itself belongs to the `def` line: the first line begins after it
             if self._restored:
                 self.in_prologue = False
-            self._restored = tracing.instruction(translator).opname == "RESUME"
-        elif tracing.in_resume_prologue(translator):
+            self._restored = translators.instruction(translator).opname == "RESUME"
+        elif translators.in_resume_prologue(translator):
             self._restored = True
         elif self._restored:
             self.in_prologue = False
@@ -77,16 +97,4 @@ class Activation:
         self.line = line
         if self.original is self.code:
             return True
-        return resume.begins_a_line(tracing.instruction(self.translator), self.original)
-
-    def first_time_since_jump(self, line: int) -> bool:
-        """False when a statement of several lines comes back to its first: a breakpoint there has had its stop."""
-        if line in self._lines_since_jump:
-            return False
-        self._lines_since_jump.add(line)
-        return True
-
-    def enters_function(self) -> bool:
-        """Whether this is the first line of a call, and no resumption; true once."""
-        enters, self._enters_function = self._enters_function, False
-        return enters
+        return resume.begins_a_line(translators.instruction(self.translator), self.original)

@@ -1,63 +1,67 @@
-"""Which of the frames being traced call us before each instruction: those in which something may stop."""
+"""Which of the frames being traced call the hook before each instruction: those in which something may stop."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
 
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.activation import Activation
-from dynascope.agent.tracing.thread_state import Threads, ThreadTracing
+from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.thread_state import Threads, ThreadState
 
 
-class Watching:
-    """`watch` runs on the thread that compiles, the rest on any."""
+class InstructionCallbacks:
+    """`add` runs on the thread that compiles, the rest on any."""
 
     def __init__(
         self,
         threads: Threads,
-        on_instruction: Callable[[ThreadTracing, Activation, int], None],
+        on_instruction: Callable[[ThreadState, CompileState, Activation, int], None],
         report: Callable[[], None],
     ) -> None:
-        """`on_instruction` gets the line; `report` is called within the handling of what it raises."""
+        """`on_instruction` gets the line; `report` is called while what it raises is handled."""
         self._threads = threads
         self._on_instruction = on_instruction
         self._report = report
 
-    def watch(self, state: ThreadTracing, translator: Translator) -> None:
-        """From here on this frame, until Dynamo leaves it."""
-        key = id(translator)
-        if key in state.activations:
+    def add(self, state: ThreadState, translator: Translator) -> None:
+        """Call the hook before each instruction of this frame, from here on until Dynamo leaves it."""
+        key, compile_state = id(translator), state.begin_compile()
+        if key in compile_state.activations:
             return
-        activation = state.activations[key] = Activation(translator, state.frames[key])
+        activation = compile_state.activations[key] = Activation(translator, compile_state.frames[key])
         instruction, report = self._on_instruction, self._report
 
         def on_instruction(line: int) -> None:
-            tracing.note_line(translator, line)
+            translators.note_line(translator, line)
             try:
-                instruction(state, activation, line)
+                instruction(state, compile_state, activation, line)
             except Exception:
                 report()
 
-        tracing.watch(translator, on_instruction)
+        translators.watch(translator, on_instruction)
 
-    def look_at_compiles(self) -> None:
-        """The other threads that compile ask their suspension at the next instruction."""
+    def pause_compiles(self) -> None:
+        """Have the other threads that compile ask their suspension at the next instruction."""
         here = threading.get_ident()
         for ident, state in self._threads.items():
-            outermost = state.outermost
-            if outermost is not None and ident != here:
-                state.looking = True
-                self._watch_all(state, outermost)
+            if state.outermost is not None and ident != here:
+                state.pause_pending = True
+                self._add_to_all(state)
 
-    def watch_again(self) -> None:
-        """The table is another: frames being traced now may have breakpoints that they had not."""
+    def breakpoints_changed(self) -> None:
+        """Add the callback to frames being traced in which something may stop now."""
         for _, state in self._threads.items():
-            if state.outermost is not None:
-                self._watch_all(state, state.outermost)
+            if state.compile is not None:
+                state.compile.stoppable = {}
+                self._add_to_all(state)
 
-    def _watch_all(self, state: ThreadTracing, translator: Translator) -> None:
-        for active in tracing.active_translators(translator):
-            if id(active) in state.frames:
-                self.watch(state, active)
+    def _add_to_all(self, state: ThreadState) -> None:
+        compile_state = state.compile
+        if compile_state is None or compile_state.outermost is None:
+            return
+        for active in translators.active_translators(compile_state.outermost):
+            if id(active) in compile_state.frames:
+                self.add(state, active)

@@ -1,29 +1,28 @@
-"""What happens in a compile stops once, however often Dynamo starts over, for whatever reason."""
+"""What happens in a compile stops once, however often and for whatever reason Dynamo starts over."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
 
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
-from dynascope.agent.tracing.replays import Moments
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.tracing.replays import Replays
+from dynascope.agent.tracing.thread_state import ThreadState
 
 
 class OncePerCompile:
-    """Per thread; unlike `ThreadTracing.moments`, which forgets what was seen when a restart is no mere replay."""
+    """For each thread; unlike `CompileState.replays` it keeps what it has seen over every kind of restart."""
 
     def __init__(self) -> None:
-        self._moments: dict[int, Moments] = {}
+        self._replays: dict[int, Replays] = {}
         self._attempts: dict[int, tuple[str, int, int]] = {}
 
-    def is_new(self, state: ThreadTracing, moment: Hashable) -> bool:
-        """Note that this happens now; whether it has not been noted in an attempt before this one."""
+    def is_new(self, state: ThreadState, event: Hashable) -> bool:
+        """Note that this happens now; whether no earlier attempt of this compile had it."""
         thread = id(state)
-        moments = self._moments.setdefault(thread, Moments())
+        replays = self._replays.setdefault(thread, Replays())
         compile_id, attempt = compile_id_and_attempt()
-        before: Any = self._attempts.get(thread)
+        before = self._attempts.get(thread)
         now = self._attempts[thread] = compile_id, attempt, id(state.outermost)
         if before != now:
-            moments.attempt_begins(replays=before is not None and before[0] == compile_id and attempt > before[1])
-        return moments.is_new(moment)
+            replays.attempt_begins(replays=before is not None and before[0] == compile_id and attempt > before[1])
+        return replays.is_new(event)

@@ -1,4 +1,4 @@
-"""What stops a thread amid an instruction: each such moment stops once per compile, however often it is retraced."""
+"""What happens during an instruction stops once for each compile, however often Dynamo traces it again."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from collections import Counter
 from collections.abc import Hashable
 
 
-class Moments:
-    """Moments are told apart by what happened and where; one that recurs in an attempt (a loop) counts each time."""
+class Replays:
+    """Tells an event that is new from one that an earlier attempt had; one that recurs (in a loop) is counted."""
 
     def __init__(self) -> None:
         self._seen: Counter[Hashable] = Counter()
-        self._of_attempt: Counter[Hashable] = Counter()
+        self._in_attempt: Counter[Hashable] = Counter()
 
     def attempt_begins(self, replays: bool) -> None:
-        """`replays`: Dynamo traces again what an attempt before has traced."""
-        self._of_attempt.clear()
+        """Start over; `replays`: Dynamo traces again what an attempt before has traced."""
+        self._in_attempt.clear()
         if not replays:
             self._seen.clear()
 
-    def is_new(self, moment: Hashable) -> bool:
+    def is_new(self, event: Hashable) -> bool:
         """Note that this happens now; whether it is no replay."""
-        self._of_attempt[moment] += 1
-        if self._of_attempt[moment] <= self._seen[moment]:
+        self._in_attempt[event] += 1
+        if self._in_attempt[event] <= self._seen[event]:
             return False
-        self._seen[moment] = self._of_attempt[moment]
+        self._seen[event] = self._in_attempt[event]
         return True

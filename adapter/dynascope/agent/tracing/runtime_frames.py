@@ -7,46 +7,45 @@ import types
 from collections.abc import Iterator, Sequence
 
 from dynascope.agent.internals.compile import convert_frame
-from dynascope.agent.internals.frames import resume
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.suspension.interface import LinePassed, Suspension
 
 
-class ProgramBelow:
-    """Reads the real frames under a compile; on the compiling thread."""
+class RuntimeFrames:
+    """Reads the real frames below a compile; on the compiling thread."""
 
     def __init__(self, hooks: convert_frame.CompileHooks, suspension: Suspension) -> None:
         self._hooks = hooks
         self._suspension = suspension
 
-    def frame(self) -> types.FrameType | None:
-        """The innermost frame below the compile that this thread is in."""
+    def first(self) -> types.FrameType | None:
+        """Return the innermost frame below the compile that this thread is in."""
         return self._hooks.frame_below()
 
     def functions(self) -> list[object]:
-        """What the compiled code under this compile runs, down to the frame where a step of ours ends at run time."""
-        return [function_of(frame.f_code) for frame in self._generated_from(self.frame())]
+        """Return what the compiled code below this compile runs, down to the frame where a step ends at run time."""
+        return [function_of(frame.f_code) for frame in self._generated_from(self.first())]
 
     def steps_over(self) -> list[object]:
-        """The functions in whose continuation a `next` at run time, that is under way, may end."""
+        """Return the functions in whose continuation the `next` at run time that is under way may end."""
         frame = self._suspension.runtime_steps_over()
         if frame is None or not _is_compiled(frame.f_code):
             return []
         return [function_of(each.f_code) for each in self._generated_from(frame)]
 
     def lines_passed(self, stack: Sequence[Translator]) -> list[LinePassed]:
-        """The lines at which these stand, innermost first, and those of the compiled code under them."""
-        traced = [(tracing.code_of(each), tracing.line_of(each)) for each in stack]
-        running = [(each.f_code, each.f_lineno) for each in self._generated_from(self.frame())]
+        """Return the lines at which these stand, innermost first, and those of the compiled code below them."""
+        traced = [(translators.code_of(each), translators.line_of(each)) for each in stack]
+        running = [(each.f_code, each.f_lineno) for each in self._generated_from(self.first())]
         return [
             LinePassed(code.co_filename, line, functools.partial(_runs, function_of(code)))
             for code, line in traced + running
         ]
 
     def _generated_from(self, frame: types.FrameType | None) -> Iterator[types.FrameType]:
-        """The compiled code's, down to the frame where a step of ours ends at run time."""
+        """Yield the frames of compiled code, down to the frame where a step ends at run time."""
         while frame is not None:
             if _is_compiled(frame.f_code):
                 yield frame
@@ -55,8 +54,8 @@ class ProgramBelow:
             frame = frame.f_back
 
     def user_frame(self) -> types.FrameType | None:
-        """Where a step that leaves the compile ends."""
-        frame = self.frame()
+        """Return the frame in which a step that leaves the compile ends."""
+        frame = self.first()
         while frame is not None:
             if self._is_where_steps_end(frame) and not _is_compiled(frame.f_code):
                 return frame
@@ -69,7 +68,7 @@ class ProgramBelow:
 
 
 def function_of(code: types.CodeType) -> object:
-    """What tells a function, its resume functions and the code that Dynamo made of it from every other function."""
+    """Return what a function, its resume functions and the code generated for it have in common, as a key."""
     original = resume.original_code(convert_frame.compiled_from(code))
     return original.co_filename, original.co_firstlineno, original.co_qualname
 

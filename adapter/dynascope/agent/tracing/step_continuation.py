@@ -1,39 +1,38 @@
-"""A compile begins: a step at run time, or one that left the compile before, may go on in it."""
+"""Continues a step in a compile that begins: one at run time, or one that left the compile before."""
 
 from __future__ import annotations
 
-from dynascope.agent.internals.frames import resume
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, package_of, real_path
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.tracing.runtime_frames import ProgramBelow, function_of
+from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
 from dynascope.agent.tracing.stepping import FrameId, Mode
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.tracing.thread_state import ThreadState
 
 _OUTERMOST: FrameId = 1
 """The first frame that an attempt enters."""
 
 
-class Entering:
+class StepContinuation:
     """Asked on compiling threads."""
 
-    def __init__(self, suspension: Suspension, below: ProgramBelow) -> None:
+    def __init__(self, suspension: Suspension, runtime_frames: RuntimeFrames) -> None:
         self._suspension = suspension
-        self._below = below
+        self._runtime_frames = runtime_frames
         self.stops_on_entry = False
         """Stop at the first line that Dynamo traces."""
 
-    def compile_entered(self, state: ThreadTracing, translator: Translator) -> None:
-        """Dynamo traces the outermost frame for the first time."""
+    def compile_entered(self, state: ThreadState, translator: Translator) -> None:
+        """Called when Dynamo begins to trace the outermost frame for the first time."""
         stepping, suspension = state.stepping, self._suspension
         steps_in = stepping.mode is not Mode.LEFT and suspension.runtime_steps_in()
         if steps_in:
             state.step_package = None
         shown = self.is_shown(state, translator)
-        code = tracing.code_of(translator)
+        code = translators.code_of(translator)
         continues = resume.is_resume_function(code)
-        if continues and stepping.mode is Mode.RUN and function_of(code) in (over := self._below.steps_over()):
+        if continues and stepping.mode is Mode.RUN and function_of(code) in (over := self._runtime_frames.steps_over()):
             stepping.left_at_runtime(over)
         if self.stops_on_entry and shown:
             self.stops_on_entry, state.stops_on_entry = False, True
@@ -43,14 +42,14 @@ class Entering:
             suspension.cancel_runtime_step()
         elif stepping.mode is Mode.LEFT and shown:
             elsewhere = not suspension.ends_steps_at_runtime and not any(
-                map(stepping.began_in, self._below.functions())
+                map(stepping.began_in, self._runtime_frames.functions())
             )
             if stepping.compile_begins(_OUTERMOST, function_of(code), continues, elsewhere):
                 suspension.cancel_runtime_step()
 
-    def is_shown(self, state: ThreadTracing, translator: Translator) -> bool:
+    def is_shown(self, state: ThreadState, translator: Translator) -> bool:
         """Whether steps stop in this frame: in the user's code, and in the package the step began in."""
-        path = real_path(tracing.code_of(translator).co_filename)
+        path = real_path(translators.code_of(translator).co_filename)
         if is_our_code(path):
             return False
         return self._suspension.is_user_code(path) or (

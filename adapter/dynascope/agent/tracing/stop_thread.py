@@ -1,65 +1,73 @@
-"""Stops the current thread at what it traces, and starts the step with which the user lets it go on."""
+"""Stops the current thread at what it traces, and starts the step with which it is resumed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+import types
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import package_of, real_path
-from dynascope.agent.stops.stops import ExceptionStop, Stops
-from dynascope.agent.tracing.runtime_frames import ProgramBelow, function_of
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.stops.stops import CompileStops
+from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
 from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.thread_state import ThreadTracing
-from dynascope.wire.messages import StopReason
+from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.wire.messages import ResumeCommand
 
 
-class Holding:
-    """On compiling threads; `watch` makes a frame call us before each of its instructions."""
+class StopThread:
+    """Used on compiling threads."""
 
-    def __init__(self, stops: Stops, below: ProgramBelow, watch: Callable[[ThreadTracing, Translator], None]) -> None:
-        self._stops = stops
-        self._below = below
-        self._watch = watch
-
-    def hold(
+    def __init__(
         self,
-        state: ThreadTracing,
-        stack: list[Translator],
-        reason: StopReason,
-        ids: list[int],
-        text: str | None = None,
-        exception: ExceptionStop | None = None,
+        stops: CompileStops,
+        runtime_frames: RuntimeFrames,
+        add_callback: Callable[[ThreadState, Translator], None],
     ) -> None:
-        """Stop the current thread, here and now; `stack` is innermost first, `text` says more than `reason` does."""
-        state.stepping.cancel()
-        state.is_held = True
-        try:
-            command = self._stops.hold(stack, self._below.frame(), reason, ids, text, exception)
-        finally:
-            state.is_held = False
-        state.step_package = package_of(real_path(tracing.code_of(stack[0]).co_filename))
-        frames: list[FrameId] = [state.frames.get(id(translator), -1) for translator in stack]
-        functions = [function_of(tracing.code_of(translator)) for translator in stack] + self._below.functions()
-        how = self._stops.step_prepared(tracing.instruction_index(stack[0]))
-        state.stepping.command(command, frames, functions, *how)
-        steps = self._below.lines_passed(stack) if command != "continue" else []
-        state.passed = steps[1:] if command == "stepOut" else steps
+        """`add_callback` makes a frame call the hook before each of its instructions."""
+        self._stops = stops
+        self._runtime_frames = runtime_frames
+        self._add_callback = add_callback
+
+    def stop(self, state: ThreadState, stack: list[Translator], stop: Stop) -> None:
+        """Stop the current thread here and now; `stack` is innermost first."""
+        command = self._wait(state, functools.partial(self._inspection, stack), stop)
+        state.step_package = package_of(real_path(translators.code_of(stack[0]).co_filename))
+        known = state.begin_compile().frames
+        frames: list[FrameId] = [known.get(id(translator), -1) for translator in stack]
+        functions = [function_of(translators.code_of(translator)) for translator in stack]
+        how = self._stops.step_prepared(translators.instruction_index(stack[0]))
+        state.stepping.command(command, frames, functions + self._runtime_frames.functions(), *how)
+        lines = self._runtime_frames.lines_passed(stack) if command != "continue" else []
+        state.step_lines = lines[1:] if command == "stepOut" else lines
         for translator, frame in zip(stack, frames, strict=True):
             if state.stepping.watches(frame):
-                self._watch(state, translator)
+                self._add_callback(state, translator)
 
-    def hold_at_entry(
-        self, state: ThreadTracing, frame: Any, ids: list[int], text: str, exception: ExceptionStop
-    ) -> None:
+    def stop_at_skipped_frame(self, state: ThreadState, frame: Any, stop: Stop) -> None:
         """Stop where Dynamo was called for a frame and does not trace it; `frame` is its view of it."""
-        state.stepping.cancel()
-        state.is_held = True
-        try:
-            command = self._stops.hold_at_entry(frame, self._below.frame(), ids, text, exception)
-        finally:
-            state.is_held = False
+        from dynascope.agent.inspection.skipped_frame import SkippedFrameInspection
+
+        command = self._wait(state, functools.partial(SkippedFrameInspection, frame), stop)
         self._stops.step_prepared(-1)  # whatever was prepared, there are no instructions to step by
-        state.stepping.command(command, [-1], [function_of(frame.f_code), *self._below.functions()])
-        state.passed = []
+        state.stepping.command(command, [-1], [function_of(frame.f_code), *self._runtime_frames.functions()])
+        state.step_lines = []
+
+    def _wait(self, state: ThreadState, make_inspection: Callable[..., Any], stop: Stop) -> ResumeCommand:
+        state.stepping.cancel()
+        state.is_stopped = True
+        try:
+            return self._stops.wait(make_inspection, self._runtime_frames.first(), stop)
+        finally:
+            state.is_stopped = False
+
+    def _inspection(self, stack: list[Translator], ids: Iterator[int], below: Sequence[types.FrameType]) -> Any:
+        from dynascope.agent.inspection.inspection import Inspection
+
+        inspection = Inspection(stack, ids, below)
+        for frame, translator in zip(inspection.frames, stack, strict=False):
+            frame.instruction_pointer_reference = self._stops.listings.address_of(translator)
+        return inspection

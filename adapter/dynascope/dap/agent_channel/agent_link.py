@@ -16,10 +16,11 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.agent_channel.pending_looks import Looks
+from dynascope.dap.agent_channel.pending_looks import PendingLooks
+from dynascope.dap.protocol.arguments import Address
 from dynascope.dap.protocol.errors import RequestError, cause
 from dynascope.dap.protocol.transport import no_delay
-from dynascope.wire import channel
+from dynascope.wire import channel, token_server
 from dynascope.wire.from_agent import Failure, FromAgent, Hello, Reply
 from dynascope.wire.messages import Request
 from dynascope.wire.to_agent import Cancel, ToAgent
@@ -39,7 +40,7 @@ class AgentLink:
         self._writer = writer
         self._last_id = 0
         self._pending: dict[int, Answer] = {}
-        self.looks = Looks(lambda id: self.tell(Cancel(request_id=id)), self._refuse)
+        self.looks = PendingLooks(lambda id: self.tell(Cancel(request_id=id)), self._refuse)
         self.closed = False
 
     def next_id(self) -> int:
@@ -153,40 +154,46 @@ class AgentListener:
             self._agents.put_nowait(link)
 
 
-async def connect_to_agent(host: str, port: int, token: str) -> AgentLink:
-    """The agent of a program that listens. Raises RequestError when it refuses us."""
-    reader, writer = await open_listener(host, port, token, "agent")
+async def connect_to_agent(address: Address, token: str) -> AgentLink:
+    """Connect to the agent of a program that listens. Raises RequestError when it refuses."""
+    reader, writer = await open_listener(address, token, "agent")
     link = await _greet(reader, writer)
     if link is None:
-        raise RequestError(f"The program listening on {host}:{port} did not say hello. Is its dynascope this version?")
+        raise RequestError(
+            f"The program listening on {address.host}:{address.port} did not say hello. Is its dynascope this version?"
+        )
     return link
 
 
-async def open_listener(
-    host: str, port: int, token: str, mode: str
-) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Knock at `dynascope.listen()`: `mode` is "debugpy" or "agent". Raises RequestError when it does not open."""
+class ModeRefused(RequestError):
+    """The program that listens knows the token and does not serve this mode; the text is its reason."""
+
+
+async def open_listener(address: Address, token: str, mode: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """Ask a port that wants a token for `mode`: "debugpy" or "agent". Raises RequestError, ModeRefused among them."""
+    where = f"{address.host}:{address.port}"
     try:
-        reader, writer = await asyncio.open_connection(host, port, limit=channel.LINE_LIMIT)
+        reader, writer = await asyncio.open_connection(address.host, address.port, limit=channel.LINE_LIMIT)
     except OSError as error:
         raise RequestError(
-            f"Nobody listens on {host}:{port} ({cause(error)}). "
+            f"Nothing listens on {where} ({cause(error)}). "
             "Start the program first, and have it call dynascope.listen()."
         ) from None
     no_delay(writer)
-    writer.write(f"DYNASCOPE {token} {mode}\n".encode())
+    writer.write(token_server.first_line(token, mode))
     try:
-        answer = await asyncio.wait_for(reader.readuntil(b"\n"), 10)
+        answer = await asyncio.wait_for(reader.readuntil(b"\n"), 30)
     except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         answer = b""
-    if answer.strip() != b"OK":
-        writer.close()
-        raise RequestError(
-            f"The program listening on {host}:{port} refused the {mode} connection: the token is another, "
-            "or a debugger is attached already. "
-            f"The token belongs into `token` of the configuration, or into {channel.TOKEN_VARIABLE}."
-        )
-    return reader, writer
+    if answer == token_server.ACCEPTED:
+        return reader, writer
+    writer.close()
+    if answer.startswith(token_server.REFUSED):
+        raise ModeRefused(answer.removeprefix(token_server.REFUSED).decode(errors="replace").strip())
+    raise RequestError(
+        f"The program listening on {where} refused the token. dynascope.listen() has printed which file holds the "
+        f"right one: put it into `token` of the configuration, or into the variable {channel.TOKEN_VARIABLE}."
+    )
 
 
 async def _first_line(reader: asyncio.StreamReader) -> bytes:

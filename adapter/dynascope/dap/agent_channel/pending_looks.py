@@ -11,33 +11,23 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 
-from dynascope.wire.messages import Request
-from dynascope.wire.to_agent import (
-    Evaluate,
-    FindDataBreakpoint,
-    FindStepInTargets,
-    FormatStack,
-    Locations,
-    Scopes,
-    Variables,
-)
+from dynascope.wire.messages import Request, StoppedThreadRequest
+from dynascope.wire.to_agent import Evaluate
 
 PATIENCE = 1.0
 """Seconds in which a look has to end before it is cancelled for a command that waits, and then again."""
 
 OVER = "That compile-time stop is over: the program has gone on."
 
-_Look = FormatStack | Scopes | Variables | FindStepInTargets | Evaluate | Locations | FindDataBreakpoint
 
-
-class Looks:
+class PendingLooks:
     """Those that one agent has not answered, cancelled ones among them."""
 
     def __init__(self, cancel: Callable[[int], None], refuse: Callable[[int, str], None]) -> None:
         """`cancel` has the agent end a look, `refuse` answers one with an error; both by request id."""
         self._cancel = cancel
         self._refuse = refuse
-        self._unanswered: dict[int, _Look] = {}
+        self._unanswered: dict[int, StoppedThreadRequest] = {}
         self._stuck: dict[int, str] = {}
         """By thread ident: why it answers nothing."""
         self._waiting: list[tuple[int | None, Callable[[], None]]] = []
@@ -47,18 +37,18 @@ class Looks:
 
     def why_not(self, request: Request) -> str | None:
         """Why this cannot be answered now, if it is a look at a thread that is stuck."""
-        return self._stuck.get(request.thread_ident or 0) if isinstance(request, _Look) else None
+        return self._stuck.get(request.thread_ident) if isinstance(request, StoppedThreadRequest) else None
 
     def asked(self, request: Request) -> None:
         """It has been sent to the agent."""
-        if isinstance(request, _Look):
+        if isinstance(request, StoppedThreadRequest):
             self._unanswered[request.id] = request
 
     def answered(self, request_id: int) -> None:
         """Its thread serves the next."""
         look = self._unanswered.pop(request_id, None)
         if look is not None:
-            self._stuck.pop(look.thread_ident or 0, None)
+            self._stuck.pop(look.thread_ident, None)
 
     def cancelled(self, request_id: int) -> None:
         """The agent has been told to end it, and is told again: the first time may be just before a wait begins."""
@@ -103,7 +93,7 @@ class Looks:
         look = self._unanswered.get(request_id)
         if look is None:
             return
-        ident = look.thread_ident or 0
+        ident = look.thread_ident
         what = f"the expression `{look.expression}`" if isinstance(look, Evaluate) else "what it was asked"
         sentence = (
             f"This thread is still at {what}, which waits outside of Python, perhaps for a lock, where it cannot be "

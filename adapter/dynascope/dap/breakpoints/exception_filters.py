@@ -7,7 +7,7 @@ filter in `filterOptions`, so debugpy's are taken out of those and put into its 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast, get_args
+from typing import Any
 
 import msgspec
 
@@ -16,7 +16,7 @@ from dynascope.dap.program.program import Program
 from dynascope.dap.protocol.arguments import ExceptionFilterOptions, SetExceptionBreakpointsArguments
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.wire.dap import Breakpoint, BreakpointsBody
-from dynascope.wire.exceptions import ExceptionFilter, FilterId
+from dynascope.wire.exceptions import FILTERS, ExceptionFilter
 from dynascope.wire.to_agent import SetExceptionFilters
 
 # Clients show the beginning in an empty box: examples of it, not what they are called.
@@ -46,56 +46,19 @@ DEBUGPY_FILTERS = [
 
 COMPILER_FILTERS: list[dict[str, Any]] = [
     {
-        "filter": "graphBreak",
-        "label": "Graph Breaks",
-        "description": "Stop where Dynamo breaks a graph, gives a function up, or (fullgraph=True) raises; "
-        "the frames that led to it are still there.",
-        "conditionDescription": f"GB0059, {_TERMS} ({_MEANING}; `first chance`)",
-    },
-    {
-        "filter": "recompile",
-        "label": "Recompiles",
-        "description": "Stop at the first line of a compile that happens because a guard failed.",
-        "conditionDescription": f"{_TERMS} ({_MEANING})",
-    },
-    {
-        "filter": "recompileLimit",
-        "label": "Recompile Limit",
-        "description": "Stop when a function has been compiled too often and is not compiled again.",
-        "conditionDescription": f"{_TERMS} ({_MEANING})",
-    },
-    {
-        "filter": "specialization",
-        "label": "Specializations",
-        "description": "Stop where a dynamic size or number is fixed to the value it has.",
-        "conditionDescription": f"{_TERMS} ({_MEANING})",
-    },
-    {
-        "filter": "backendFailure",
-        "label": "Backend Failures",
-        "description": "Stop where the backend has failed on a graph.",
-        "conditionDescription": f"{_TERMS} ({_MEANING})",
-    },
-    {
-        "filter": "skippedFrame",
-        "label": "Skipped Frames",
-        "description": "Stop where Dynamo decides to run a function uncompiled.",
-        "conditionDescription": f"{_TERMS} ({_MEANING})",
-    },
-    {
-        "filter": "codegen",
-        "label": "Code Generation",
-        "description": "Stop where a graph has ended, at a graph break or the return, and the bytecode around it is "
-        "generated: what is restored, and how.",
-        "conditionDescription": f"GB0059, {_TERMS} ({_MEANING})",
-    },
+        "filter": name,
+        "label": each.label,
+        "default": False,
+        "supportsCondition": True,
+        "description": each.description,
+        "conditionDescription": f"{'GB0059, ' if each.takes_registry_ids else ''}{_TERMS} "
+        f"({_MEANING}{'; `first chance`' if name == 'graphBreak' else ''})",
+    }
+    for name, each in FILTERS.items()
 ]
+ALL_FILTERS = DEBUGPY_FILTERS + COMPILER_FILTERS
 
-ALL_FILTERS = DEBUGPY_FILTERS + [
-    {"default": False, "supportsCondition": True, **compiler_filter} for compiler_filter in COMPILER_FILTERS
-]
-
-_OURS = frozenset(get_args(FilterId))
+_OURS = frozenset(FILTERS)
 _DEBUGPYS = frozenset(str(each["filter"]) for each in DEBUGPY_FILTERS)
 _NO_DEBUGPY = "Without debugpy (`runtime` is false) the program's own exceptions do not stop."
 _NO_AGENT = "Nothing stops at compile time: there is no agent in the program."
@@ -109,14 +72,14 @@ async def place_exceptions(program: Program, arguments: SetExceptionBreakpointsA
     states += [_of_debugpy(program, program.client.exception_id(str(each))) for each in options]
     pairs = list(zip(asked, states, strict=False))
     ours = [
-        ExceptionFilter(id=state.id, filter_id=cast("FilterId", each.filter_id), condition=each.condition)
+        ExceptionFilter(id=state.id, filter_id=each.filter_id, condition=each.condition)
         for each, state in pairs
         if each.filter_id in _OURS
     ]
     configured = [
         ExceptionFilter(
             id=program.client.exception_id(f"{each.filter_id}: {each.condition or ''}"),
-            filter_id=cast("FilterId", each.filter_id),
+            filter_id=each.filter_id,
             condition=each.condition,
         )
         for each in program.arguments.exception_filters

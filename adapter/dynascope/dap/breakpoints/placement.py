@@ -9,12 +9,7 @@ import msgspec
 from msgspec import Raw
 
 from dynascope.dap.breakpoints.exception_filters import place_exceptions
-from dynascope.dap.client.breakpoint_table import (
-    DebugpyBreakpoint,
-    Entry,
-    for_agent,
-    for_debugpy,
-)
+from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint, Entry, for_agent, for_debugpy
 from dynascope.dap.log import logger
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.protocol.arguments import SetExceptionBreakpointsArguments

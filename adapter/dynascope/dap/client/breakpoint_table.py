@@ -32,8 +32,6 @@ from dynascope.wire.dap import (
     SourceBreakpoint,
 )
 
-_NEVER_HIT = "Never hit. "
-"""How an agent's message about a breakpoint begins when it explains that."""
 NO_FUNCTION_YET = "No function of that name is known yet; it stops when Dynamo or Python enters one."
 
 Asked = ClientBreakpoint | ClientFunctionBreakpoint | ClientInstructionBreakpoint | ClientDataBreakpoint
@@ -65,6 +63,8 @@ class Entry:
     """A function breakpoint at which the running program has stopped: there is a function of that name."""
     hit: bool = False
     """The program has stopped at it, traced or running."""
+    never_hit: str | None = None
+    """Why it never stopped, from the agent when the program ends."""
 
     @property
     def is_agents_alone(self) -> bool:
@@ -83,6 +83,17 @@ class Entry:
         if self.debugpy is not None and self.debugpy.line is not None:
             return self.debugpy.line
         return self.asked.line if isinstance(self.asked, ClientBreakpoint) else None
+
+    def title(self) -> str:
+        """Return what to call it: `model.py:12`, or the name of its function."""
+        if isinstance(self.asked, ClientBreakpoint):
+            path = self.source.path if self.source is not None else None
+            return f"{os.path.basename(path or '?')}:{self.shown().line}"
+        if isinstance(self.asked, ClientFunctionBreakpoint):
+            return self.asked.name
+        if isinstance(self.asked, ClientInstructionBreakpoint):
+            return f"*{self.asked.instruction_reference}"
+        return "a data breakpoint"
 
     def shown(self) -> Breakpoint:
         """What the client is told."""
@@ -172,12 +183,17 @@ class BreakpointTable:
         if answer.id is not None:
             self._by_debugpy[answer.id] = entry
 
-    def told_by_agent(self, state: Breakpoint) -> Entry | None:
-        """The agent changed its mind: the breakpoint, None if that is gone, or has stopped where the agent is not."""
+    def told_by_agent(self, state: Breakpoint, never_hit: bool) -> Entry | None:
+        """Take over what the agent says now, with `never_hit` because the program ends; return the breakpoint.
+
+        None if that is gone, or has stopped in the running program, of which the agent does not know.
+        """
         entry = self.get(state.id)
-        if entry is None or (entry.hit and (state.message or "").startswith(_NEVER_HIT)):
+        if entry is None or (entry.hit and never_hit):
             return None
         entry.agent = state
+        if never_hit:
+            entry.never_hit = state.message
         return entry
 
     def stopped_at(self, ids: Iterable[int]) -> None:
@@ -187,26 +203,19 @@ class BreakpointTable:
                 entry.hit = True
 
     def never_hit(self) -> list[str]:
-        """A sentence for each breakpoint at which the program, now ended, has never stopped, if known."""
+        """Return a sentence for each breakpoint at which the program, now ended, has never stopped, if known."""
         sentences = []
-        for entry in (each for entries in self.files.values() for each in entries):
-            shown = entry.shown()
-            if not entry.hit and shown.message and not getattr(entry.asked, "log_message", None):
-                path = entry.source.path if entry.source is not None else None
-                message = shown.message.removeprefix(_NEVER_HIT)
-                sentences.append(
-                    f"{os.path.basename(path or '?')}:{shown.line}: the breakpoint was never hit. {message}"
-                )
-        for entry in self.data:
-            shown = entry.shown()
-            if not entry.hit and shown.message and shown.message.startswith(_NEVER_HIT):
-                sentences.append(f"a data breakpoint was never hit. {shown.message.removeprefix(_NEVER_HIT)}")
-        for entry in self.functions:
-            shown = entry.shown()
-            if not entry.hit and shown.message and shown.message.startswith(_NEVER_HIT):
-                name = getattr(entry.asked, "name", "")
-                sentences.append(f"{name}: the breakpoint was never hit. {shown.message.removeprefix(_NEVER_HIT)}")
+        for entry in self._all():
+            why = entry.never_hit
+            if why is None and isinstance(entry.asked, ClientBreakpoint):
+                why = entry.shown().message
+            if not entry.hit and why and not getattr(entry.asked, "log_message", None):
+                sentences.append(f"{entry.title()}: the breakpoint was never hit. {why.removeprefix('Never hit. ')}")
         return sentences
+
+    def _all(self) -> list[Entry]:
+        lines = [entry for entries in self.files.values() for entry in entries]
+        return [*lines, *self.data, *self.functions, *self.instructions]
 
     def forget_program(self) -> None:
         """The program is gone, and with it what it said."""
@@ -214,6 +223,7 @@ class BreakpointTable:
         for entry in self._by_id.values():
             entry.agent = entry.debugpy = None
             entry.entered = entry.hit = False
+            entry.never_hit = None
 
     def _entries(self, before: list[Entry], asked: Sequence[Asked], source: Source | None) -> list[Entry]:
         entries = []

@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from dynascope import debugpy_adapter
+from dynascope.dap.agent_channel.agent_link import open_listener
 from dynascope.dap.client.client import Client
 from dynascope.dap.log import logger
+from dynascope.dap.protocol.arguments import Address
 from dynascope.dap.protocol.connection import Link
 from dynascope.dap.protocol.envelope import UnreadableMessage
-from dynascope.dap.protocol.errors import TransportError
+from dynascope.dap.protocol.errors import RequestError, TransportError
 from dynascope.dap.protocol.transport import Transport, connect
 from dynascope.wire.torch_processes import is_torchs
 
@@ -25,16 +28,20 @@ RUNS_ON = (
 TIMEOUT = 20.0
 
 
-async def attend(client: Client, configuration: dict[str, Any], inherited: dict[str, object]) -> None:
+async def attend(
+    client: Client, configuration: dict[str, Any], inherited: dict[str, object], token: str | None
+) -> None:
     """Serve debugpy's `debugpyAttach` event, whose body is the attach configuration for the child.
 
-    `inherited` are arguments of the parent's that the child's configuration gets too.
+    `inherited` are arguments of the parent that the child's configuration gets too, `token` what debugpy's port wants.
     """
     if _is_helper(configuration["subProcessId"]):
-        await _let_run(configuration)
+        await _let_run(configuration, token)
         return
     if client.starts_sessions:
         child = configuration | {"type": "dynascope", "request": "attach", **inherited}
+        if token is not None:
+            child["token"] = token
         child["name"] = _name(configuration)
         response = await client.request("startDebugging", {"request": "attach", "configuration": child})
         if response.success:
@@ -43,7 +50,7 @@ async def attend(client: Client, configuration: dict[str, Any], inherited: dict[
     elif not client.knows_of_children:
         client.knows_of_children = True
         client.event("output", {"category": "console", "output": RUNS_ON.format(configuration["subProcessId"])})
-    await _let_run(configuration)
+    await _let_run(configuration, token)
 
 
 def _name(configuration: dict[str, Any]) -> str:
@@ -68,12 +75,15 @@ def _is_helper(pid: int) -> bool:
     return is_torchs(line)
 
 
-async def _let_run(configuration: dict[str, Any]) -> None:
+async def _let_run(configuration: dict[str, Any], token: str | None) -> None:
     """Attach to the child and disconnect again."""
-    address = configuration["connect"]
+    address = Address(**configuration["connect"])
     try:
-        reader, writer = await connect(address["host"], address["port"])
-    except OSError as error:
+        if token is None:
+            reader, writer = await connect(address.host, address.port)
+        else:
+            reader, writer = await open_listener(address, token, debugpy_adapter.MODE)
+    except (OSError, RequestError) as error:
         logger.warning("a child process may wait for a debugger: %s", error)
         return
     link = Link(Transport(reader, writer), "debugpy")

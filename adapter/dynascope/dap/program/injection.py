@@ -6,7 +6,7 @@ import ast
 import asyncio
 
 from dynascope.dap.agent_channel.agent_link import AgentLink, AgentListener
-from dynascope.dap.program import injected_source as borrow
+from dynascope.dap.program import injected_source
 from dynascope.dap.program.program import HELLO_TIMEOUT, decode_body
 from dynascope.dap.protocol.connection import Link
 from dynascope.dap.protocol.errors import RequestError
@@ -15,7 +15,7 @@ from dynascope.dap.protocol.errors import RequestError
 async def inject(debugpy: Link, listener: AgentListener) -> AgentLink:
     """Have debugpy start the agent, which connects back to `listener`. Raises RequestError with the reason."""
     await listener.open()
-    expression = borrow.injection(listener.address, listener.token)
+    expression = injected_source.injection(listener.address, listener.token)
     request = debugpy.request("evaluate", {"expression": expression, "context": "repl"})
     try:
         response = await asyncio.wait_for(request, HELLO_TIMEOUT)

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from dynascope.dap.program import injected_source as borrow
-from dynascope.dap.program import terminal_launch as in_terminal
+from dynascope.dap.program import injected_source, terminal_launch
 from dynascope.dap.protocol.errors import RequestError, cause
 from dynascope.dap.protocol.launch_arguments import LaunchArguments
 
-SHALLOW_START = ["-X", "frozen_modules=off", str(Path(borrow.origin("dynascope")).parent / "agent" / "runpy.py")]
+_RUN_TARGET = Path(injected_source.origin("dynascope")).parent / "agent" / "startup" / "run_target.py"
+SHALLOW_START = ["-X", "frozen_modules=off", str(_RUN_TARGET)]
 """What debugpy appends its own command line to: our script starts it, and the program with few frames below."""
 WITH_AGENT, WITHOUT_AGENT = 40, 41
 """Exit codes of `PROBE` that nothing but a Python gives: `/bin/true` says 0 to anything."""
@@ -96,7 +96,7 @@ async def command_line(arguments: LaunchArguments) -> list[str]:
     python, what = interpreter(arguments), target(arguments)
     if await _has_agent(python, arguments):
         return [*python, "-m", "dynascope.agent.startup.launcher", *what]
-    return [*python, "-c", borrow.launcher_source(), *what]
+    return [*python, "-c", injected_source.launcher_source(), *what]
 
 
 def environment(arguments: LaunchArguments, ours: dict[str, str]) -> dict[str, str | None]:
@@ -197,7 +197,7 @@ class TerminalChild:
     async def command(self, program: list[str]) -> list[str]:
         """What to run in the terminal so that `program` runs there."""
         self._server = await asyncio.start_unix_server(self._connected, self._path)
-        return [sys.executable, in_terminal.__file__, self._path, *program]
+        return [sys.executable, terminal_launch.__file__, self._path, *program]
 
     async def wait(self) -> int | None:
         """The program's exit code; None when it was ended together with who would have told."""

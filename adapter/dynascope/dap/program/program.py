@@ -206,7 +206,9 @@ class Program(ABC):
                 self.look_at_waiting()
             case Resumed():
                 self._sources_changed("removed", notice.documents)
-                self.stops.remove_thread(notice.thread_ident)
+                ended = self.stops.remove_thread(notice.thread_ident)
+                if ended is not None and ended.notice.own_loop:  # by a signal: the client has not resumed it
+                    self.event("continued", {"threadId": ended.notice.thread_id, "allThreadsContinued": False})
                 if self.agent is not None:
                     self.agent.looks.gone_on(notice.thread_ident)
                 self.look_at_waiting()
@@ -231,7 +233,7 @@ class Program(ABC):
                 self._compiler_is_there()
 
     def _breakpoint_changed(self, notice: BreakpointChanged) -> None:
-        entry = self.client.breakpoints.told_by_agent(notice.breakpoint)
+        entry = self.client.breakpoints.told_by_agent(notice.breakpoint, never_hit=notice.never_hit)
         if entry is not None:
             self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 

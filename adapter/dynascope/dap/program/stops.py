@@ -45,8 +45,12 @@ class Stops:
         stop = self._stops[notice.thread_id] = Stop(notice, frames)
         return stop
 
-    def remove_thread(self, thread_ident: int) -> None:
-        self._stops = {t: s for t, s in self._stops.items() if s.notice.thread_ident != thread_ident}
+    def remove_thread(self, thread_ident: int) -> Stop | None:
+        """Forget the stop of that thread and return it; None when it has been removed before."""
+        found = next((s for s in self._stops.values() if s.notice.thread_ident == thread_ident), None)
+        if found is not None:
+            del self._stops[found.notice.thread_id]
+        return found
 
     def clear(self) -> None:
         self._stops.clear()

@@ -10,33 +10,41 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.agent_channel.agent_link import AgentListener, connect_to_agent, open_listener
+from dynascope import debugpy_adapter
+from dynascope.dap.agent_channel.agent_link import AgentListener, ModeRefused, connect_to_agent, open_listener
 from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_address as listening
-from dynascope.dap.program import child_processes as children
-from dynascope.dap.program import launch
+from dynascope.dap.program import attach_address, attach_by_pid, child_processes, launch
 from dynascope.dap.program.injection import inject
 from dynascope.dap.program.program import Answer, Program, decode_body
 from dynascope.dap.program.stops import merged_stopped
-from dynascope.dap.protocol.arguments import NoArguments
+from dynascope.dap.protocol.arguments import Address, NoArguments
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.connection import Link
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, raw
 from dynascope.dap.protocol.errors import RequestError, TransportError, cause
 from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments, for_debugpy
 from dynascope.dap.protocol.transport import Transport, connect
+from dynascope.wire.channel import new_token
 
 INITIALIZE_TIMEOUT = 10.0
 """Seconds until somebody who does not answer `initialize` is taken for no debugpy."""
 DISCONNECT_TIMEOUT = 1.0
 """Seconds debugpy has to end the program its own way before we do."""
+_CLOSED = (
+    "The connection was closed at once. If the program called dynascope.listen(), it wants the token from the file "
+    "that listen() has printed there: put it into `token` of the configuration."
+)
+
+
+class DebugpyRefused(RequestError):
+    """The program that was attached to listens without debugpy: compile time alone can be debugged."""
 
 
 class ProgramWithDebugpy(Program):
@@ -47,6 +55,8 @@ class ProgramWithDebugpy(Program):
         self._process: asyncio.subprocess.Process | None = None
         self._listener: AgentListener | None = None
         self._token: str | None = None
+        """What debugpy's port wants from the sessions of child processes; None where it takes anybody."""
+        self._start_failed: Callable[[str], None] = lambda reason: None
         self._initialized = asyncio.Event()
         self._started = asyncio.Event()
 
@@ -56,7 +66,11 @@ class ProgramWithDebugpy(Program):
         try:
             if isinstance(self.arguments, LaunchArguments):
                 await launch.check(self.arguments)
+            elif self.arguments.process_id is not None:
+                attach_by_pid.check(self.arguments.process_id)
             link = self.debugpy = await self._open()
+        except ModeRefused as error:
+            raise DebugpyRefused(str(error)) from None
         except RequestError as error:
             answer(self.failed(error))
             return
@@ -69,13 +83,15 @@ class ProgramWithDebugpy(Program):
             answer(self.failed(RequestError("What was connected to does not answer: it is no debugpy.")))
             return
         if not response.success:
-            answer(response)
+            answer(self.failed(RequestError(_CLOSED)) if self._token is None else response)
             return
 
         def started(response: Envelope) -> None:
-            self._started.set()
-            answer(response)
+            if not self._started.is_set():
+                self._started.set()
+                answer(response)
 
+        self._start_failed = lambda reason: started(self.failed(RequestError(reason)))
         command = "launch" if self.launched else "attach"
         link.forward(command, self._configuration(), started)
         waits = [asyncio.ensure_future(event.wait()) for event in (self._initialized, self._started)]
@@ -88,30 +104,36 @@ class ProgramWithDebugpy(Program):
 
     async def _open(self) -> Link:
         arguments = self.arguments
-        if isinstance(arguments, AttachArguments) and (address := listening.address_of(arguments)) is not None:
-            if arguments.sub_process_id is None:
-                self._token = listening.token_for(address.port, arguments.token)
-            if self._token is not None:
-                reader, writer = await open_listener(address.host, address.port, self._token, "debugpy")
-                return Link(Transport(reader, writer), "debugpy")
-            try:
-                reader, writer = await connect(address.host, address.port)
-            except OSError as error:
-                raise RequestError(
-                    f"Nobody listens on {address.host}:{address.port} ({cause(error)}). Start the program "
-                    "first, and have it call dynascope.listen() or debugpy.listen()."
-                ) from None
-            return Link(Transport(reader, writer), "debugpy")
-        environment = dict(os.environ)
+        address = attach_address.address_of(arguments) if isinstance(arguments, AttachArguments) else None
+        reader, writer = await (self._start_debugpy() if address is None else self._connect(address))
+        return Link(Transport(reader, writer), "debugpy")
+
+    async def _connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        assert isinstance(self.arguments, AttachArguments)
+        given = self.arguments.token
+        # the parent's session has said whether there is a token for a child process
+        self._token = given if self._is_child else attach_address.token_for(address.port, given)
+        if self._token is not None:
+            return await open_listener(address, self._token, debugpy_adapter.MODE)
+        try:
+            return await connect(address.host, address.port)
+        except OSError as error:
+            raise RequestError(
+                f"Nothing listens on {address.host}:{address.port} ({cause(error)}). Start the program "
+                "first, and have it call dynascope.listen() or debugpy.listen()."
+            ) from None
+
+    async def _start_debugpy(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        self._token = new_token()
+        environment = {**os.environ, debugpy_adapter.TOKEN_VARIABLE: self._token}
         if self.household is not None:
             environment |= self.household.environment()
-        # -P: the folder we were started in must not shadow what debugpy imports
         self.check_wanted()
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
-            "-P",
+            "-P",  # the folder we were started in must not shadow what debugpy imports
             "-m",
-            "debugpy.adapter",
+            debugpy_adapter.__name__,
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
@@ -121,7 +143,11 @@ class ProgramWithDebugpy(Program):
         if self.household is not None:
             self.household.add(self._process.pid)
         assert self._process.stdout is not None and self._process.stdin is not None
-        return Link(Transport(self._process.stdout, self._process.stdin), "debugpy")
+        return self._process.stdout, self._process.stdin
+
+    @property
+    def _is_child(self) -> bool:
+        return isinstance(self.arguments, AttachArguments) and self.arguments.sub_process_id is not None
 
     def _initialize_arguments(self) -> dict[str, Any]:
         """The client's, except that debugpy shall tell us of child processes by an event."""
@@ -142,10 +168,9 @@ class ProgramWithDebugpy(Program):
     async def _bring_agent(self) -> None:
         """Put the agent into the program; without one, say why and debug on at run time."""
         try:
-            if self._token is not None and isinstance(self.arguments, AttachArguments):
-                address = listening.address_of(self.arguments)
-                assert address is not None
-                await self.adopt(await connect_to_agent(address.host, address.port, self._token))
+            address = attach_address.address_of(self.arguments) if isinstance(self.arguments, AttachArguments) else None
+            if address is not None and self._token is not None and not self._is_child:
+                await self.adopt(await connect_to_agent(address, self._token))
             else:
                 assert self.debugpy is not None
                 listener = self._listener = AgentListener()
@@ -184,8 +209,12 @@ class ProgramWithDebugpy(Program):
             case "output" if b'"telemetry"' in _bytes(message):
                 if decode_body(message).get("category") == "telemetry":
                     return
+            case "output" if self._is_injecting:
+                self._injection_says(decode_body(message).get("output", ""))
+                return
             case "debugpyAttach":
-                self.in_background(children.attend(self.client, decode_body(message), self._inherited()))
+                child = decode_body(message), self._inherited(), self._token
+                self.in_background(child_processes.attend(self.client, *child))
                 return
             case "stopped":
                 body = decode_body(message)
@@ -211,6 +240,21 @@ class ProgramWithDebugpy(Program):
         if not self.quiet:
             self.client.send(message)
 
+    @property
+    def _is_injecting(self) -> bool:
+        """Whether debugpy is putting itself into a running process."""
+        by_pid = isinstance(self.arguments, AttachArguments) and self.arguments.process_id is not None
+        return by_pid and not self._initialized.is_set()
+
+    def _injection_says(self, text: str) -> None:
+        """Log what gdb prints, and fail as soon as it has failed: debugpy would wait for a minute."""
+        logger.info("injection: %s", text.rstrip())
+        if attach_by_pid.FAILED in text:
+            self._start_failed(
+                "debugpy could not put itself into the process; the adapter's log says more (`dynascope dap --log-file "
+                "FILE`). Have the program call dynascope.listen(), and attach with `connect`."
+            )
+
     def _entered(self, ids: Iterable[int]) -> None:
         """The running program stopped at these: those by function name are known to name one now."""
         for entry in map(self.client.breakpoints.get, ids):
@@ -227,7 +271,7 @@ class ProgramWithDebugpy(Program):
         }
         if isinstance(self.arguments, LaunchArguments):
             ours["python"] = launch.interpreter(self.arguments)  # debugpy tells it with what we had it append
-        return ours if self._token is None else ours | {"token": self._token}
+        return ours
 
     async def _pass_to_client(self, message: Envelope) -> None:
         """A reverse request (`runInTerminal`): the client's answer is debugpy's."""

@@ -7,8 +7,7 @@ from typing import Any
 
 from dynascope.dap.agent_channel.agent_link import AgentLink, AgentListener, connect_to_agent
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_address as listening
-from dynascope.dap.program import launch
+from dynascope.dap.program import attach_address, launch
 from dynascope.dap.program.process_tree import end_process
 from dynascope.dap.program.program import HELLO_TIMEOUT, Answer, Program, succeeded
 from dynascope.dap.protocol.arguments import NoArguments
@@ -61,16 +60,17 @@ class ProgramAlone(Program):
         self.become_ready()
 
     async def _connect(self, arguments: AttachArguments) -> AgentLink:
-        address = listening.address_of(arguments)
+        address = attach_address.address_of(arguments)
         if address is None:
             raise RequestError("Without debugpy (`runtime` is false) attach needs `connect`.")
-        token = listening.token_for(address.port, arguments.token)
+        token = attach_address.token_for(address.port, arguments.token)
         if token is None:
             raise RequestError(
-                f"There is no token for {address.host}:{address.port}. Have the program call dynascope.listen(), "
-                "and if it runs as another user or on another machine, put its token into `token`."
+                f"There is no token for {address.host}:{address.port}. Have the program call dynascope.listen(); if it "
+                "runs as another user or on another machine, put the token from the file that listen() has printed "
+                "there into `token` of the configuration."
             )
-        return await connect_to_agent(address.host, address.port, token)
+        return await connect_to_agent(address, token)
 
     async def _launch(self, arguments: LaunchArguments) -> None:
         listener = self._listener = AgentListener()

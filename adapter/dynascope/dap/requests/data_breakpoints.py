@@ -9,7 +9,7 @@ from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import BreakpointsBody, DataBreakpointInfo
-from dynascope.wire.to_agent import FindDataBreakpoint
+from dynascope.wire.to_agent import FindDataBreakpoint, FindDataBreakpointAtStop
 
 _RUNNING = "Data breakpoints are on what the compiler decides: select a variable of a compile-time frame."
 
@@ -29,7 +29,7 @@ async def data_breakpoint_info(session: Session, call: Call[DataBreakpointInfoAr
         return DataBreakpointInfo(data_id=None, description=_RUNNING)
     agent, stop = owner
     return await agent.ask(
-        FindDataBreakpoint(
+        FindDataBreakpointAtStop(
             id=agent.next_id(),
             name=arguments.name,
             thread_ident=stop.notice.thread_ident,

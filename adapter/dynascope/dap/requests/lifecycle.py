@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
 
 import msgspec
@@ -12,7 +13,8 @@ from msgspec import Raw
 from dynascope.dap.breakpoints.exception_filters import place_exceptions
 from dynascope.dap.program.launch import with_absolute_paths
 from dynascope.dap.program.program import Program
-from dynascope.dap.protocol import launch_arguments as start
+from dynascope.dap.program.with_debugpy import DebugpyRefused, ProgramWithDebugpy
+from dynascope.dap.program.without_debugpy import ProgramAlone
 from dynascope.dap.protocol.arguments import (
     DisconnectArguments,
     InitializeArguments,
@@ -24,7 +26,7 @@ from dynascope.dap.protocol.arguments import (
 from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.errors import RequestError
-from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments
+from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments, read_attach, read_launch
 from dynascope.dap.requests.registry import CAPABILITIES, capability, request
 from dynascope.dap.session import Session
 
@@ -67,24 +69,37 @@ async def _start(session: Session, call: Call[LaunchArguments] | Call[AttachArgu
     if session.program is not None:
         raise RequestError(f"{call.command} is not possible: a program is being debugged already.")
     configuration = msgspec.json.decode(call.raw, type=dict[str, Raw]) if isinstance(call.raw, Raw) else {}
-    program = session.program = _new_program(session, configuration, call.arguments)
 
     def answer(response: Envelope) -> None:
         session.client.respond(call, response)
-        if not response.success and session.program is program:
+        program = session.program
+        if not response.success and program is not None:
             session.program = None
             program.in_background(program.end(program.launched))
 
-    await program.start(answer)
+    await _start_program(session, configuration, call.arguments, answer)
     return ANSWERED
+
+
+async def _start_program(
+    session: Session,
+    configuration: dict[str, Raw],
+    arguments: LaunchArguments | AttachArguments,
+    answer: Callable[[Envelope], None],
+) -> None:
+    """Start a new program, without debugpy where the program that is attached to does without."""
+    session.program = _new_program(session, configuration, arguments)
+    try:
+        await session.program.start(answer)
+    except DebugpyRefused as error:
+        session.program = ProgramAlone(session.client, configuration, arguments, session.program_is_ready)
+        session.program.say(f"only compiles can be debugged: {error}")
+        await session.program.start(answer)
 
 
 def _new_program(
     session: Session, configuration: dict[str, Raw], arguments: LaunchArguments | AttachArguments
 ) -> Program:
-    from dynascope.dap.program.with_debugpy import ProgramWithDebugpy
-    from dynascope.dap.program.without_debugpy import ProgramAlone
-
     if isinstance(arguments, LaunchArguments):
         arguments = with_absolute_paths(arguments)
     made_of = session.client, configuration, arguments, session.program_is_ready
@@ -119,15 +134,15 @@ async def restart(session: Session, call: Call[RestartArguments]) -> Body:
     old = session.running()
     wanted = call.arguments.arguments
     configuration = old.configuration if wanted is None else wanted
-    arguments = start.read_launch(configuration) if old.launched else start.read_attach(configuration)
+    arguments = read_launch(configuration) if old.launched else read_attach(configuration)
     old.quiet = True
     await session.end_program(None)
-    program = session.program = _new_program(session, configuration, arguments)
     answered: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
-    await program.start(answered.set_result)
+    await _start_program(session, configuration, arguments, answered.set_result)
     response = await answered
     if not response.success:
-        session.program = None
+        program, session.program = session.program, None
+        assert program is not None
         await program.end(program.launched)
         session.client.event("terminated")
         raise RequestError(f"The program could not be started again: {response.message}")

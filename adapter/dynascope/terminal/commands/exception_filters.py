@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynascope.terminal.breakpoints import exception_filters as catching
+from dynascope.terminal.breakpoints import exception_filters
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
 from dynascope.terminal.selection import CommandError
@@ -21,7 +21,7 @@ def catch(session: Session, argument: str) -> None:
     if not argument:
         _list(session)
         return
-    name, condition = catching.parse(argument)
+    name, condition = exception_filters.parse(argument)
     if name == "none":
         session.catching.switch_all_off()
     elif name not in (known := [one.filter for one in session.exception_filters()]):

@@ -22,7 +22,7 @@ def help_(session: Session, argument: str) -> None:
             say(f"  also: {', '.join(one.names[1:])}", "dim")
         return
     for group, members in groupby(all_commands(), key=lambda one: one.group):
-        say(group, "bold")
+        say(group.replace("_", " "), "bold")
         for one in members:
             say(f"  {', '.join(one.names):28} {one.summary}")
     say("An empty line repeats a step. Unlisted words are not evaluated: `print EXPRESSION` is.", "dim")

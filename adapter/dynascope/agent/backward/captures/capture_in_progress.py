@@ -17,7 +17,7 @@ from dynascope.agent.backward.captures.captures import Capture, LiftedHook, node
 from dynascope.agent.backward.captures.passes import PassRun
 from dynascope.agent.inspection.values.callable_location import Place, place_of
 from dynascope.agent.internals.autograd import captured_graph, compiled_autograd
-from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd import state as autograd_state
 from dynascope.agent.internals.autograd.nodes import AutogradNode, Call, ForwardFrame
 from dynascope.agent.internals.autograd.observer import Compiler, Given
@@ -45,7 +45,7 @@ class LiveCapture:
         self.sizes: Sequence[Any] = given.sizes
         self.scalars: Sequence[Any] = given.scalars
         self.checks_nans = given.check_nans
-        self.call: Call | None = autograd_graph.backward_call()
+        self.call: Call | None = autograd_nodes.backward_call()
         self.passes: list[PassRun] = []
         self.node_texts: dict[str, str] = {}
         """How nodes were written when the passes began: those that a pass removes are gone afterwards."""
@@ -80,7 +80,7 @@ class LiveCapture:
     def node(self, index: int) -> AutogradNode | None:
         """The autograd node of a NodeCall; None for the root, and where the walk is not the engine's."""
         order = self._walked()
-        if index >= len(order) or autograd_graph.name_of(order[index]) != self.capture.names.get(index):
+        if index >= len(order) or autograd_nodes.name_of(order[index]) != self.capture.names.get(index):
             return None
         return order[index]
 
@@ -89,14 +89,14 @@ class LiveCapture:
         name, order = self.capture.names.get(index), self._walked()
         if name is not None or index >= len(order):
             return name
-        return autograd_graph.name_of(order[index]) if self._walk_agrees() else None
+        return autograd_nodes.name_of(order[index]) if self._walk_agrees() else None
 
     def _walk_agrees(self) -> bool:
         """Whether the engine has called what the walk says, as far as it has come."""
         order, calls = self._walked(), self.capture.node_calls
         while self._calls_agreed < len(calls):
             call = calls[self._calls_agreed]
-            if call.index >= len(order) or autograd_graph.name_of(order[call.index]) != call.name:
+            if call.index >= len(order) or autograd_nodes.name_of(order[call.index]) != call.name:
                 return False
             self._calls_agreed += 1
         return True
@@ -107,7 +107,7 @@ class LiveCapture:
 
     def _walked(self) -> list[AutogradNode | None]:
         if self._order is None:
-            self._order = autograd_graph.walk(self.call) if self.call is not None else []
+            self._order = autograd_nodes.walk(self.call) if self.call is not None else []
         return self._order
 
     def made_at(self, index: int) -> list[ForwardFrame]:
@@ -122,7 +122,7 @@ class LiveCapture:
             self._by_line = {}
             for index, node in enumerate(self._walked()):
                 for frame in _frames_of_program(node)[:1] if node is not None else ():
-                    made = MadeNode(index, autograd_graph.name_of(node))
+                    made = MadeNode(index, autograd_nodes.name_of(node))
                     self._by_line.setdefault((frame.path, frame.line), []).append(made)
         return self._by_line
 
@@ -134,7 +134,7 @@ class LiveCapture:
     def gradients(self, index: int) -> list[Any]:
         """What is known of the gradients that flow into a node: `shape`, `dtype`, `device`, from the forward."""
         node = self.node(index)
-        return list(autograd_graph.input_metadata(node)) if node is not None else []
+        return list(autograd_nodes.input_metadata(node)) if node is not None else []
 
     def node_call_of_node(self, node: Any) -> int | None:
         """The NodeCall that a node of the graph was made for; of a lifted input, the one it was lifted for."""
@@ -189,24 +189,24 @@ class LiveCapture:
         node = self.node(index)
         if node is None:
             return []
-        leaf = autograd_graph.leaf_of(node)
+        leaf = autograd_nodes.leaf_of(node)
         if kind == "post_acc_grad_hook":
-            return autograd_graph.post_accumulate_hooks_of(leaf)
+            return autograd_nodes.post_accumulate_hooks_of(leaf)
         if kind != "tensor_pre_hook":
             return []
         tensors = [leaf] if leaf is not None else [each for each in self._reachable() if each.grad_fn is node]
-        return [function for tensor in tensors for function in autograd_graph.tensor_hooks_of(tensor)]
+        return [function for tensor in tensors for function in autograd_nodes.tensor_hooks_of(tensor)]
 
     def _reachable(self) -> list[Any]:
         if self._tensors is None:
-            self._tensors = autograd_graph.tensors_in_frames(self.caller, self.call.outputs if self.call else ())
+            self._tensors = autograd_nodes.tensors_in_frames(self.caller, self.call.outputs if self.call else ())
         return self._tensors
 
 
 def _frames_of_program(node: AutogradNode) -> list[ForwardFrame]:
     return [
         frame
-        for frame in autograd_graph.made_at(node)
+        for frame in autograd_nodes.made_at(node)
         if not frame.path.startswith("<")
         and not real_path(frame.path).startswith(_TORCH)
         and not real_path(frame.path).startswith(OUR_FOLDER)

@@ -50,7 +50,7 @@ class CompiledAutograd:
     def _import_dynamo(self, backend: str) -> None:
         import torch
 
-        from dynascope.agent.internals.autograd import compiler_switch as autograd_compiler
+        from dynascope.agent.internals.autograd import compiler_switch
 
         # imports Dynamo, which the program may do without: the user asked for it
         backends = torch.compiler.list_backends(exclude_tags=())
@@ -63,7 +63,7 @@ class CompiledAutograd:
             return
 
         with self._lock:
-            if self._wanted and not autograd_compiler.forces_eager():
-                autograd_compiler.prepare_cuda()
-                self._switch = autograd_compiler.Switch(functools.partial(torch.compile, backend=backend))
+            if self._wanted and not compiler_switch.forces_eager():
+                compiler_switch.prepare_cuda()
+                self._switch = compiler_switch.Switch(functools.partial(torch.compile, backend=backend))
                 self._switch.apply()

@@ -9,10 +9,10 @@ from contextlib import ExitStack, contextmanager
 
 import torch
 
-from dynascope.agent.backward.runtime import run_reporter as recorder
+from dynascope.agent.backward.runtime import run_reporter
 from dynascope.agent.backward.runtime.report import BackwardRun
 from dynascope.agent.backward.runtime.run_reporter import Recorder
-from dynascope.agent.internals.autograd import compiler_switch as autograd_compiler
+from dynascope.agent.internals.autograd import compiler_switch
 from dynascope.agent.internals.autograd import failures as autograd_failures
 from dynascope.agent.internals.autograd.compiler_switch import GraphCompiler, Switch
 from dynascope.agent.internals.autograd.fork_safe_lock import held_over_fork
@@ -28,7 +28,7 @@ def _watching() -> Recorder:
     global _recorder
     with _lock:
         if _recorder is None:
-            _recorder = recorder.hold()
+            _recorder = run_reporter.hold()
             trace_rules.never_trace([os.path.join(OUR_FOLDER, "agent")])
         return _recorder
 
@@ -42,8 +42,8 @@ def enable(compiler_fn: GraphCompiler, dynamic: bool = True) -> Iterator[list[Ba
         )
     with ExitStack() as stack:
         runs = stack.enter_context(record())
-        if not autograd_compiler.forces_eager():
-            autograd_compiler.prepare_cuda()
+        if not compiler_switch.forces_eager():
+            compiler_switch.prepare_cuda()
             switch = Switch(compiler_fn, bool(dynamic))
             stack.callback(switch.undo)  # first: a Ctrl-C may come between the two
             switch.apply()
@@ -66,7 +66,7 @@ def reset() -> None:
         raise RuntimeError(
             "compiled_autograd.reset() was called from inside a captured backward: call it when backward() is over."
         )
-    autograd_compiler.turn_off_for_good()
+    compiler_switch.turn_off_for_good()
 
 
 @contextmanager

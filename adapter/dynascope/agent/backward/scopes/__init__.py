@@ -15,22 +15,22 @@ from dynascope.agent.backward.scopes import (
     passes,
     saved_tensors,
 )
-from dynascope.agent.backward.stop_point import Moment
+from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.inspection.scopes.heading import Heading
 
 
-def headings(live: LiveCapture, moment: Moment) -> Iterator[Heading]:
+def headings(live: LiveCapture, point: StopPoint) -> Iterator[Heading]:
     """At a node: Inputs, Sizes, Scalars, Hooks, Saved Tensors, Forward if its lines are known, Graph, Compile. Behind
     the last one, Passes come first."""
-    if moment.kind in ("pass", "run"):
+    if point.kind in ("pass", "run"):
         yield passes.heading(live)
-    yield inputs.heading(live, moment)
+    yield inputs.heading(live, point)
     yield numbers.sizes_heading(live)
     yield numbers.scalars_heading(live)
     yield hooks.heading(live)
-    if moment.node_call is not None:
-        yield saved_tensors.heading(live, moment.node_call)
+    if point.node_call is not None:
+        yield saved_tensors.heading(live, point.node_call)
     if (forward := forward_lines.heading(live)) is not None:
         yield forward
-    yield graph.heading(live, moment)
-    yield compiling.heading(live, moment)
+    yield graph.heading(live, point)
+    yield compiling.heading(live, point)

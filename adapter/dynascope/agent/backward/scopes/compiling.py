@@ -8,11 +8,11 @@ from typing import Any
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.runtime.run_reporter import inputs_by_device
 from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
-from dynascope.agent.backward.stop_point import Moment
+from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.autograd_rows import compiled_autograd_rows
-from dynascope.agent.inspection.values.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed, fixed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.autograd import compiled_autograd
@@ -21,11 +21,11 @@ from dynascope.agent.internals.autograd.captured_graph import node_text, scalar_
 from dynascope.agent.internals.compile.compile_context import changed_config
 
 
-def heading(live: LiveCapture, moment: Moment) -> Heading:
-    return Heading("Compile", Below(named=computed(lambda look: _rows(look, live, moment))), expensive=True)
+def heading(live: LiveCapture, point: StopPoint) -> Heading:
+    return Heading("Compile", Children(named=computed(lambda options: _rows(options, live, point))), expensive=True)
 
 
-def _rows(look: Look, live: LiveCapture, moment: Moment) -> list[Row]:
+def _rows(options: ViewOptions, live: LiveCapture, point: StopPoint) -> list[Row]:
     capture = live.capture
     devices = ", ".join(f"{each.count} on {device}" for device, each in inputs_by_device(live.inputs).items())
     rows = [
@@ -38,14 +38,14 @@ def _rows(look: Look, live: LiveCapture, moment: Moment) -> list[Row]:
         fact("cudagraphs", "on" if uses_cudagraphs() else "off"),
         fact("checks for NaNs", "yes: anomaly mode is on" if live.checks_nans else "no"),
     ]
-    if moment.node_call is not None:
-        rows.append(fact("forward line", forward_line(live, moment.node_call), forward_place(live, moment.node_call)))
+    if point.node_call is not None:
+        rows.append(fact("forward line", forward_line(live, point.node_call), forward_place(live, point.node_call)))
     rows.append(_moves(live))
     changed = changed_config()
-    settings = [fact(name, value_text(value, look)) for name, value in changed.items()]
+    settings = [fact(name, value_text(value, options)) for name, value in changed.items()]
     text = f"{len(changed)} changed" if changed else "all as by default"
-    rows.append(Row("config", text, below=Below(named=fixed(settings)) if settings else None, hint=VIRTUAL))
-    aot = live.aot_backward(moment.node_call) if moment.node_call is not None else {}
+    rows.append(Row("config", text, children=Children(named=fixed(settings)) if settings else None, hint=VIRTUAL))
+    aot = live.aot_backward(point.node_call) if point.node_call is not None else {}
     if aot:
         rows.append(_values("AOT backward", f"of the graph that AOTAutograd compiled as {aot['_aot_id']}", aot))
     fields = autograd_state.fields_of(live.compiler)
@@ -54,15 +54,15 @@ def _rows(look: Look, live: LiveCapture, moment: Moment) -> list[Row]:
 
 def _values(name: str, text: str, held: Mapping[str, Any]) -> Row:
     """What torch keeps, by its names."""
-    below = computed(lambda look: [_value(look, key, value) for key, value in held.items()])
-    return Row(name, text, below=Below(named=below), hint=VIRTUAL)
+    children = computed(lambda options: [_value(options, key, value) for key, value in held.items()])
+    return Row(name, text, children=Children(named=children), hint=VIRTUAL)
 
 
-def _value(look: Look, name: str, value: Any) -> Row:
+def _value(options: ViewOptions, name: str, value: Any) -> Row:
     if name != "bw_module":
-        return concrete.untracked_row(look, name, value, None)
+        return concrete.untracked_row(options, name, value, None)
     nodes = [fact(node.name, node_text(node)) for node in value.graph.nodes]
-    return Row(name, f"{len(nodes)} nodes", below=Below(named=fixed(nodes)), hint=VIRTUAL)
+    return Row(name, f"{len(nodes)} nodes", children=Children(named=fixed(nodes)), hint=VIRTUAL)
 
 
 def _moves(live: LiveCapture) -> Row:
@@ -77,4 +77,4 @@ def _moves(live: LiveCapture) -> Row:
         rows.append(fact(f"inputs[{each.position}]", text))
     moved = len(live.capture.moved_to_cuda)
     text = f"{moved} moved to CUDA of {len(rows)}" if decided else f"{len(rows)} so far"
-    return Row("CPU scalars", text, below=Below(named=fixed(rows)) if rows else None, hint=VIRTUAL)
+    return Row("CPU scalars", text, children=Children(named=fixed(rows)) if rows else None, hint=VIRTUAL)

@@ -8,7 +8,7 @@ from dynascope.agent.backward.captures.capture_in_progress import LiveCapture, M
 from dynascope.agent.backward.scopes.rows import fact
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values.locations import Place
-from dynascope.agent.inspection.values.rows import Below, Row, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, fixed
 
 NAME = "Forward"
 
@@ -19,13 +19,13 @@ def heading(live: LiveCapture) -> Heading | None:
     if not lines:
         return None
     called = {call.index for call in live.capture.node_calls}
-    return Heading(NAME, Below(named=fixed([_row(place, made, called) for place, made in sorted(lines.items())])))
+    return Heading(NAME, Children(named=fixed([_row(place, made, called) for place, made in sorted(lines.items())])))
 
 
 def _row(place: Place, made: list[MadeNode], called: set[int]) -> Row:
     rows = [fact(node.name, _when(node, called), place) for node in made]
     names = ", ".join(node.name.rpartition("::")[2] for node in made)
-    return Row(f"{os.path.basename(place[0])}:{place[1]}", names, below=Below(named=fixed(rows)), made_at=place)
+    return Row(f"{os.path.basename(place[0])}:{place[1]}", names, children=Children(named=fixed(rows)), made_at=place)
 
 
 def _when(node: MadeNode, called: set[int]) -> str:

@@ -7,10 +7,10 @@ from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.scopes.rows import fact, forward_line, forward_place
-from dynascope.agent.backward.stop_point import Moment
-from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.backward.stop_point import StopPoint
+from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
 from dynascope.agent.inspection.values.locations import Place
-from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows, computed
+from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions, computed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.internals.autograd.captured_graph import (
     forward_line_of,
@@ -21,8 +21,6 @@ from dynascope.agent.internals.autograd.captured_graph import (
 )
 from dynascope.agent.internals.graph.code import graph_code
 from dynascope.agent.internals.graph.graph import argument_text, target_text, user_place
-
-NAME = "Graph"
 
 
 def code(live: LiveCapture) -> Iterator[str]:
@@ -36,19 +34,19 @@ def _value_text(node: Any) -> str:
     return "" if value is None else value_text(value)
 
 
-def heading(live: LiveCapture, moment: Moment) -> Heading:
+def heading(live: LiveCapture, point: StopPoint) -> Heading:
     graph = live.graph
     nodes = list(graph.nodes) if graph is not None else []
 
-    def make(_look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(_look: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         return (_row(live, node) for node in nodes[start:stop])
 
-    return Heading(NAME, Below(named=Rows(len(nodes), make)), expensive=True)
+    return Heading(GRAPH, Children(named=Rows(len(nodes), make)), expensive=True)
 
 
 def _row(live: LiveCapture, node: Any) -> Row:
-    below = Below(named=computed(lambda _look: _facts(live, node)))
-    return Row(node.name, node_text(node), type=node.op, below=below, hint=VIRTUAL, made_at=_place(live, node))
+    children = Children(named=computed(lambda _look: _facts(live, node)))
+    return Row(node.name, node_text(node), type=node.op, children=children, hint=VIRTUAL, made_at=_place(live, node))
 
 
 def _place(live: LiveCapture, node: Any) -> Place | None:

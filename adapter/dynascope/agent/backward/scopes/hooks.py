@@ -6,14 +6,14 @@ from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.captures.captures import LiftedHook
 from dynascope.agent.backward.scopes.rows import fact
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.values.rows import Below, Row, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, fixed
 
 _NOT_YET = "a function known when the captured graph runs"
 
 
 def heading(live: LiveCapture) -> Heading:
     rows = [_row(live, i, hook) for i, hook in enumerate(live.capture.hooks)]
-    return Heading("Hooks", Below(indexed=fixed(rows)))
+    return Heading("Hooks", Children(indexed=fixed(rows)))
 
 
 def _row(live: LiveCapture, i: int, hook: LiftedHook) -> Row:
@@ -30,4 +30,4 @@ def _row(live: LiveCapture, i: int, hook: LiftedHook) -> Row:
         for m in run.moved
         if m.node == hook.graph_node
     ]
-    return Row(f"hooks[{i}]", f"{hook.kind} of {node}: {function}", below=Below(named=fixed(rows)))
+    return Row(f"hooks[{i}]", f"{hook.kind} of {node}: {function}", children=Children(named=fixed(rows)))

@@ -8,21 +8,21 @@ from typing import Any
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.scopes.rows import forward_place, origin_text
-from dynascope.agent.backward.stop_point import Moment
+from dynascope.agent.backward.stop_point import StopPoint
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions, fixed
 from dynascope.agent.inspection.values.tensors import VIRTUAL, tensor_rows
 from dynascope.agent.internals.autograd.captured_graph import value_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, symbolic_text
 
 
-def heading(live: LiveCapture, moment: Moment) -> Heading:
-    gradients = list(_gradients(live, moment.node_call)) if moment.node_call is not None else []
+def heading(live: LiveCapture, point: StopPoint) -> Heading:
+    gradients = list(_gradients(live, point.node_call)) if point.node_call is not None else []
 
-    def make(_look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(_look: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         return (_input(live, i) for i in range(start, stop))
 
-    return Heading("Inputs", Below(named=fixed(gradients), indexed=Rows(len(live.inputs), make)))
+    return Heading("Inputs", Children(named=fixed(gradients), indexed=Rows(len(live.inputs), make)))
 
 
 def _gradients(live: LiveCapture, index: int) -> Iterator[Row]:
@@ -38,8 +38,8 @@ def _input(live: LiveCapture, position: int) -> Row:
     value: Any = live.inputs[position]
     origins = live.capture.input_origins
     origin = origin_text(live, origins, position)
-    rows = [Row("lifted for", origin, hint=VIRTUAL), *tensor_rows(value, Look(None), None)]
+    rows = [Row("lifted for", origin, hint=VIRTUAL), *tensor_rows(value, ViewOptions(None), None)]
     text = f"{value_text(value)} ← {origin}"
     place = forward_place(live, origins[position] if position < len(origins) else None)
-    below = Below(named=fixed(rows))
-    return Row(f"inputs[{position}]", text, type="fake tensor", below=below, made_at=place)
+    children = Children(named=fixed(rows))
+    return Row(f"inputs[{position}]", text, type="fake tensor", children=children, made_at=place)

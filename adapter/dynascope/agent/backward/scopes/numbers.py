@@ -9,7 +9,7 @@ from typing import Any
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.scopes.rows import origin_text
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows
+from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions
 from dynascope.agent.inspection.values.tensors import number_text
 
 
@@ -21,10 +21,10 @@ def scalars_heading(live: LiveCapture) -> Heading:
     return Heading("Scalars", _below("scalars", live, live.scalars, live.capture.scalar_origins))
 
 
-def _below(name: str, live: LiveCapture, values: Sequence[Any], origins: Sequence[int]) -> Below:
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+def _below(name: str, live: LiveCapture, values: Sequence[Any], origins: Sequence[int]) -> Children:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for i in range(start, stop):
-            text = f"{number_text(values[i], look)} ← {origin_text(live, origins, i)}"
+            text = f"{number_text(values[i], options)} ← {origin_text(live, origins, i)}"
             yield Row(f"{name}[{i}]", text, type=type(values[i]).__name__)
 
-    return Below(indexed=Rows(len(values), make))
+    return Children(indexed=Rows(len(values), make))

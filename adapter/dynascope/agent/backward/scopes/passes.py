@@ -8,24 +8,24 @@ from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.captures.passes import PassRun
 from dynascope.agent.backward.scopes.rows import fact
 from dynascope.agent.inspection.scopes.heading import Heading
-from dynascope.agent.inspection.values.rows import Below, Row, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, fixed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 
 
 def heading(live: LiveCapture) -> Heading:
-    return Heading("Passes", Below(named=fixed([_row(live, run) for run in live.passes])))
+    return Heading("Passes", Children(named=fixed([_row(live, run) for run in live.passes])))
 
 
 def _row(live: LiveCapture, run: PassRun) -> Row:
-    below = [_group("before", live, run.before), _group("after", live, run.after)]
+    children = [_group("before", live, run.before), _group("after", live, run.after)]
     if run.removed:
-        below.append(_group("removed", live, run.removed))
+        children.append(_group("removed", live, run.removed))
     if run.moved:
         rows = [fact(f"%{m.node}", f"from behind %{m.before} to behind %{m.after}") for m in run.moved]
-        below.append(Row("moved", f"{len(rows)} nodes", below=Below(named=fixed(rows)), hint=VIRTUAL))
-    return Row(run.name, run.summary(), below=Below(named=fixed(below)), hint=VIRTUAL)
+        children.append(Row("moved", f"{len(rows)} nodes", children=Children(named=fixed(rows)), hint=VIRTUAL))
+    return Row(run.name, run.summary(), children=Children(named=fixed(children)), hint=VIRTUAL)
 
 
 def _group(title: str, live: LiveCapture, names: Sequence[str]) -> Row:
     rows = [fact(name, live.node_texts.get(name, "")) for name in names]
-    return Row(title, f"{len(rows)} nodes", below=Below(named=fixed(rows)), hint=VIRTUAL)
+    return Row(title, f"{len(rows)} nodes", children=Children(named=fixed(rows)), hint=VIRTUAL)

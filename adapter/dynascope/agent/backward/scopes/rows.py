@@ -8,7 +8,7 @@ from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.inspection.values.locations import Place
 from dynascope.agent.inspection.values.rows import Row
 from dynascope.agent.inspection.values.tensors import VIRTUAL
-from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd import nodes as autograd_nodes
 
 NO_LINE = "none: the engine makes this node itself, for the gradients that the backward begins with"
 UNKNOWN_LINE = "unknown: set a line breakpoint with mode `backward` before the forward runs, or use anomaly mode"
@@ -26,7 +26,7 @@ def forward_line(live: LiveCapture, index: int) -> str:
     frames = live.made_at(index)
     if frames:
         return f"{frames[0].path}:{frames[0].line} in {frames[0].name}"
-    return NO_LINE if live.capture.names.get(index) == autograd_graph.ROOT else UNKNOWN_LINE
+    return NO_LINE if live.capture.names.get(index) == autograd_nodes.ROOT else UNKNOWN_LINE
 
 
 def forward_place(live: LiveCapture, index: int | None) -> Place | None:

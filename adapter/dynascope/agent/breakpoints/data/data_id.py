@@ -11,7 +11,7 @@ import os
 import re
 from typing import Literal, NamedTuple, get_args
 
-from dynascope.agent.breakpoints.breakpoint import names_function
+from dynascope.agent.breakpoints.function_names import names_function
 from dynascope.agent.program.user_code import real_path
 
 Kind = Literal["local", "source", "symbol", "node"]

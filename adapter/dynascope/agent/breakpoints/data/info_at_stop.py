@@ -1,4 +1,4 @@
-"""`dataBreakpointInfo` at a stop: finds the row that was right-clicked, or the frame an expression was typed at."""
+"""`dataBreakpointInfo` at a stop: what a row of the Variables view, or an expression, could be watched for."""
 
 from __future__ import annotations
 
@@ -7,33 +7,47 @@ from typing import Any
 import msgspec
 import torch
 
-from dynascope.agent.breakpoints.data import data_id, information
-from dynascope.agent.breakpoints.data import info as names
-from dynascope.agent.breakpoints.data import watched_value as subject
+from dynascope.agent.breakpoints.data import data_id, watched_value
+from dynascope.agent.breakpoints.data.data_id import DataId
+from dynascope.agent.breakpoints.data.info import ACCESS, ALL, offer, refusal
+from dynascope.agent.breakpoints.data.watched_value import of_row
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Below, Look, Row
+from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Children, Datum, Row, ViewOptions
 from dynascope.agent.internals.frames import resume
-from dynascope.agent.internals.frames.translators import Translator, active_translators, code_of, is_translator
+from dynascope.agent.internals.frames.translators import (
+    Translator,
+    active_translators,
+    code_of,
+    is_translator,
+    output_of,
+)
+from dynascope.agent.internals.guards.events import as_written
+from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
+from dynascope.agent.internals.variables.contents import Constant, NestedFunction, Parts, Real, Unset
+from dynascope.agent.internals.variables.variables import source_of
+from dynascope.agent.program.user_code import real_path
 from dynascope.wire.dap import DataBreakpointInfo
 
+RUNNING = "Data breakpoints are on what the compiler decides: select a variable of a compile-time frame."
+_NOTHING = "{0} cannot be watched: it is neither a variable nor a part of one that an expression leads to."
 _OF_THE_CONSOLE = "{} is a name of the debug console: nothing in the program changes or reads it."
 
 _NONE_YET = ": there is none yet, it stops when it is set"
 
 
-def of_child(below: Below, scope: Names | None, name: str) -> DataBreakpointInfo:
+def of_child(children: Children, scope: Names | None, name: str) -> DataBreakpointInfo:
     """The row called `name` among these; `scope` is None for a frame of the running program."""
     if scope is None:
-        return names.refusal(information.RUNNING)
-    look = scope.look()
+        return refusal(RUNNING)
+    options = scope.options()
     with torch._C.DisableTorchFunction():
-        row = _row_called(below, name, look)
+        row = _row_called(children, name, options)
         if row is None:
             raise EvaluationError(f"There is no {name} among these variables.")
         if row.is_settable:
-            return names.refusal(_OF_THE_CONSOLE.format(name))
-        return information.of_row_at(row, scope.translator, look)
+            return refusal(_OF_THE_CONSOLE.format(name))
+        return _of_row(row, scope.translator, options)
 
 
 def of_expression(name: str, frame: Any) -> DataBreakpointInfo:
@@ -42,25 +56,25 @@ def of_expression(name: str, frame: Any) -> DataBreakpointInfo:
     A name that the frame does not have is looked for in its callers.
     """
     if not is_translator(frame):
-        return names.refusal(information.RUNNING)
+        return refusal(RUNNING)
     try:
         on = data_id.of_name(name)
         if data_id.access_path(name) is not None:
             callers = active_translators(frame)
             at = next(i for i, each in enumerate(callers) if each is frame)
             for each in callers[at::-1]:
-                if subject.find(each, name) is not None or (on.kind == "local" and _will_have(each, name)):
-                    return information.of_expression(name, each, is_known=True)
+                if watched_value.find(each, name) is not None or (on.kind == "local" and _will_have(each, name)):
+                    return _of_expression(name, each, is_known=True)
             for each in callers[at::-1]:
-                if on.kind == "local" and subject.may_be_set(each, name):
-                    found = information.of_expression(name, each, is_known=True)
+                if on.kind == "local" and watched_value.may_be_set(each, name):
+                    found = _of_expression(name, each, is_known=True)
                     return msgspec.structs.replace(found, description=f"{found.description}{_NONE_YET}")
         if on.kind == "local" and on.function == data_id.ANYWHERE:
             function = resume.original_code(code_of(frame)).co_qualname
-            return names.refusal(f"There is no {name} in {function}, or in what called it.")
-        return information.of_expression(name, frame, is_known=False)
+            return refusal(f"There is no {name} in {function}, or in what called it.")
+        return _of_expression(name, frame, is_known=False)
     except ValueError as error:
-        return names.refusal(str(error))
+        return refusal(str(error))
 
 
 def _will_have(frame: Translator, name: str) -> bool:
@@ -69,11 +83,53 @@ def _will_have(frame: Translator, name: str) -> bool:
     return name.strip() in (*code.co_varnames, *code.co_cellvars)
 
 
-def _row_called(below: Below, name: str, look: Look) -> Row | None:
+def _row_called(children: Children, name: str, options: ViewOptions) -> Row | None:
     start = 0
-    while page := list(below.page(look, None, start, PAGE_LIMIT)):
+    while page := list(children.page(options, None, start, PAGE_LIMIT)):
         for row in page:
             if row.name == name:
                 return row
         start += PAGE_LIMIT
     return None
+
+
+def _of_row(row: Row, frame: Translator, options: ViewOptions) -> DataBreakpointInfo:
+    """A row of a symbolic frame's scopes."""
+    outermost = active_translators(frame)[0]
+    if isinstance(row.subject, Datum):
+        on = DataId(row.subject.kind, *_place(outermost), as_written(row.subject.name))
+        return offer(on, ACCESS[on.kind], can_persist=on.what != row.name or on.kind == "source")
+    if row.path is None or data_id.access_path(row.path) is None:
+        return refusal(_NOTHING.format(row.name))
+    _, held = of_row(row, options)
+    if isinstance(held, (Unset, Parts, NestedFunction)):
+        return offer(DataId("local", *_place(frame), row.path), ["write"])
+    if isinstance(held, (Constant, Real)) and not (row.subject is not None and source_of(row.subject)):
+        return offer(DataId("local", *_place(frame), row.path), ["write"])  # nothing guards what was made while tracing
+    return offer(DataId("local", *_place(frame), row.path), ALL)
+
+
+def _of_expression(name: str, frame: Translator, is_known: bool) -> DataBreakpointInfo:
+    """What a user typed at a frame; `is_known`: it leads to a value there. Raises ValueError with a sentence."""
+    on = data_id.of_name(name)
+    if is_known:
+        return offer(DataId("local", *_place(frame), name.strip()), ALL)
+    if on.function == data_id.ANYWHERE:
+        place = _place(frame) if on.kind == "local" else _place(active_translators(frame)[0])
+        on = DataId(on.kind, *place, _lasting(on, frame))
+    return offer(on, ACCESS[on.kind], can_persist=not data_id.is_of_one_compile(on))
+
+
+def _lasting(on: DataId, frame: Translator) -> str:
+    """A symbol by its source: its number is another in every compile. Raises ValueError for an unknown one."""
+    if on.kind != "symbol":
+        return on.what
+    symbol = next((each for each in symbols_so_far(output_of(frame)) if each.name == on.what), None)
+    if symbol is None:
+        raise ValueError(f"There is no symbol {on.what} in this compile so far: Shapes lists them.")
+    return as_written(symbol.sources[0]) if symbol.sources else on.what
+
+
+def _place(frame: Translator) -> tuple[str, str]:
+    code = resume.original_code(code_of(frame))
+    return real_path(code.co_filename), code.co_qualname

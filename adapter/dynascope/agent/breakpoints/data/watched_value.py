@@ -11,7 +11,7 @@ import torch
 from dynascope.agent.breakpoints.data.data_id import access_path
 from dynascope.agent.inspection.values.expression_paths import row_at
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Datum, Look, Row
+from dynascope.agent.inspection.values.rows import Datum, Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
 from dynascope.agent.internals.frames.frame_state import source_of_global
 from dynascope.agent.internals.frames.translators import Translator
@@ -50,9 +50,9 @@ def find(translator: Translator, what: str) -> Subject | None:
         return None
     with torch._C.DisableTorchFunction():
         names = Names(translator)
-        look = names.look()
-        row = row_at(expression, names, look)
-        return None if row is None else _subject(row, expression, names, look)
+        options = names.options()
+        row = row_at(expression, names, options)
+        return None if row is None else _subject(row, expression, names, options)
 
 
 def may_be_set(translator: Translator, what: str) -> bool:
@@ -62,9 +62,9 @@ def may_be_set(translator: Translator, what: str) -> bool:
         return False
     with torch._C.DisableTorchFunction():
         names = Names(translator)
-        look = names.look()
-        row = row_at(expression.value, names, look)
-        held = of_row(row, look)[1] if row is not None else None
+        options = names.options()
+        row = row_at(expression.value, names, options)
+        held = of_row(row, options)[1] if row is not None else None
     if isinstance(held, Object):
         return True
     if not isinstance(held, (Real, Unrealised)):
@@ -74,27 +74,27 @@ def may_be_set(translator: Translator, what: str) -> bool:
     return has_dict or any(expression.attr in vars(each) for each in kind.__mro__)
 
 
-def of_row(row: Row, look: Look) -> tuple[object | None, Contents | None]:
+def of_row(row: Row, options: ViewOptions) -> tuple[object | None, Contents | None]:
     """The variable that a row shows, behind its cell and its lazy, and what it holds."""
     variable = row.subject
     if variable is None or isinstance(variable, Datum) or not is_variable(variable):
         return None, None
     variable = look_through_lazy(variable)[0] or variable
-    held = contents(look, variable)
+    held = contents(options, variable)
     if isinstance(held, Cell) and held.contents is not None:
         variable = look_through_lazy(held.contents)[0] or held.contents
-        held = contents(look, variable)
+        held = contents(options, variable)
     return variable, held
 
 
-def _subject(row: Row, expression: ast.expr, names: Names, look: Look) -> Subject:
-    variable, held = of_row(row, look)
+def _subject(row: Row, expression: ast.expr, names: Names, options: ViewOptions) -> Subject:
+    variable, held = of_row(row, options)
     owner, attribute = None, None
     if isinstance(expression, ast.Attribute):
-        owner_row = row_at(expression.value, names, look)
-        owner = of_row(owner_row, look)[0] if owner_row is not None else None
+        owner_row = row_at(expression.value, names, options)
+        owner = of_row(owner_row, options)[0] if owner_row is not None else None
         attribute = expression.attr
-    root = _root(expression, names, look)
+    root = _root(expression, names, options)
     symbolic = row.subject if is_symbolic(row.subject) else held.symbolic if isinstance(held, Number) else None
     return Subject(
         row=row,
@@ -106,29 +106,29 @@ def _subject(row: Row, expression: ast.expr, names: Names, look: Look) -> Subjec
         sources=_sources(_source(variable, held), expression, root),
         node=held.node if isinstance(held, (Tensor, Number)) else None,
         symbols=symbols_in(symbolic) if is_symbolic(symbolic) else frozenset(),
-        is_looked_at=_is_looked_at(held, expression, names, look),
+        is_looked_at=_is_looked_at(held, expression, names, options),
     )
 
 
-def _is_looked_at(held: Contents | None, expression: ast.expr, names: Names, look: Look) -> bool:
+def _is_looked_at(held: Contents | None, expression: ast.expr, names: Names, options: ViewOptions) -> bool:
     """A part without a variable of its own is a tensor's size or attribute, or of something Dynamo has not met yet."""
     while held is None and isinstance(expression, (ast.Attribute, ast.Subscript)):
         expression = expression.value
-        row = row_at(expression, names, look)
-        held = of_row(row, look)[1] if row is not None else None
+        row = row_at(expression, names, options)
+        held = of_row(row, options)[1] if row is not None else None
         if held is not None:
             return isinstance(held, (Tensor, Number))
     return held is not None and not isinstance(held, Unrealised)
 
 
-def _root(expression: ast.expr, names: Names, look: Look) -> str | None:
+def _root(expression: ast.expr, names: Names, options: ViewOptions) -> str | None:
     """The source of the name that an access path begins with."""
     while isinstance(expression, (ast.Attribute, ast.Subscript)):
         expression = expression.value
-    row = row_at(expression, names, look)
+    row = row_at(expression, names, options)
     if row is None:
         return None
-    source = _source(*of_row(row, look))
+    source = _source(*of_row(row, options))
     if row.subject is None and isinstance(expression, ast.Name):  # Dynamo has not met it yet
         is_local = expression.id in names.locals
         source = f"L[{expression.id!r}]" if is_local else source_of_global(names.translator, expression.id)

@@ -12,18 +12,18 @@ from dynascope.agent.breakpoints.data import data_id
 from dynascope.agent.breakpoints.data.data_id import DataId
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.user_code import real_path
-from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import DataAccess, DataBreakpoint
 
-_STOPS = {
+STOPS_AT = {
     "read": "Stops when a guard on it is installed, or a node of the graph takes it as an input.",
     "write": "Stops when its fake shape, dtype or value changes, it is mutated, or its symbol is constrained.",
     "readWrite": "Stops when it is guarded on or a node takes it, and when it changes, is mutated or constrained.",
 }
+"""What the client is told, by access type."""
 
 
 @dataclass(slots=True)
-class Met:
+class Observed:
     """What compiles have shown of the watched value so far, for a breakpoint that is never hit to explain itself."""
 
     compiled: bool = False
@@ -35,17 +35,17 @@ class Met:
     symbols: set[str] = field(default_factory=set)
 
 
-class Watch(Breakpoint):
+class Watchpoint(Breakpoint):
     """`reads`: stops at guards and at nodes that take it. `writes`: at changes, mutations and decisions on symbols."""
 
-    def __init__(self, asked: DataBreakpoint) -> None:
+    def __init__(self, asked: DataBreakpoint, line: None = None) -> None:
         """Raises ValueError with a sentence when its id, condition or hit condition means nothing."""
-        super().__init__(asked, None)
+        super().__init__(asked, line)
         self.on: DataId = data_id.read(asked.data_id)
         access: DataAccess = asked.access_type or "write"
         self.reads = access != "write"
         self.writes = access != "read"
-        self.met = Met()
+        self.observed = Observed()
         self._is_of: dict[int, tuple[weakref.ref[types.CodeType], bool]] = {}
 
     def is_of(self, code: types.CodeType) -> bool:
@@ -63,13 +63,13 @@ class Watch(Breakpoint):
         return self.writes and self.on.kind == "local"
 
 
-class Watches:
+class Watchpoints:
     """All of them; a new one replaces it."""
 
-    def __init__(self, watches: Sequence[Watch] = ()) -> None:
-        self._all = tuple(watches)
+    def __init__(self, watchpoints: Sequence[Watchpoint] = ()) -> None:
+        self._all = tuple(watchpoints)
 
-    def __iter__(self) -> Iterator[Watch]:
+    def __iter__(self) -> Iterator[Watchpoint]:
         return iter(self._all)
 
     def __bool__(self) -> bool:
@@ -77,27 +77,12 @@ class Watches:
 
     @property
     def reads(self) -> bool:
-        return any(watch.reads for watch in self._all)
+        return any(watchpoint.reads for watchpoint in self._all)
 
     @property
     def writes(self) -> bool:
-        return any(watch.writes for watch in self._all)
+        return any(watchpoint.writes for watchpoint in self._all)
 
     @property
     def compares(self) -> bool:
-        return any(watch.compares for watch in self._all)
-
-
-def resolve(asked: Sequence[DataBreakpoint], before: Watches) -> tuple[list[BreakpointState], Watches]:
-    """The answer to each in order, and those that are at work: one that is as `before` keeps its count of hits."""
-    states, made = [], []
-    kept = {watch.id: watch for watch in before}
-    for each in asked:
-        state = BreakpointState(id=each.id, verified=True, message=_STOPS[each.access_type or "write"])
-        known = kept.get(each.id)
-        try:
-            made.append(known if known is not None and known.asked == each else Watch(each))
-        except ValueError as error:
-            state.verified, state.message, state.reason = False, str(error), "failed"
-        states.append(state)
-    return states, Watches(made)
+        return any(watchpoint.compares for watchpoint in self._all)

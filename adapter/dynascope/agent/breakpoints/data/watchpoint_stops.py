@@ -1,4 +1,4 @@
-"""Where data breakpoints stop: told of guards, nodes, symbols and mutations, and asked at instructions for changes.
+"""Where data breakpoints stop: at guards, nodes, symbols and mutations as they come, and at changes of a value.
 
 Runs on the compiling thread, but for `use`. A wrapper of Dynamo's is in place only while a breakpoint needs it.
 """
@@ -10,11 +10,11 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, Protocol
 
-from dynascope.agent.breakpoints.conditions import Given
+from dynascope.agent.breakpoints.conditions import AddedNames
 from dynascope.agent.breakpoints.data.changes import Seen
 from dynascope.agent.breakpoints.data.watched_value import Subject, find
-from dynascope.agent.breakpoints.data.watchpoint import Watch, Watches
-from dynascope.agent.breakpoints.hits import Hits
+from dynascope.agent.breakpoints.data.watchpoint import Watchpoint, Watchpoints
+from dynascope.agent.breakpoints.hits import Hits, TracedFrame
 from dynascope.agent.inspection.evaluation.node_view import NodeView
 from dynascope.agent.internals.frames.translators import (
     Translator,
@@ -32,11 +32,14 @@ from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols
 from dynascope.agent.internals.variables.mutations import MutationEvents
 from dynascope.agent.internals.variables.variables import look_through_lazy, source_of
 from dynascope.agent.program.user_code import is_user_code, real_path
+from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.tracing.stop_check import CompileOutcome
+from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.wire.messages import Message
 
-Hit = tuple[Watch, Translator, str]
+Hit = tuple[Watchpoint, Translator, str]
 """A breakpoint, the frame its condition is evaluated in, and what happened, for the user."""
 
 
@@ -44,26 +47,27 @@ class _Events(Protocol):
     def remove(self) -> None: ...
 
 
-class DataStops:
-    """One per hook; holds nothing of a trace."""
+class WatchpointStops:
+    """One for each hook, which asks it for changes; holds nothing of a trace."""
 
-    def __init__(self, hook: Hook, hits: Hits) -> None:
+    every_instruction = True
+
+    def __init__(self, hook: Hook, send: Callable[[Message], None]) -> None:
         self._hook = hook
-        self._hits = hits
-        self._watches = Watches()
+        self._hits = Hits(send)
+        self._watchpoints = Watchpoints()
         self._events: dict[str, _Events] = {}
 
     # ---- any thread
 
-    def use(self, watches: Watches) -> None:
+    def use(self, watchpoints: Watchpoints) -> None:
         """These are the data breakpoints now."""
-        self._watches = watches
-        self._install("guards", watches.reads, lambda: GuardEvents(self._guard_installed))
-        self._install("nodes", watches.reads, lambda: NodeEvents(self._node_entered))
-        self._install("symbols", watches.writes, lambda: SymbolEvents(self._symbol_decided))
-        self._install("mutations", watches.writes, lambda: MutationEvents(self._mutated))
-        self._hook.find_changes = self._find_changes if watches.compares else None
-        self._hook.watching.watch_again()
+        self._watchpoints = watchpoints
+        self._install("guards", watchpoints.reads, lambda: GuardEvents(self._guard_installed))
+        self._install("nodes", watchpoints.reads, lambda: NodeEvents(self._node_entered))
+        self._install("symbols", watchpoints.writes, lambda: SymbolEvents(self._symbol_decided))
+        self._install("mutations", watchpoints.writes, lambda: MutationEvents(self._mutated))
+        self._hook.set_check(self, watchpoints.compares)
 
     def _install(self, name: str, is_needed: bool, make: Callable[[], _Events]) -> None:
         if is_needed and name not in self._events:
@@ -78,11 +82,11 @@ class DataStops:
             return
         written = as_written(source)
 
-        def hits(watch: Watch, stack: Sequence[Translator]) -> str | None:
-            if watch.on.kind == "source":
-                is_meant = as_written(watch.on.what) == written
+        def hits(watchpoint: Watchpoint, stack: Sequence[Translator]) -> str | None:
+            if watchpoint.on.kind == "source":
+                is_meant = as_written(watchpoint.on.what) == written
             else:
-                is_meant = any(written in subject.sources for subject in _subjects(watch, stack))
+                is_meant = any(written in subject.sources for subject in _subjects(watchpoint, stack))
             return f"guard {kind} on {source} installed" if is_meant else None
 
         self._happens("reads", hits)
@@ -93,25 +97,25 @@ class DataStops:
             return
         sources = {as_written(source) for each in inputs if (source := source_of_input(each))}
 
-        def hits(watch: Watch, stack: Sequence[Translator]) -> str | None:
-            match watch.on.kind:
+        def hits(watchpoint: Watchpoint, stack: Sequence[Translator]) -> str | None:
+            match watchpoint.on.kind:
                 case "node":
-                    is_meant = any(each.name == watch.on.what for each in inputs)
+                    is_meant = any(each.name == watchpoint.on.what for each in inputs)
                 case "source":
-                    is_meant = as_written(watch.on.what) in sources
+                    is_meant = as_written(watchpoint.on.what) in sources
                 case _:
                     is_meant = any(
                         any(each is subject.node for each in inputs) or not subject.sources.isdisjoint(sources)
-                        for subject in _subjects(watch, stack)
+                        for subject in _subjects(watchpoint, stack)
                     )
-            return f"{watch.on.what} is an input of {node_text(node)}" if is_meant else None
+            return f"{watchpoint.on.what} is an input of {node_text(node)}" if is_meant else None
 
         self._happens("reads", hits, {"node": lambda shadow: NodeView(node, shadow)})
 
     def _symbol_decided(self, events: list[SymbolEvent]) -> None:
-        def hits(watch: Watch, stack: Sequence[Translator]) -> str | None:
-            subjects = list(_subjects(watch, stack))
-            told = [_symbol_text(event) for event in events if _is_about(event, watch, subjects)]
+        def hits(watchpoint: Watchpoint, stack: Sequence[Translator]) -> str | None:
+            subjects = list(_subjects(watchpoint, stack))
+            told = [_symbol_text(event) for event in events if _is_about(event, watchpoint, subjects)]
             return ", and ".join(told) or None
 
         self._happens("writes", hits)
@@ -122,14 +126,14 @@ class DataStops:
         variable = look_through_lazy(variable)[0] or variable
         source = as_written(source_of(variable) or "")
 
-        def hits(watch: Watch, stack: Sequence[Translator]) -> str | None:
-            what = watch.on.what
-            if watch.on.kind == "source":
+        def hits(watchpoint: Watchpoint, stack: Sequence[Translator]) -> str | None:
+            what = watchpoint.on.what
+            if watchpoint.on.kind == "source":
                 wanted = as_written(what)
                 if wanted == source:
                     return _mutation_text(what, attribute)
                 return f"{what} is set" if source and wanted == f"{source}.{attribute}" else None
-            for each in _subjects(watch, stack):
+            for each in _subjects(watchpoint, stack):
                 if each.owner is variable and each.attribute == attribute:
                     return f"{what} is set to {each.row.value}"
                 if each.variable is variable or source in each.sources:
@@ -141,130 +145,140 @@ class DataStops:
     def _happens(
         self,
         access: Literal["reads", "writes"],
-        text_for: Callable[[Watch, Sequence[Translator]], str | None],
-        given: Given | None = None,
+        text_for: Callable[[Watchpoint, Sequence[Translator]], str | None],
+        names: AddedNames | None = None,
     ) -> None:
-        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
+        def serve(state: ThreadState, stack: list[Translator]) -> None:
             hits: list[Hit] = []
-            for watch in self._watches:
-                if getattr(watch, access) and _is_compile_of(watch, stack):
-                    text = text_for(watch, stack)
+            for watchpoint in self._watchpoints:
+                if getattr(watchpoint, access) and _is_compile_of(watchpoint, stack):
+                    text = text_for(watchpoint, stack)
                     if text is not None:
-                        hits.append((watch, _frame_of(watch, stack), f"{text} ({_place(stack)})"))
-            for watch, _, _ in hits if access == "writes" else ():
-                _forget(state, watch)
-            stopping = self._that_stop(state, stack, hits, given)
+                        hits.append((watchpoint, _frame_of(watchpoint, stack), f"{text} ({_place(stack)})"))
+            for watchpoint, _, _ in hits if access == "writes" else ():
+                _forget(state, watchpoint)
+            stopping = self._that_stop(state, stack, hits, names)
             if stopping is not None:
-                self._hook.hold(state, stack, "data breakpoint", *stopping)
+                self._hook.stop(state, stack, stopping)
 
-        self._hook.amid(serve)
+        self._hook.during_instruction(serve)
 
     def _that_stop(
-        self, state: ThreadTracing, stack: Sequence[Translator], hits: Sequence[Hit], given: Given | None = None
-    ) -> tuple[list[int], str] | None:
-        """Ids and text of those that are new in this compile, and whose conditions hold."""
+        self, state: ThreadState, stack: Sequence[Translator], hits: Sequence[Hit], names: AddedNames | None = None
+    ) -> Stop | None:
+        """Return the stop at those that are new in this compile, and whose conditions hold."""
         where = tuple((code_of(frame), instruction_index(frame)) for frame in stack) if hits else ()
+        replays = state.begin_compile().replays
         stopping = [
-            (watch.id, text)
-            for watch, frame, text in hits
-            if state.moments.is_new((watch.id, text, where)) and self._hits.amid([watch], frame, given)
+            (watchpoint.id, text)
+            for watchpoint, frame, text in hits
+            if replays.is_new((watchpoint.id, text, where))
+            and self._hits.that_stop([watchpoint], TracedFrame(frame, names))
         ]
         if not stopping:
             return None
-        return [number for number, _ in stopping], "; ".join(dict.fromkeys(text for _, text in stopping))
+        text = "; ".join(dict.fromkeys(text for _, text in stopping))
+        return Stop("data breakpoint", [number for number, _ in stopping], text)
 
-    # ---- what it was in vain for
+    # ---- what compiles have shown
 
-    def compiled(self, traced: Sequence[types.CodeType]) -> None:
-        """A thread's outermost compile is over, and all its state still there: note what it showed of each value."""
+    def compile_ended(self, outcome: CompileOutcome) -> None:
+        """Note what the compile showed of each value; its state is still there."""
         state = self._hook.threads.existing()
         outermost = state.outermost if state is not None else None
-        if outermost is None or not self._watches:
+        if outermost is None or not self._watchpoints:
             return
-        facts = symbols_so_far(output_of(outermost)) if self._watches.writes else []
-        for watch in self._watches:
-            candidates = traced if watch.on.kind == "local" else [code_of(outermost)]
-            codes = [code for code in candidates if watch.is_of(code)]
+        facts = symbols_so_far(output_of(outermost)) if self._watchpoints.writes else []
+        for watchpoint in self._watchpoints:
+            candidates = outcome.traced if watchpoint.on.kind == "local" else [code_of(outermost)]
+            codes = [code for code in candidates if watchpoint.is_of(code)]
             if codes:
-                watch.met.compiled = True
+                watchpoint.observed.compiled = True
                 for code in codes:
-                    watch.met.names.update(code.co_varnames, code.co_cellvars, code.co_freevars, code.co_names)
-                if watch.on.kind in ("source", "symbol"):
-                    watch.met.symbols.update(fact.name for fact in facts if _is_symbol_of(fact, watch))
+                    watchpoint.observed.names.update(
+                        code.co_varnames, code.co_cellvars, code.co_freevars, code.co_names
+                    )
+                if watchpoint.on.kind in ("source", "symbol"):
+                    watchpoint.observed.symbols.update(fact.name for fact in facts if _is_symbol_of(fact, watchpoint))
 
     # ---- changes
 
-    def _find_changes(self, state: ThreadTracing, activation: Activation) -> tuple[list[int], str] | None:
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        return True  # a value may change in any function that is called
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
         stack = active_translators(activation.translator)[::-1]
         if stack[0] is not activation.translator:
             return None
         hits: list[Hit] = []
-        for watch in self._watches:
-            if watch.compares:
+        for watchpoint in self._watchpoints:
+            if watchpoint.compares:
                 for frame in stack:
-                    if watch.is_of(code_of(frame)) and (text := _change(state, watch, frame)) is not None:
-                        hits.append((watch, frame, text))
+                    if watchpoint.is_of(code_of(frame)) and (text := _change(state, watchpoint, frame)) is not None:
+                        hits.append((watchpoint, frame, text))
         return self._that_stop(state, stack, hits)
 
 
-def _change(state: ThreadTracing, watch: Watch, frame: Translator) -> str | None:
+def _change(state: ThreadState, watchpoint: Watchpoint, frame: Translator) -> str | None:
     """What changed since the instruction before."""
-    key = watch.id, id(frame)
-    subject = find(frame, watch.on.what)
-    before: Seen | None = state.values.pop(key, None)
+    key = watchpoint.id, id(frame)
+    subject = find(frame, watchpoint.on.what)
+    values = state.begin_compile().watched_values
+    before: Seen | None = values.pop(key, None)
     if subject is None:
         return None
-    _meet(watch, subject)
-    now = state.values[key] = Seen.of(subject, line_of(frame))
+    _observe(watchpoint, subject)
+    now = values[key] = Seen.of(subject, line_of(frame))
     if before is None or not before.changes_into(now):
         return None
     place = f"{os.path.basename(code_of(frame).co_filename)}:{before.line}"
     if before.text == now.text:
-        return f"{watch.on.what} is set to another {now.text} ({place})"
-    return f"{watch.on.what}: {before.text} → {now.text} ({place})"
+        return f"{watchpoint.on.what} is set to another {now.text} ({place})"
+    return f"{watchpoint.on.what}: {before.text} → {now.text} ({place})"
 
 
-def _meet(watch: Watch, subject: Subject) -> None:
-    watch.met.value = subject.row.value
-    watch.met.symbols |= subject.symbols
+def _observe(watchpoint: Watchpoint, subject: Subject) -> None:
+    watchpoint.observed.value = subject.row.value
+    watchpoint.observed.symbols |= subject.symbols
 
 
-def _forget(state: ThreadTracing, watch: Watch) -> None:
+def _forget(state: ThreadState, watchpoint: Watchpoint) -> None:
     """What has just been told of needs no second stop when the values are compared."""
-    for key in [key for key in state.values if key[0] == watch.id]:
-        del state.values[key]
+    values = state.begin_compile().watched_values
+    for key in [key for key in values if key[0] == watchpoint.id]:
+        del values[key]
 
 
-def _subjects(watch: Watch, stack: Sequence[Translator]) -> Iterator[Subject]:
+def _subjects(watchpoint: Watchpoint, stack: Sequence[Translator]) -> Iterator[Subject]:
     """What a `local` stands for in each of its function's frames."""
-    if watch.on.kind == "local":
+    if watchpoint.on.kind == "local":
         for frame in stack:
-            if watch.is_of(code_of(frame)) and (subject := find(frame, watch.on.what)) is not None:
-                _meet(watch, subject)
+            if watchpoint.is_of(code_of(frame)) and (subject := find(frame, watchpoint.on.what)) is not None:
+                _observe(watchpoint, subject)
                 yield subject
 
 
-def _is_compile_of(watch: Watch, stack: Sequence[Translator]) -> bool:
-    return watch.on.kind == "local" or watch.is_of(code_of(stack[-1]))
+def _is_compile_of(watchpoint: Watchpoint, stack: Sequence[Translator]) -> bool:
+    return watchpoint.on.kind == "local" or watchpoint.is_of(code_of(stack[-1]))
 
 
-def _frame_of(watch: Watch, stack: Sequence[Translator]) -> Translator:
+def _frame_of(watchpoint: Watchpoint, stack: Sequence[Translator]) -> Translator:
     """Where a condition is evaluated: in the frame that the watched name belongs to."""
-    if watch.on.kind != "local":
+    if watchpoint.on.kind != "local":
         return stack[0]
-    return next((frame for frame in stack if watch.is_of(code_of(frame))), stack[0])
+    return next((frame for frame in stack if watchpoint.is_of(code_of(frame))), stack[0])
 
 
-def _is_about(event: SymbolEvent, watch: Watch, subjects: Sequence[Subject]) -> bool:
+def _is_about(event: SymbolEvent, watchpoint: Watchpoint, subjects: Sequence[Subject]) -> bool:
     sources = {as_written(source) for source in event.sources}
-    if watch.on.kind in ("symbol", "source"):
-        return watch.on.what == event.symbol or as_written(watch.on.what) in sources
+    if watchpoint.on.kind in ("symbol", "source"):
+        return watchpoint.on.what == event.symbol or as_written(watchpoint.on.what) in sources
     return any(event.symbol in each.symbols or not each.sources.isdisjoint(sources) for each in subjects)
 
 
-def _is_symbol_of(fact: SymbolFact, watch: Watch) -> bool:
-    wanted = as_written(watch.on.what)
-    return fact.name == watch.on.what or any(as_written(source).startswith(wanted) for source in fact.sources)
+def _is_symbol_of(fact: SymbolFact, watchpoint: Watchpoint) -> bool:
+    wanted = as_written(watchpoint.on.what)
+    return fact.name == watchpoint.on.what or any(as_written(source).startswith(wanted) for source in fact.sources)
 
 
 def _symbol_text(event: SymbolEvent) -> str:

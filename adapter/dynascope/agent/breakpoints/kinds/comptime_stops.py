@@ -1,41 +1,44 @@
-"""`comptime.breakpoint()` and `dynascope.breakpoint()` in compiled code: stops at the user's own line."""
+"""Where the breakpoints of a program's own text stop: told of each call of them that Dynamo makes while it traces."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dynascope.agent.internals.comptime import breakpoint as comptime
-from dynascope.agent.internals.frames import translators as tracing
+from dynascope.agent.internals.comptime import breakpoint as comptime_breakpoint
+from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code
+from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.hook import Hook
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.tracing.thread_state import ThreadState
 
 
 class ComptimeStops:
-    """One per hook; on the compiling thread."""
+    """One for each hook; on the compiling thread."""
 
     def __init__(self, hook: Hook) -> None:
         self._hook = hook
-        self._comptime_hook = comptime.ComptimeBreakpointHook(self._stop)
+        self._comptime_hook = comptime_breakpoint.ComptimeBreakpointHook(self._stop)
 
     def remove(self) -> None:
+        """Leave no trace in Dynamo."""
         self._comptime_hook.remove()
 
     def breakpoint(self, context: Any) -> None:
-        """`dynascope.breakpoint()`, with Dynamo's `ComptimeContext`."""
-        translator = comptime.translator_of(context)
+        """Stop at a call of `dynascope.breakpoint()`, with Dynamo's `ComptimeContext`."""
+        translator = comptime_breakpoint.translator_of(context)
         if translator is not None:
             self._stop(translator)
 
     def _stop(self, translator: Translator) -> None:
-        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
-            if state.events <= state.high_breakpoint:
-                return
-            state.high_breakpoint = state.events
+        def serve(state: ThreadState, stack: list[Translator]) -> None:
+            compile_state = state.begin_compile()
+            if compile_state.clock.activations <= compile_state.latest_comptime_call:
+                return  # a replay
+            compile_state.latest_comptime_call = compile_state.clock.activations
             shown = stack[next((i for i, frame in enumerate(stack) if frame is translator), 0) :]
-            while len(shown) > 1 and is_our_code(tracing.code_of(shown[0]).co_filename):
+            while len(shown) > 1 and is_our_code(translators.code_of(shown[0]).co_filename):
                 shown = shown[1:]
-            self._hook.hold(state, shown, "breakpoint", [])
+            self._hook.stop(state, shown, Stop("breakpoint"))
 
-        self._hook.amid(serve)
+        self._hook.during_instruction(serve)

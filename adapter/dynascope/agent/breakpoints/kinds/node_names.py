@@ -1,6 +1,4 @@
-"""Function breakpoints that name an operator: they stop where a node that calls it enters a graph.
-
-What a name may be, case and all, with `*` and `?` as in a shell:
+"""The names of nodes of a graph, as function breakpoints have them, with `*` and `?` as in a shell:
 
 * an operator: `torch.ops.aten.mm`, `aten.mm`, `aten.mm.default`, `mylib.*`
 * a function as Python knows it: `torch.add`, `torch.nn.functional.relu`, `F.relu`, `operator.add`
@@ -113,8 +111,6 @@ def _is_namespace(word: str) -> bool:
 
 
 def _internals() -> Any:
-    from dynascope.agent.internals.graph import (
-        node_events as graph_node_events,  # imports torch: only once the program has
-    )
+    from dynascope.agent.internals.graph import node_events  # imports torch: only once the program has
 
-    return graph_node_events
+    return node_events

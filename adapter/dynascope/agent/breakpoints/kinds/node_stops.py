@@ -1,33 +1,36 @@
-"""Where function breakpoints that name an operator stop: told of each node that enters a graph of Dynamo's.
+"""Where breakpoints that name an operator stop: told of each node that enters a graph of Dynamo's.
 
 Runs on the compiling thread, but for `use`. Dynamo's method is wrapped only while there is such a breakpoint.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.breakpoints.hits import Hits
+from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
 from dynascope.agent.breakpoints.kinds.node_names import NodeTable
 from dynascope.agent.inspection.evaluation.node_view import NodeView
 from dynascope.agent.internals.frames.translators import Translator, code_of, instruction_index
 from dynascope.agent.internals.graph.graph import node_text
 from dynascope.agent.internals.graph.node_events import NodeEvents, names_of
+from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.hook import Hook
-from dynascope.agent.tracing.thread_state import ThreadTracing
+from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.wire.messages import Message
 
 
 class NodeStops:
-    """One per hook."""
+    """One for each hook."""
 
-    def __init__(self, hook: Hook, hits: Hits) -> None:
+    def __init__(self, hook: Hook, send: Callable[[Message], None]) -> None:
         self._hook = hook
-        self._hits = hits
+        self._hits = Hits(send)
         self._table = NodeTable()
         self._events: NodeEvents | None = None
 
     def use(self, table: NodeTable) -> None:
-        """These are the breakpoints now; from any thread."""
+        """These are the breakpoints now; any thread."""
         self._table = table
         if not table.is_empty and self._events is None:
             self._events = NodeEvents(self._entered)
@@ -36,16 +39,17 @@ class NodeStops:
             events.remove()
 
     def _entered(self, node: Any) -> None:
-        def serve(state: ThreadTracing, stack: list[Translator]) -> None:
-            wanted = self._table.at(node.op, names_of(node))
-            if not wanted:
+        def serve(state: ThreadState, stack: list[Translator]) -> None:
+            candidates = self._table.at(node.op, names_of(node))
+            if not candidates:
                 return
             where = tuple((code_of(frame), instruction_index(frame)) for frame in stack)
-            if not state.moments.is_new((node.name, where)):
+            if not state.begin_compile().replays.is_new((node.name, where)):
                 return
-            hits = self._hits.amid(wanted, stack[0], {"node": lambda shadow: NodeView(node, shadow)})
+            context = TracedFrame(stack[0], {"node": lambda shadow: NodeView(node, shadow)})
+            hits = self._hits.that_stop(candidates, context)
             if hits:
                 text = f"{node_text(node)} enters the graph"
-                self._hook.hold(state, stack, "function breakpoint", [hit.id for hit in hits], text)
+                self._hook.stop(state, stack, Stop("function breakpoint", ids_of(hits), text))
 
-        self._hook.amid(serve)
+        self._hook.during_instruction(serve)

@@ -6,101 +6,91 @@ What has inlined such a function, or broken its graph for its sake, is compiled 
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from dynascope.agent.breakpoints import hit_counts
+from dynascope.agent.breakpoints import placement
 from dynascope.agent.breakpoints.compiled_roots import CompiledRoots
+from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint
+from dynascope.agent.breakpoints.never_hit import why_never_run
+from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
-from dynascope.agent.program.source_lines import function_code_at, lines_with_code
-from dynascope.agent.program.user_code import real_path
 from dynascope.wire.dap import Breakpoint as BreakpointState
-from dynascope.wire.dap import Source, SourceBreakpoint
-from dynascope.wire.to_agent import SetBreakpoints
+from dynascope.wire.dap import SourceBreakpoint
 
 if TYPE_CHECKING:
     from dynascope.agent.internals.compile.uncompiled import Uncompiled
     from dynascope.agent.tracing.hook import Hook
+    from dynascope.agent.tracing.stop_check import CompileOutcome
 
-MODE = "run"
 _AT_IMPORT = "Module-level code always runs uncompiled: it stops each time it runs."
 _NEEDS_DEBUGPY = "Mode `run` stops in the running program, and this session is without debugpy (`runtime` is false)."
-_NO_CODE = "There is no code on this line or below it."
+_LEFT_UNCOMPILED = (
+    "{} is left uncompiled, and stops here each time it runs. "
+    "What would inline it breaks its graph at the call, or runs uncompiled too: with fullgraph=True, "
+    "and where it is called in the body of torch.cond, torch.func.grad or the like."
+)
 
 
-class RunBreakpoints:
-    """`take` is called on the channel's thread, `compiled` on compiling threads."""
+class RunBreakpoints(LineKind):
+    """Set on the channel's thread; `compile_ended` is called on compiling threads."""
+
+    mode = "run"
 
     def __init__(self, runs_are_debugged: bool, roots: CompiledRoots) -> None:
         self._runs_are_debugged = runs_are_debugged
         self._compiled = roots
-        self._by_file: dict[str, frozenset[FunctionKey]] = {}
+        self._rows: dict[str, Sequence[PlacedBreakpoint]] = {}
         self._left: frozenset[FunctionKey] = frozenset()
+        """Functions that are left uncompiled."""
         self._first_lines: frozenset[int] = frozenset()
         self._due: dict[int, types.CodeType] = {}
+        """Code to be compiled again, by its identity, once it is not being compiled."""
         self._hook: Hook | None = None
         self._in_force: Uncompiled | None = None
 
-    def begin(self, hook: Hook) -> None:
-        """torch._dynamo is imported."""
+    def attach(self, hook: Hook) -> None:
         self._hook = hook
-        self._use(self._by_file)
+        self._leave_uncompiled()
 
-    def end(self) -> None:
-        """Everything is compiled again."""
-        self._use({})
+    def detach(self) -> None:
+        self._rows = {}
+        self._leave_uncompiled()
         self._hook = None
 
-    def take(self, message: SetBreakpoints) -> tuple[SetBreakpoints, list[BreakpointState | None]]:
-        """Take the breakpoints with mode `run` out of a request.
+    def refusal(self, asked: SourceBreakpoint, where: Placement) -> str | None:
+        return None if self._runs_are_debugged else _NEEDS_DEBUGPY
 
-        Returns the request without them, and for each breakpoint of the whole its answer, None if it was not ours.
-        """
-        path = real_path(message.path)
-        answers: list[BreakpointState | None] = []
-        left: set[FunctionKey] = set()
-        for asked in message.breakpoints:
-            answers.append(self._answer(path, asked, left) if asked.mode == MODE else None)
-        self._use({**self._by_file, path: frozenset(left)})
-        others = [asked for asked in message.breakpoints if asked.mode != MODE]
-        return msgspec.structs.replace(message, breakpoints=others), answers
+    def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
+        key = where.function
+        return placement.placed(asked.id, _AT_IMPORT if key is None else _LEFT_UNCOMPILED.format(key.name), where)
 
-    def compiled(self, traced: list[types.CodeType]) -> None:
-        """Dynamo has compiled the first of these, into which it inlined the others."""
-        if self._due:
-            self._forget((), traced[0])
+    def use(self, path: str, rows: Sequence[PlacedBreakpoint]) -> None:
+        before = self._rows.pop(path, None)
+        if rows:
+            self._rows[path] = rows
+        if rows or before:
+            self._leave_uncompiled()
 
-    def _answer(self, path: str, asked: SourceBreakpoint, left: set[FunctionKey]) -> BreakpointState:
-        state = BreakpointState(id=asked.id, verified=False, line=asked.line, source=Source(path=path), reason="failed")
-        lines = lines_with_code(path)
-        line = asked.line if lines is None else lines.line_for(asked.line)
-        try:
-            hit_counts.at_work(asked, line)
-        except ValueError as error:
-            state.message = str(error)
-            return state
-        if line is None or not self._runs_are_debugged:
-            state.message = _NO_CODE if line is None else _NEEDS_DEBUGPY
-            return state
-        state.verified, state.line, state.reason = True, line, None
-        code = function_code_at(path, line)
-        if code is None:
-            state.message = _AT_IMPORT
-            return state
-        left.add(key_of(code, path))
-        state.message = (
-            f"{code.co_qualname} is left uncompiled, and stops here each time it runs. "
-            "What would inline it breaks its graph at the call, or runs uncompiled too: with fullgraph=True, "
-            "and where it is called in the body of torch.cond, torch.func.grad or the like."
-        )
-        return state
+    def compile_ended(self, outcome: CompileOutcome) -> None:
+        if self._due and outcome.traced:
+            self._compile_again((), outcome.traced[0])
 
-    def _use(self, by_file: dict[str, frozenset[FunctionKey]]) -> None:
-        self._by_file = {path: keys for path, keys in by_file.items() if keys}
-        before, self._left = self._left, frozenset().union(*self._by_file.values())
+    def never_hit(self) -> Iterable[BreakpointState]:
+        for path, rows in self._rows.items():
+            for row in rows:
+                if row.breakpoint.log_message is not None:
+                    continue  # debugpy writes it, and tells nobody
+                key = row.where.function
+                why = why_never_run(path, None if key is None else key.name, row.breakpoint)
+                yield msgspec.structs.replace(row.state, message=why)
+
+    def _leave_uncompiled(self) -> None:
+        functions = {row.where.function for rows in self._rows.values() for row in rows}
+        before, self._left = self._left, frozenset(key for key in functions if key is not None)
         self._first_lines = frozenset(key.first_line for key in self._left)
         hook, in_force = self._hook, self._in_force
         if hook is None or (before == self._left and (in_force is not None or not self._left)):
@@ -114,7 +104,7 @@ class RunBreakpoints:
             from dynascope.agent.internals.compile.uncompiled import Uncompiled
 
             self._in_force = Uncompiled(hook.compile_hooks, self._is_left, hook.threads.traced_now)
-        self._forget([*due, *(code for key in self._left - before for code in self._compiled.of(key))])
+        self._compile_again([*due, *(code for key in self._left - before for code in self._compiled.of(key))])
 
     def _is_left(self, code: types.CodeType | None) -> bool:
         if code is None:
@@ -122,8 +112,8 @@ class RunBreakpoints:
         original = resume.original_code(code)
         return original.co_firstlineno in self._first_lines and key_of(original) in self._left
 
-    def _forget(self, more: Iterable[types.CodeType], current: types.CodeType | None = None) -> None:
-        """Have these compiled again, and those before whose time had not come: not while they are being compiled.
+    def _compile_again(self, more: Iterable[types.CodeType], current: types.CodeType | None = None) -> None:
+        """Have Dynamo forget what it made of these, and of those due: not while they are being compiled.
 
         `current` is the code whose compile ends just now.
         """

@@ -24,7 +24,7 @@ from dynascope.agent.inspection.values.concrete import type_text
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.expression_paths import row_at
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Look, Row
+from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.internals.comptime.context import console_text
 from dynascope.agent.internals.frames.translators import globals_of, output_of
 from dynascope.agent.internals.isolation.containment import ActRefused
@@ -72,14 +72,14 @@ class Console:
     def _mode(self) -> Any:
         return static_fake_mode()
 
-    def row(self, expression: str, context: str, look: Look) -> Row:
+    def row(self, expression: str, context: str, options: ViewOptions) -> Row:
         """The row to show for `expression`; raises EvaluationError. `context` is DAP's: hover, watch, repl …"""
         tree = _parsed(expression, statements=context == "repl")
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
             wanted = tree.body[0].value
             if root_name(wanted) not in self._kept:
                 with torch._C.DisableTorchFunction():
-                    row = row_at(wanted, self._names, look)
+                    row = row_at(wanted, self._names, options)
                 if row is not None:
                     return row
             if context == "hover":
@@ -90,14 +90,16 @@ class Console:
             if value is None and (printed or not isinstance(tree.body[-1], ast.Expr)):
                 return Row("", printed.strip("\n"))
             own_text = console_text(value)
-            row = Row("", own_text, type_text(value)) if own_text is not None else concrete.row(look, "", value, None)
+            row = (
+                Row("", own_text, type_text(value)) if own_text is not None else concrete.row(options, "", value, None)
+            )
         row.value = f"{printed}{row.value}"
         if used_hints and row.type:
             row.type = f"{row.type} (sizes are hints)"
         row.is_settable = isinstance(tree.body[-1], ast.Expr) and root_name(tree.body[-1].value) in self._kept
         return row
 
-    def assign(self, target: str, value: str, look: Look) -> Row:
+    def assign(self, target: str, value: str, options: ViewOptions) -> Row:
         """Set a name of the console's own, or what it holds, and show it. Raises EvaluationError for the program's."""
         (statement,) = _parsed(target, statements=False).body
         _parsed(value, statements=False)
@@ -107,16 +109,16 @@ class Console:
         self._run(
             _parsed(f"{target.strip()} = ({value.strip()})", statements=True), runs_user_code=True, captures=False
         )
-        return self.row(target, "watch", look)
+        return self.row(target, "watch", options)
 
     @property
     def has_names(self) -> bool:
         """Whether anything has been assigned in this console."""
         return bool(self._kept)
 
-    def rows(self, look: Look) -> list[Row]:
+    def rows(self, options: ViewOptions) -> list[Row]:
         """What has been assigned."""
-        rows = [concrete.row(look, name, value, name) for name, value in self._kept.items()]
+        rows = [concrete.row(options, name, value, name) for name, value in self._kept.items()]
         for row in rows:
             row.is_settable = True
         return rows

@@ -87,7 +87,7 @@ def _is_harmless_owner(name: str, names: Names) -> bool:
 
 
 def _module_of(variable: object, names: Names) -> Any:
-    held = contents(names.look(), variable)
+    held = contents(names.options(), variable)
     return getattr(held, "value", None)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from dynascope.agent.inspection.frames.runtime_frame import RunningFrame
 from dynascope.agent.inspection.values.names import Named, Names
-from dynascope.agent.inspection.values.rows import Look, Row
+from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of
@@ -25,17 +25,17 @@ _LONGEST = 60
 
 def symbolic_parameters(names: Names, hexadecimal: bool) -> list[Parameter]:
     """Of a function that Dynamo traces, with what their names stand for now; of a resume function, its original's."""
-    look = names.look(hexadecimal)
+    options = names.options(hexadecimal)
     known = names.closure | names.locals
     written = _written(original_code(code_of(names.translator)))
-    return [_parameter(look, stars + name, known.get(name)) for stars, name in written]
+    return [_parameter(options, stars + name, known.get(name)) for stars, name in written]
 
 
 def running_parameters(frame: RunningFrame, hexadecimal: bool) -> list[Parameter]:
     """Of a function that runs."""
-    look = Look(None, hexadecimal)
+    options = ViewOptions(None, hexadecimal)
     known = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
-    return [_parameter(look, stars + name, known.get(name)) for stars, name in _written(frame.f_code)]
+    return [_parameter(options, stars + name, known.get(name)) for stars, name in _written(frame.f_code)]
 
 
 def _written(code: types.CodeType) -> Iterator[tuple[str, str]]:
@@ -48,17 +48,17 @@ def _written(code: types.CodeType) -> Iterator[tuple[str, str]]:
             yield star, name
 
 
-def _parameter(look: Look, name: str, named: Named | None) -> Parameter:
+def _parameter(options: ViewOptions, name: str, named: Named | None) -> Parameter:
     if named is None:
         return Parameter(name=name)
-    row = named.row(look, name, None)
+    row = named.row(options, name, None)
     if named.variable is None:
         return _of_real(name, named.real, row)
     seen, _ = look_through_lazy(named.variable)
-    held = contents(look, named.variable if seen is None else seen)
+    held = contents(options, named.variable if seen is None else seen)
     match held:
         case Cell():
-            return _parameter(look, name, None if held.contents is None else Named(held.contents))
+            return _parameter(options, name, None if held.contents is None else Named(held.contents))
         case Unset():
             return Parameter(name=name)
         case Tensor():

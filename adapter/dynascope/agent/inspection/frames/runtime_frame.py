@@ -12,7 +12,7 @@ from dynascope.agent.inspection.scopes.heading import Heading, rows_of_names
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.names import Named
-from dynascope.agent.inspection.values.rows import Below, Look, Row
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions
 from dynascope.agent.internals.isolation.containment import ActRefused
 from dynascope.agent.internals.isolation.isolation import undisturbed
 
@@ -38,16 +38,16 @@ def is_running(frame: Any) -> TypeGuard[RunningFrame]:
 def running_headings(frame: RunningFrame) -> list[Heading]:
     """Locals and Globals."""
     local_names = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
-    found = [Heading("Locals", Below(named=rows_of_names(local_names)), hint="locals")]
+    found = [Heading("Locals", Children(named=rows_of_names(local_names)), hint="locals")]
     if frame.f_globals is not frame.f_locals:
         global_names = {name: Named(real=value) for name, value in frame.f_globals.items() if name != "__builtins__"}
-        found.append(Heading("Globals", Below(named=rows_of_names(global_names)), expensive=True, hint="globals"))
+        found.append(Heading("Globals", Children(named=rows_of_names(global_names)), expensive=True, hint="globals"))
     return found
 
 
 def evaluate_running(frame: RunningFrame, expression: str, context: str, hexadecimal: bool) -> Row:
     """`eval` in the frame, on the program's real objects, as any debugger does; statements in the debug console."""
-    look = Look(None, hexadecimal)
+    options = ViewOptions(None, hexadecimal)
     source = expression.strip()
     try:
         with undisturbed():
@@ -63,4 +63,4 @@ def evaluate_running(frame: RunningFrame, expression: str, context: str, hexadec
     except BaseException as error:  # the program must not see what an expression raises
         raise EvaluationError(f"{type(error).__name__}: {error}") from error
     with torch._C.DisableTorchFunction():
-        return concrete.row(look, "", value, source)
+        return concrete.row(options, "", value, source)

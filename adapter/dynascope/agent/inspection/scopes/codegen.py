@@ -9,7 +9,7 @@ from typing import Any
 from dynascope.agent.inspection.scopes.generated import instruction_rows
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values import symbolic
-from dynascope.agent.inspection.values.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed, fixed
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.inspection.values.value_names import ValueNames
@@ -25,10 +25,10 @@ _NOTHING = "none"
 
 def heading(ending: Ending) -> Heading:
     names = ValueNames(ending)
-    return Heading(NAME, Below(named=computed(lambda look: list(_rows(look, ending, names)))), expensive=True)
+    return Heading(NAME, Children(named=computed(lambda options: list(_rows(options, ending, names)))), expensive=True)
 
 
-def _rows(look: Look, ending: Ending, names: ValueNames) -> Iterable[Row]:
+def _rows(options: ViewOptions, ending: Ending, names: ValueNames) -> Iterable[Row]:
     yield Row("reason", ending.reason.partition("\n")[0], hint=VIRTUAL)
     yield Row("graph", ending.graph_name or "not called: nothing to compute", hint=VIRTUAL)
     outputs = ending.outputs() if ending.graph_name is not None else []
@@ -45,23 +45,23 @@ def _rows(look: Look, ending: Ending, names: ValueNames) -> Iterable[Row]:
     overridden = ending.overridden()
     if overridden:
         shown = [Row(expression(old), expression(new), hint=VIRTUAL) for old, new in overridden.items()]
-        yield Row("overridden sources", str(len(shown)), below=Below(named=fixed(shown)), hint=VIRTUAL)
+        yield Row("overridden sources", str(len(shown)), children=Children(named=fixed(shown)), hint=VIRTUAL)
     yield _group("resume functions", [_resume(each) for each in ending.resumes])
     made = ending.instructions()
     yield Row(
         "instructions",
         f"{len(made)}",
-        below=Below(named=computed(lambda look: instruction_rows(made, ending, names))),
+        children=Children(named=computed(lambda options: instruction_rows(made, ending, names))),
         hint=VIRTUAL,
     )
 
 
-Make = Callable[[Look], Row]
+Make = Callable[[ViewOptions], Row]
 
 
 def _group(name: str, made: list[Make], more: str = "") -> Row:
-    below = Below(named=computed(lambda look: [make(look) for make in made])) if made else None
-    return Row(name, f"{len(made)}{more}" if made else _NOTHING, below=below, hint=VIRTUAL)
+    children = Children(named=computed(lambda options: [make(options) for make in made])) if made else None
+    return Row(name, f"{len(made)}{more}" if made else _NOTHING, children=children, hint=VIRTUAL)
 
 
 def _by_frame(
@@ -77,22 +77,22 @@ def _by_frame(
     return rows
 
 
-def _value(look: Look, name: str, value: object, shows_way: bool) -> Row:
-    row = symbolic.row(look, name, value, None)
-    if shows_way and look.effects is not None:
-        found = way(value, look.effects)
+def _value(options: ViewOptions, name: str, value: object, shows_way: bool) -> Row:
+    row = symbolic.row(options, name, value, None)
+    if shows_way and options.effects is not None:
+        found = way(value, options.effects)
         row.value, row.type = found.text, f"{found.kind}: {row.value}"
     return row
 
 
 def _output(index: int, names: str, variable: object) -> Make:
-    return lambda look: symbolic.row(look, f"[{index}] {names}".rstrip(), variable, None)
+    return lambda options: symbolic.row(options, f"[{index}] {names}".rstrip(), variable, None)
 
 
 def _change(index: int, names: ValueNames, variable: object | None) -> Make:
-    def make(look: Look) -> Row:
-        row = symbolic.row(look, f"[{index}] {names.of(variable)}".rstrip(), variable, None)
-        attributes = [] if look.effects is None else list(look.effects.pending_attributes(variable))
+    def make(options: ViewOptions) -> Row:
+        row = symbolic.row(options, f"[{index}] {names.of(variable)}".rstrip(), variable, None)
+        attributes = [] if options.effects is None else list(options.effects.pending_attributes(variable))
         done = [f"sets .{name}" for name in attributes if name != "cell_contents"]
         row.type, row.value = f"{row.type}: {row.value}", ", ".join(done) or f"takes {row.value}"
         return row
@@ -103,18 +103,18 @@ def _change(index: int, names: ValueNames, variable: object | None) -> Make:
 def _kept(name: str, subject: object, ending: Ending, names: ValueNames) -> Make:
     times = (ending.uses or {}).get(subject)
     why = f"{name}, needed {times} times" if times is not None and times > 1 else name
-    return lambda look: _subject(look, why, subject, names)
+    return lambda options: _subject(options, why, subject, names)
 
 
 def _used(subject: object, times: int, names: ValueNames) -> Make:
-    return lambda look: _subject(look, str(times), subject, names)
+    return lambda options: _subject(options, str(times), subject, names)
 
 
-def _subject(look: Look, text: str, subject: object, names: ValueNames) -> Row:
+def _subject(options: ViewOptions, text: str, subject: object, names: ValueNames) -> Row:
     """Of a source or a variable: its name, with this text for a value."""
     if not is_variable(subject):
         return Row(expression(subject), text, type="source", hint=VIRTUAL)
-    row = symbolic.row(look, names.of(subject) or variable_text(look, subject, 0), subject, None)
+    row = symbolic.row(options, names.of(subject) or variable_text(options, subject, 0), subject, None)
     row.type, row.value = row.value, text
     return row
 
@@ -126,7 +126,7 @@ def _resume(resume: Resume) -> Make:
         "arguments": ", ".join(resume.arguments) or _NOTHING,
         "cells": ", ".join(resume.code.co_freevars) or _NOTHING,
     }
-    below = Below(named=fixed([Row(name, value, hint=VIRTUAL) for name, value in facts.items()]))
+    children = Children(named=fixed([Row(name, value, hint=VIRTUAL) for name, value in facts.items()]))
     text = f"{resume.name}({', '.join(resume.arguments)})"
     place = original.co_filename, resume.code.co_firstlineno
-    return lambda look: Row(resume.name, text, below=below, hint=VIRTUAL, made_at=place)
+    return lambda options: Row(resume.name, text, children=children, hint=VIRTUAL, made_at=place)

@@ -8,7 +8,7 @@ from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.scopes.tracing_context import compile_context_row, tracing_context_row
 from dynascope.agent.inspection.values.autograd_rows import compiled_autograd_rows
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Below, Look, Row, computed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.compile.compile_context import (
@@ -23,10 +23,12 @@ from dynascope.agent.internals.frames.translators import active_translators, cod
 
 
 def heading(names: Names) -> Heading:
-    return Heading("Compile", Below(named=computed(lambda look: _rows(look, names.translator))), expensive=True)
+    return Heading(
+        "Compile", Children(named=computed(lambda options: _rows(options, names.translator))), expensive=True
+    )
 
 
-def _rows(look: Look, translator: Any) -> list[Row]:
+def _rows(options: ViewOptions, translator: Any) -> list[Row]:
     compile_id, attempt = compile_id_and_attempt()
     now = instruction(translator)
     facts = {
@@ -36,17 +38,17 @@ def _rows(look: Look, translator: Any) -> list[Row]:
         "reason": _reason(compile_id, attempt, active_translators(translator)[0]),
         "inline depth": str(inline_depth(translator)),
         "frame depth": str(len(active_translators(translator))),
-        "instruction": f"{now.opname} {value_text(now.argval, look, 1)}" if now.argval is not None else now.opname,
+        "instruction": f"{now.opname} {value_text(now.argval, options, 1)}" if now.argval is not None else now.opname,
     }
     changed = changed_config()
     settings = computed(
-        lambda look: [Row(name, value_text(value, look), hint=VIRTUAL) for name, value in changed.items()]
+        lambda options: [Row(name, value_text(value, options), hint=VIRTUAL) for name, value in changed.items()]
     )
     text = f"{len(changed)} changed" if changed else "all as by default"
     rows = [Row(name, value, hint=VIRTUAL) for name, value in facts.items()]
     return [
         *rows,
-        Row("config", text, below=Below(named=settings) if changed else None, hint=VIRTUAL),
+        Row("config", text, children=Children(named=settings) if changed else None, hint=VIRTUAL),
         compile_context_row(),
         tracing_context_row(output_of(translator)),
         *compiled_autograd_rows(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from dynascope.agent.inspection.values.rows import Below, Row, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, fixed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.inspection.values.value_names import ValueNames
 from dynascope.agent.internals.codegen.codegen import Ending, Part
@@ -28,10 +28,10 @@ def instruction_rows(made: list[Any], ending: Ending, names: ValueNames) -> list
     rows = []
     for (_, label), group in groupby(range(len(made)), key=lambda i: labels[i]):
         indices = list(group)
-        below = Below(named=fixed([Row(str(i), _text(told[i]), hint=VIRTUAL) for i in indices]))
+        children = Children(named=fixed([Row(str(i), _text(told[i]), hint=VIRTUAL) for i in indices]))
         first = told[indices[0]].opname
         count = f"{first}, {len(indices)} instructions" if len(indices) > 1 else first
-        rows.append(Row(label, count, below=below, hint=VIRTUAL))
+        rows.append(Row(label, count, children=children, hint=VIRTUAL))
     return rows
 
 

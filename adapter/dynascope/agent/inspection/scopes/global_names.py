@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Below, Look, Row, computed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed
 
 
 def heading(names: Names) -> Heading:
-    def make(look: Look) -> list[Row]:
-        return [named.row(look, name, name) for name, named in names.globals().items()]
+    def make(options: ViewOptions) -> list[Row]:
+        return [named.row(options, name, name) for name, named in names.globals().items()]
 
-    return Heading("Globals", Below(named=computed(make)), expensive=True, hint="globals")
+    return Heading("Globals", Children(named=computed(make)), expensive=True, hint="globals")

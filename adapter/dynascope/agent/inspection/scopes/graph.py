@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from dynascope.agent.inspection.scopes.heading import Heading
+from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
 from dynascope.agent.inspection.values.locations import backward_node_of, place_of_node
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Below, Datum, Look, Row, Rows, computed, fixed
+from dynascope.agent.inspection.values.rows import Children, Datum, Row, Rows, ViewOptions, computed, fixed
 from dynascope.agent.inspection.values.tensors import VIRTUAL, tensor_rows
 from dynascope.agent.internals.frames.translators import output_of
 from dynascope.agent.internals.graph.code import graph_code
@@ -23,8 +23,6 @@ from dynascope.agent.internals.graph.graph import (
 )
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 
-NAME = "Graph"
-
 
 def code(translator: Any) -> Iterator[str]:
     """The lines of a function that does what the nodes so far do."""
@@ -34,7 +32,7 @@ def code(translator: Any) -> Iterator[str]:
 def heading(names: Names) -> Heading:
     nodes = nodes_so_far(output_of(names.translator))
     rows = Rows(len(nodes), lambda _look, start, stop: map(_node_row, nodes[start:stop]))
-    return Heading(NAME, Below(named=rows), expensive=True)
+    return Heading(GRAPH, Children(named=rows), expensive=True)
 
 
 def _node_row(node: Any) -> Row:
@@ -42,7 +40,7 @@ def _node_row(node: Any) -> Row:
         node.name,
         node_text(node),
         type=node.op,
-        below=Below(named=computed(lambda look: _below(node, look))),
+        children=Children(named=computed(lambda options: _below(node, options))),
         hint=VIRTUAL,
         made_at=place_of_node(node),
         subject=Datum("node", node.name),
@@ -58,9 +56,9 @@ def _origin(node: Any) -> list[Row]:
     return [Row("node", called, hint=VIRTUAL, made_at=place), Row("forward line", where, hint=VIRTUAL, made_at=place)]
 
 
-def _below(node: Any, look: Look) -> list[Row]:
+def _below(node: Any, options: ViewOptions) -> list[Row]:
     example = example_of(node)
-    value = Below(named=fixed(tensor_rows(example, look, None))) if is_tensor(example) else None
+    value = Children(named=fixed(tensor_rows(example, options, None))) if is_tensor(example) else None
     rows = [
         Row("op", node.op, hint=VIRTUAL),
         Row("target", target_text(node.target), hint=VIRTUAL),
@@ -70,5 +68,5 @@ def _below(node: Any, look: Look) -> list[Row]:
         *_origin(node),
     ]
     if example is not None:
-        rows.append(Row("example_value", example_text(example), below=value, hint=VIRTUAL))
+        rows.append(Row("example_value", example_text(example), children=value, hint=VIRTUAL))
     return rows

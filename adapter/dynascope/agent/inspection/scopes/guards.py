@@ -8,7 +8,7 @@ from itertools import chain, islice
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values.guard_rows import guard_row, relation_row, shape_guard_row
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows
+from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions
 from dynascope.agent.internals.frames.translators import output_of
 from dynascope.agent.internals.guards.guards import (
     guards_so_far,
@@ -21,11 +21,11 @@ from dynascope.agent.internals.guards.guards import (
 def heading(names: Names) -> Heading:
     output = output_of(names.translator)
 
-    def make(_look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(_look: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         on_sources, on_state = guards_so_far(output)
         on_symbols = map(shape_guard_row, shape_guards_so_far(output))
         relations = map(relation_row, input_relations(output))
         every = chain(map(guard_row, on_sources), on_symbols, relations, map(guard_row, on_state))
         return islice(every, start, stop)
 
-    return Heading("Guards", Below(named=Rows(number_of_guards(output), make)), expensive=True)
+    return Heading("Guards", Children(named=Rows(number_of_guards(output), make)), expensive=True)

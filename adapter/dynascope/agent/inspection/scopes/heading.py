@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from dynascope.agent.inspection.values.names import Named
-from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows
+from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions
+
+GRAPH = "Graph"
+"""The scope that has the document of a stop: the graph so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,7 @@ class Heading:
     """A DAP Scope before it has a reference; an expensive one is opened by the client only when the user asks."""
 
     name: str
-    below: Below
+    children: Children
     expensive: bool = False
     hint: str | None = None
 
@@ -23,8 +26,8 @@ class Heading:
 def rows_of_names(named: Mapping[str, Named]) -> Rows:
     """A row for each name."""
 
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for name, value in islice(named.items(), start, stop):
-            yield value.row(look, name, name)
+            yield value.row(options, name, name)
 
     return Rows(len(named), make, names=lambda: named)

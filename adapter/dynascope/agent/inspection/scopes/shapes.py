@@ -8,7 +8,7 @@ from typing import Any
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values.guard_rows import guards_row
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Below, Datum, Look, Row, Rows, computed
+from dynascope.agent.inspection.values.rows import Children, Datum, Row, Rows, ViewOptions, computed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.internals.frames.translators import output_of
 from dynascope.agent.internals.guards.guards import ShapeGuardFact, shape_guards_on
@@ -19,10 +19,10 @@ def heading(names: Names) -> Heading:
     output = output_of(names.translator)
     symbols = Symbols(output)
 
-    def make(_look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(_look: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         return (_symbol_row(output, fact) for fact in symbols.facts(start, stop))
 
-    return Heading("Shapes", Below(named=Rows(len(symbols), make)), expensive=True)
+    return Heading("Shapes", Children(named=Rows(len(symbols), make)), expensive=True)
 
 
 def _symbol_row(output: Any, fact: SymbolFact) -> Row:
@@ -38,9 +38,9 @@ def _symbol_row(output: Any, fact: SymbolFact) -> Row:
         Row("replacement", fact.replacement or "none", hint=VIRTUAL),
         Row("constraints", "; ".join(fact.constraints) or "none", hint=VIRTUAL),
     ]
-    below = Below(named=computed(lambda _look: [*rows, guards_row([], _guards_on(output, fact))]))
+    children = Children(named=computed(lambda _look: [*rows, guards_row([], _guards_on(output, fact))]))
     datum = Datum("symbol", fact.sources[0] if fact.sources else fact.name)
-    return Row(fact.name, text, type="symbol", below=below, hint=VIRTUAL, subject=datum)
+    return Row(fact.name, text, type="symbol", children=children, hint=VIRTUAL, subject=datum)
 
 
 def _guards_on(output: Any, fact: SymbolFact) -> list[ShapeGuardFact]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.guard_rows import stack_row
-from dynascope.agent.inspection.values.rows import Below, Look, Row, Rows, computed, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions, computed, fixed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.compile import tracing_context
@@ -23,62 +23,66 @@ _CODE = 1_000
 def compile_context_row() -> Row:
     """`CompileContext`: over all attempts."""
     held = tracing_context.compile_context()
-    below = Below(named=computed(lambda look: [_compile_row(look, name, value) for name, value in held.items()]))
-    return Row("CompileContext", f"{len(held)} fields", below=below, hint=VIRTUAL)
+    children = Children(
+        named=computed(lambda options: [_compile_row(options, name, value) for name, value in held.items()])
+    )
+    return Row("CompileContext", f"{len(held)} fields", children=children, hint=VIRTUAL)
 
 
-def _compile_row(look: Look, name: str, value: Any) -> Row:
+def _compile_row(options: ViewOptions, name: str, value: Any) -> Row:
     if name == "compile_id":
-        return Row(name, str(value), below=concrete.below(look, value, None), hint=VIRTUAL)
+        return Row(name, str(value), children=concrete.children(options, value, None), hint=VIRTUAL)
     if name == "shape_env_guards" and not value:
         return Row(name, "none before the guards are built", hint=VIRTUAL)
-    return concrete.untracked_row(look, name, value, None)
+    return concrete.untracked_row(options, name, value, None)
 
 
 def tracing_context_row(output: Any) -> Row:
     """`TracingContext`: of this attempt."""
     held = tracing_context.fields_that_are_set(output)
-    below = Below(named=computed(lambda look: [_row(look, name, value) for name, value in held.items()]))
-    return Row("TracingContext", f"{len(held)} fields are set", below=below, hint=VIRTUAL)
+    children = Children(named=computed(lambda options: [_row(options, name, value) for name, value in held.items()]))
+    return Row("TracingContext", f"{len(held)} fields are set", children=children, hint=VIRTUAL)
 
 
-def _row(look: Look, name: str, value: Any) -> Row:
+def _row(options: ViewOptions, name: str, value: Any) -> Row:
     shown = _SHOWN.get(name)
     if shown is None:
-        return concrete.untracked_row(look, name, value, None)
-    text, below = shown(look, value)
-    return Row(name, text, below=below, hint=VIRTUAL)
+        return concrete.untracked_row(options, name, value, None)
+    text, children = shown(options, value)
+    return Row(name, text, children=children, hint=VIRTUAL)
 
 
-def _values(look: Look, known: Mapping[str, Any]) -> Below:
-    return Below(named=fixed([concrete.untracked_row(look, name, value, None) for name, value in known.items()]))
+def _values(options: ViewOptions, known: Mapping[str, Any]) -> Children:
+    return Children(named=fixed([concrete.untracked_row(options, name, value, None) for name, value in known.items()]))
 
 
-def _guards(_look: Look, context: Any) -> tuple[str, Below]:
+def _guards(_look: ViewOptions, context: Any) -> tuple[str, Children]:
     guards, relations, skips = tracing_context.guards_context(context)
     facts = {"dynamo_guards": f"{guards:,}: see Guards", "aotautograd_guards": f"{relations:,}"}
     if skips is not None:
         facts["skip_install"] = str(skips)
     rows = [Row(name, text, hint=VIRTUAL) for name, text in facts.items()]
-    return f"{guards + relations:,} guards", Below(named=fixed(rows))
+    return f"{guards + relations:,} guards", Children(named=fixed(rows))
 
 
-def _modules(look: Look, context: Any) -> tuple[str, Below]:
+def _modules(options: ViewOptions, context: Any) -> tuple[str, Children]:
     held = tracing_context.modules(context)
-    rows = Below(named=fixed([Row("nn_modules", f"{len(held):,}", below=_values(look, held), hint=VIRTUAL)]))
+    rows = Children(named=fixed([Row("nn_modules", f"{len(held):,}", children=_values(options, held), hint=VIRTUAL)]))
     return f"{len(held):,} modules and subgraphs", rows
 
 
-def _global_state(look: Look, context: Any) -> tuple[str, Below]:
+def _global_state(options: ViewOptions, context: Any) -> tuple[str, Children]:
     held = tracing_context.global_state(context)
-    told = ", ".join(f"{name}={value_text(value, look, 1)}" for name, value in held.items() if value is not False)
-    return told or "not saved yet", _values(look, held)
+    told = ", ".join(f"{name}={value_text(value, options, 1)}" for name, value in held.items() if value is not False)
+    return told or "not saved yet", _values(options, held)
 
 
-def _codes(_look: Look, codes: Iterable[Any], told: Callable[[Any], str] = lambda _code: "") -> tuple[str, Below]:
+def _codes(
+    _look: ViewOptions, codes: Iterable[Any], told: Callable[[Any], str] = lambda _code: ""
+) -> tuple[str, Children]:
     listed = list(codes)
 
-    def rows(_look: Look) -> list[Row]:
+    def rows(_look: ViewOptions) -> list[Row]:
         found = []
         for code in listed[:_CODE]:
             place = tracing_context.place_of_code(code)
@@ -87,53 +91,60 @@ def _codes(_look: Look, codes: Iterable[Any], told: Callable[[Any], str] = lambd
             found.append(Row(tracing_context.code_name(code), text, hint=VIRTUAL, made_at=place))
         return found
 
-    return f"{len(listed):,} code objects", Below(named=computed(rows))
+    return f"{len(listed):,} code objects", Children(named=computed(rows))
 
 
-def _inlined(look: Look, known: Mapping[Any, Any]) -> tuple[str, Below]:
-    return _codes(look, known, lambda code: str(getattr(known[code], "reason", "")))
+def _inlined(options: ViewOptions, known: Mapping[Any, Any]) -> tuple[str, Children]:
+    return _codes(options, known, lambda code: str(getattr(known[code], "reason", "")))
 
 
-def _inlined_code(look: Look, known: Mapping[Any, Any]) -> tuple[str, Below]:
-    return _codes(look, known, lambda code: f"{len(known[code].instructions)} instructions")
+def _inlined_code(options: ViewOptions, known: Mapping[Any, Any]) -> tuple[str, Children]:
+    return _codes(options, known, lambda code: f"{len(known[code].instructions)} instructions")
 
 
-def _location(_look: Look, where: tuple[str, int, str]) -> tuple[str, Below | None]:
+def _location(_look: ViewOptions, where: tuple[str, int, str]) -> tuple[str, Children | None]:
     path, line, function = where
     return f"{path}:{line} in {function}", None
 
 
-def _symbolic_contexts(look: Look, known: Any) -> tuple[str, Below]:
+def _symbolic_contexts(options: ViewOptions, known: Any) -> tuple[str, Children]:
     contexts = tracing_context.symbolic_contexts(known)
     rows = Rows(
         len(contexts),
-        lambda look, start, stop: (_symbolic_context(look, *each) for each in contexts[start:stop]),
+        lambda options, start, stop: (_symbolic_context(options, *each) for each in contexts[start:stop]),
     )
-    return f"{len(contexts):,} tensors", Below(named=rows)
+    return f"{len(contexts):,} tensors", Children(named=rows)
 
 
-def _symbolic_context(look: Look, source: str, context: Any) -> Row:
+def _symbolic_context(options: ViewOptions, source: str, context: Any) -> Row:
     sizes = getattr(context, "dynamic_sizes", None)
-    text = type(context).__name__ if sizes is None else f"dynamic_sizes={value_text(sizes, look, 1)}"
-    return Row(source, text, type=type(context).__name__, below=concrete.below(look, context, None), hint=VIRTUAL)
+    text = type(context).__name__ if sizes is None else f"dynamic_sizes={value_text(sizes, options, 1)}"
+    return Row(
+        source, text, type=type(context).__name__, children=concrete.children(options, context, None), hint=VIRTUAL
+    )
 
 
-def _subgraph_caches(look: Look, cache: Any) -> tuple[str, Below]:
+def _subgraph_caches(options: ViewOptions, cache: Any) -> tuple[str, Children]:
     found = tracing_context.subgraph_caches(cache)
     told = ", ".join(f"{name}: {', '.join(held)}" for name, held in found.items() if held)
     rows = [
-        Row(name, ", ".join(held) or "nothing to reuse yet", below=_values(look, held) if held else None, hint=VIRTUAL)
+        Row(
+            name,
+            ", ".join(held) or "nothing to reuse yet",
+            children=_values(options, held) if held else None,
+            hint=VIRTUAL,
+        )
         for name, held in found.items()
     ]
-    return told or "nothing to reuse yet", Below(named=fixed(rows))
+    return told or "nothing to reuse yet", Children(named=fixed(rows))
 
 
-def _frames(_look: Look, stack: Any) -> tuple[str, Below | None]:
+def _frames(_look: ViewOptions, stack: Any) -> tuple[str, Children | None]:
     row = stack_row("", [(frame.filename, frame.lineno, frame.name) for frame in stack])
-    return row.value, row.below
+    return row.value, row.children
 
 
-_SHOWN: dict[str, Callable[[Look, Any], tuple[str, Below | None]]] = {
+_SHOWN: dict[str, Callable[[ViewOptions, Any], tuple[str, Children | None]]] = {
     "guards_context": _guards,
     "module_context": _modules,
     "global_context": _global_state,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values import symbolic
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Below, Look, Row, computed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed
 from dynascope.agent.internals.frames.frame_state import value_stack
 from dynascope.agent.internals.frames.stack_roles import stack_roles
 from dynascope.agent.internals.variables.variables import is_variable
@@ -14,12 +14,12 @@ from dynascope.agent.internals.variables.variables import is_variable
 def heading(names: Names) -> Heading:
     stack = value_stack(names.translator)
 
-    def make(look: Look) -> list[Row]:
+    def make(options: ViewOptions) -> list[Row]:
         roles = _roles(names, len(stack))
         operands = [(i, operand) for i, operand in enumerate(stack) if is_variable(operand)]
-        return [symbolic.row(look, _name(i, roles[i]), operand, None) for i, operand in reversed(operands)]
+        return [symbolic.row(options, _name(i, roles[i]), operand, None) for i, operand in reversed(operands)]
 
-    return Heading("Value Stack", Below(named=computed(make)), hint="registers")
+    return Heading("Value Stack", Children(named=computed(make)), hint="registers")
 
 
 def _roles(names: Names, count: int) -> list[str | None]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dynascope.agent.inspection.values import concrete
-from dynascope.agent.inspection.values.rows import Below, Look, Row, computed, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed, fixed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.internals.autograd import state as autograd_state
 
@@ -16,11 +16,13 @@ def compiled_autograd_rows() -> list[Row]:
     text = "on" if flags.get("compiled_autograd_enabled") == "True" else "off"
     if flags.get("in_compiled_autograd_region") == "True":
         text = "a captured backward runs"
-    return [Row("compiled_autograd", text, below=Below(named=computed(_rows)), hint=VIRTUAL)]
+    return [Row("compiled_autograd", text, children=Children(named=computed(_rows)), hint=VIRTUAL)]
 
 
-def _rows(look: Look) -> list[Row]:
+def _rows(options: ViewOptions) -> list[Row]:
     rows = [Row(name, text, hint=VIRTUAL) for name, text in autograd_state.flags().items()]
     operators = autograd_state.operators()
-    below = Below(named=fixed([concrete.untracked_row(look, name, value, None) for name, value in operators.items()]))
-    return [*rows, Row("ops", f"{len(operators)} functions", below=below if operators else None, hint=VIRTUAL)]
+    children = Children(
+        named=fixed([concrete.untracked_row(options, name, value, None) for name, value in operators.items()])
+    )
+    return [*rows, Row("ops", f"{len(operators)} functions", children=children if operators else None, hint=VIRTUAL)]

@@ -7,7 +7,7 @@ import types
 from dataclasses import dataclass
 from typing import Any
 
-from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd import nodes as autograd_nodes
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Place:
 def place_of(function: Any) -> Place:
     """Looks through partials and bound methods, at the `__call__` of an object, and behind what torch wraps around the
     hooks of a module, all of which it then names; runs nothing of the user's."""
-    behind = [_place_of(each) for each in autograd_graph.module_hooks_behind(function)]
+    behind = [_place_of(each) for each in autograd_nodes.module_hooks_behind(function)]
     if not behind:
         return _place_of(function)
     return Place(", ".join(place.name for place in behind), behind[0].path, behind[0].line)

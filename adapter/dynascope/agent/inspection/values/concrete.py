@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.values.locations import place_of_value
-from dynascope.agent.inspection.values.rows import NONE, Below, Look, Row, Rows, computed
+from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, computed
 from dynascope.agent.inspection.values.stand_ins import StandIn, named_of
 from dynascope.agent.inspection.values.tensors import number_text, tensor_rows
 from dynascope.agent.inspection.values.text import (
@@ -37,26 +37,26 @@ _MODULE_BOOKKEEPING = frozenset(vars(torch.nn.Module())) - {"training"}
 _METHOD = VariablePresentationHint(kind="method")
 
 
-def row(look: Look, name: str, value: Any, path: str | None) -> Row:
+def row(options: ViewOptions, name: str, value: Any, path: str | None) -> Row:
     """The row of a real value, of what Dynamo tracks in its place, or of what a stand-in stands for."""
     if issubclass(type(value), StandIn):
-        shown: Row = named_of(value).row(look, name, path)
+        shown: Row = named_of(value).row(options, name, path)
         return shown
     try:
-        return _row(look, name, value, path)
+        return _row(options, name, value, path)
     except Exception as error:  # a class that is hostile even to being looked up: the rest of the page must show
         return Row(name, f"cannot be shown ({type(error).__name__})", path=path)
 
 
-def _row(look: Look, name: str, value: Any, path: str | None) -> Row:
-    return look.in_place_of(look, name, value, path) or untracked_row(look, name, value, path)
+def _row(options: ViewOptions, name: str, value: Any, path: str | None) -> Row:
+    return options.in_place_of(options, name, value, path) or untracked_row(options, name, value, path)
 
 
-def untracked_row(look: Look, name: str, value: Any, path: str | None, kind: str | None = None) -> Row:
+def untracked_row(options: ViewOptions, name: str, value: Any, path: str | None, kind: str | None = None) -> Row:
     """The row of a real value as it is; `kind` replaces its type."""
-    text = number_text(value, look) if is_symbolic(value) else value_text(value, look)
+    text = number_text(value, options) if is_symbolic(value) else value_text(value, options)
     hint = _METHOD if type(value) in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) else None
-    made = Row(name, text, type=kind or type_text(value), path=path, below=below(look, value, path), hint=hint)
+    made = Row(name, text, type=kind or type_text(value), path=path, children=children(options, value, path), hint=hint)
     made.written_at = None if type(value) in _WRITTEN_NOWHERE else place_of_value(value)
     return made
 
@@ -66,19 +66,19 @@ def type_text(value: Any) -> str:
     return "torch.Tensor" if is_fake(value) else class_text(type(value))
 
 
-def below(look: Look, value: Any, path: str | None) -> Below | None:
+def children(options: ViewOptions, value: Any, path: str | None) -> Children | None:
     """What expands below a real value, or None when nothing does."""
     kind = type(value)
     if kind in _LEAVES:
         return None
     if issubclass(kind, torch.Tensor):
-        return Below(named=computed(lambda look: tensor_rows(value, look, path, kind=short_class_text(value))))
+        return Children(named=computed(lambda options: tensor_rows(value, options, path, kind=short_class_text(value))))
     builtin = builtin_part_of(value)
     indexed = elements(value, builtin, path) if builtin is not None else NONE
     if builtin is not None and kind is builtin:
-        return Below(indexed=indexed) if indexed.count else None
+        return Children(indexed=indexed) if indexed.count else None
     named = attributes(value, path)
-    return Below(named=named, indexed=indexed) if named.count or indexed.count else None
+    return Children(named=named, indexed=indexed) if named.count or indexed.count else None
 
 
 _LEAVES = frozenset(
@@ -93,19 +93,19 @@ _WRITTEN_NOWHERE = _LEAVES - {type, types.ModuleType} | {list, tuple, dict, set,
 def elements(value: Any, builtin: type, path: str | None) -> Rows:
     """Elements of a builtin container (or of a subclass, by the builtin's own iteration), a page at a time."""
 
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         if builtin is dict:
             for key, item in islice(dict.items(value), start, stop):
-                yield row(look, value_text(key, look, 1), item, subscript(path, key))
+                yield row(options, value_text(key, options, 1), item, subscript(path, key))
         elif builtin in (set, frozenset):
             for i, item in enumerate(islice(builtin.__iter__(value), start, stop), start):
-                yield row(look, f"[{i}]", item, None)
+                yield row(options, f"[{i}]", item, None)
         else:
             names = field_names(value) if builtin is tuple else ()
             for i in range(start, min(stop, length_of(value, builtin))):
                 item = builtin.__getitem__(value, i)  # type: ignore[index]
                 field = names[i] if i < len(names) else None
-                yield row(look, field or f"[{i}]", item, path and (f"{path}.{field}" if field else f"{path}[{i}]"))
+                yield row(options, field or f"[{i}]", item, path and (f"{path}.{field}" if field else f"{path}[{i}]"))
 
     return Rows(length_of(value, builtin), make)
 
@@ -122,9 +122,9 @@ def attributes(value: Any, path: str | None) -> Rows:
     def held() -> dict[str, Any]:
         return instance_attributes(value)
 
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for name, item in islice(held().items(), start, stop):
-            yield row(look, name, item, attribute_path(value, path, name))
+            yield row(options, name, item, attribute_path(value, path, name))
 
     return Rows(lambda: len(held()), make, names=held)
 

@@ -6,53 +6,57 @@ import ast
 from itertools import islice
 
 from dynascope.agent.inspection.values.names import Names
-from dynascope.agent.inspection.values.rows import Below, Look, Row
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions
 
 _SEARCHED = 2_000
 """Rows looked through for an attribute or key before the expression is evaluated instead."""
 
 
-def row_at(expression: ast.expr, names: Names, look: Look) -> Row | None:
+def row_at(expression: ast.expr, names: Names, options: ViewOptions) -> Row | None:
     """The row an expression of names, attributes and constant subscripts leads to, or None when it leads to no row."""
     if isinstance(expression, ast.Name):
         try:
-            return names.find(expression.id).row(look, expression.id, expression.id)
+            return names.find(expression.id).row(options, expression.id, expression.id)
         except KeyError:
             return None
     if not isinstance(expression, (ast.Attribute, ast.Subscript)):
         return None
-    owner = row_at(expression.value, names, look)
-    if owner is None or owner.below is None:
+    owner = row_at(expression.value, names, options)
+    if owner is None or owner.children is None:
         return None
     if isinstance(expression, ast.Subscript):
-        return _item(owner.below, expression, look)
-    return _with_path(owner.below, f"{owner.path}.{expression.attr}", look)
+        return _item(owner.children, expression, options)
+    return _with_path(owner.children, f"{owner.path}.{expression.attr}", options)
 
 
-def _item(below: Below, expression: ast.Subscript, look: Look) -> Row | None:
+def _item(children: Children, expression: ast.Subscript, options: ViewOptions) -> Row | None:
     try:
         key = ast.literal_eval(expression.slice)
     except ValueError:
         return None
     if type(key) is int:
-        index = key + below.indexed.count if key < 0 else key
-        row = next(below.indexed.make(look, index, index + 1), None) if 0 <= index < below.indexed.count else None
+        index = key + children.indexed.count if key < 0 else key
+        row = (
+            next(children.indexed.make(options, index, index + 1), None)
+            if 0 <= index < children.indexed.count
+            else None
+        )
         if row is not None and row.path is not None and row.path.endswith(f"[{index}]"):
             return row
-    return _with_key(below, key, look)
+    return _with_key(children, key, options)
 
 
-def _with_path(below: Below, path: str, look: Look) -> Row | None:
-    for rows in (below.named, below.indexed):
-        for row in islice(rows.make(look, 0, min(rows.count, _SEARCHED)), _SEARCHED):
+def _with_path(children: Children, path: str, options: ViewOptions) -> Row | None:
+    for rows in (children.named, children.indexed):
+        for row in islice(rows.make(options, 0, min(rows.count, _SEARCHED)), _SEARCHED):
             if row.path == path:
                 return row
     return None
 
 
-def _with_key(below: Below, key: object, look: Look) -> Row | None:
-    for rows in (below.indexed, below.named):
-        for row in islice(rows.make(look, 0, min(rows.count, _SEARCHED)), _SEARCHED):
+def _with_key(children: Children, key: object, options: ViewOptions) -> Row | None:
+    for rows in (children.indexed, children.named):
+        for row in islice(rows.make(options, 0, min(rows.count, _SEARCHED)), _SEARCHED):
             if row.path is not None and row.path.endswith(f"[{key!r}]"):
                 return row
     return None

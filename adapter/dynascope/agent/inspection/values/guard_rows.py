@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.locations import Place
-from dynascope.agent.inspection.values.rows import Below, Datum, Look, Row, computed, fixed
+from dynascope.agent.inspection.values.rows import Children, Datum, Row, ViewOptions, computed, fixed
 from dynascope.agent.inspection.values.source_rows import source_row
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.inspection.values.text import value_text
@@ -28,7 +28,7 @@ def guard_row(fact: GuardFact) -> Row:
         fact.source or fact.kind,
         f"{fact.kind}{where}",
         type=fact.kind,
-        below=Below(named=computed(lambda look: list(_details(look, fact)))),
+        children=Children(named=computed(lambda options: list(_details(options, fact)))),
         hint=VIRTUAL,
         made_at=_place(fact),
         subject=datum,
@@ -39,7 +39,7 @@ def _place(fact: GuardFact) -> Place | None:
     return (fact.file, fact.line) if fact.file and fact.line else None
 
 
-def _details(look: Look, fact: GuardFact) -> Iterator[Row]:
+def _details(options: ViewOptions, fact: GuardFact) -> Iterator[Row]:
     known = details(fact.guard)
     if fact.source:
         yield source_row("source", known.originating_source)
@@ -49,11 +49,11 @@ def _details(look: Look, fact: GuardFact) -> Iterator[Row]:
     yield Row("guard_source", known.guard_source, hint=VIRTUAL)
     if known.arguments:
         told = ", ".join(
-            value_text(value, look, 1) if name.startswith("[") else f"{name}={value_text(value, look, 1)}"
+            value_text(value, options, 1) if name.startswith("[") else f"{name}={value_text(value, options, 1)}"
             for name, value in known.arguments.items()
         )
-        rows = [concrete.untracked_row(look, name, value, None) for name, value in known.arguments.items()]
-        yield Row("create_fn", f"{fact.kind}({told})", below=Below(named=fixed(rows)), hint=VIRTUAL)
+        rows = [concrete.untracked_row(options, name, value, None) for name, value in known.arguments.items()]
+        yield Row("create_fn", f"{fact.kind}({told})", children=Children(named=fixed(rows)), hint=VIRTUAL)
     if fact.file:
         yield Row("user line", f"{fact.file}:{fact.line}", hint=VIRTUAL, made_at=_place(fact))
     if len(known.user_stack) > 1:
@@ -64,9 +64,9 @@ def _details(look: Look, fact: GuardFact) -> Iterator[Row]:
         yield Row("guard_types", ", ".join(known.guard_types), hint=VIRTUAL)
     if known.guarded_object is not None:
         guarded, alive = known.guarded_object
-        yield concrete.untracked_row(look, "obj_weakref", guarded, None) if alive else Row("obj_weakref", "dead")
+        yield concrete.untracked_row(options, "obj_weakref", guarded, None) if alive else Row("obj_weakref", "dead")
     if known.guarded_class is not None:
-        yield concrete.untracked_row(look, "guarded_class_weakref", known.guarded_class, None)
+        yield concrete.untracked_row(options, "guarded_class_weakref", known.guarded_class, None)
     yield Row("serializable", f"no: {known.unserializable}" if known.unserializable else "yes", hint=VIRTUAL)
     if known.forces_dict_keys_match:
         yield Row("_force_dict_keys_match", "True", hint=VIRTUAL)
@@ -83,7 +83,7 @@ def stack_row(name: str, stack: Sequence[Frame]) -> Row:
     path, line, function = stack[-1]
     text = f"{os.path.basename(path)}:{line} in {function}"
     more = f", {len(stack)} frames" if len(stack) > 1 else ""
-    return Row(name, text + more, below=Below(named=fixed(rows)), hint=VIRTUAL, made_at=rows[0].made_at)
+    return Row(name, text + more, children=Children(named=fixed(rows)), hint=VIRTUAL, made_at=rows[0].made_at)
 
 
 def shape_guard_row(fact: ShapeGuardFact) -> Row:
@@ -97,7 +97,9 @@ def shape_guard_row(fact: ShapeGuardFact) -> Row:
         _framework_row(fact.framework),
         Row("size_oblivious", str(fact.size_oblivious), hint=VIRTUAL),
     ]
-    return Row(fact.expression, text, type="SHAPE_ENV", below=Below(named=fixed(rows)), hint=VIRTUAL, made_at=place)
+    return Row(
+        fact.expression, text, type="SHAPE_ENV", children=Children(named=fixed(rows)), hint=VIRTUAL, made_at=place
+    )
 
 
 def guards_row(on_source: Sequence[GuardFact], on_symbols: Sequence[ShapeGuardFact]) -> Row:
@@ -108,7 +110,7 @@ def guards_row(on_source: Sequence[GuardFact], on_symbols: Sequence[ShapeGuardFa
     more = f", … {len(told)} in all" if len(told) > _SHOWN else ""
     rows = [replace(guard_row(fact), name=fact.kind) for fact in on_source]  # their source is the same for all
     rows += map(shape_guard_row, on_symbols)
-    return Row("guards", ", ".join(told[:_SHOWN]) + more, below=Below(named=fixed(rows)), hint=VIRTUAL)
+    return Row("guards", ", ".join(told[:_SHOWN]) + more, children=Children(named=fixed(rows)), hint=VIRTUAL)
 
 
 def _framework_row(where: Frame | str | None) -> Row:
@@ -130,4 +132,4 @@ def relation_row(relation: InputRelation) -> Row:
         text = " is ".join(told.values())
     else:
         text = "; ".join(f"{name.removesuffix('_sources')}: {names or 'none'}" for name, names in told.items())
-    return Row(relation.kind, text, type=relation.kind, below=Below(named=fixed(rows)), hint=VIRTUAL)
+    return Row(relation.kind, text, type=relation.kind, children=Children(named=fixed(rows)), hint=VIRTUAL)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.inspection.values import concrete, symbolic
-from dynascope.agent.inspection.values.rows import Look, Row
+from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
 from dynascope.agent.internals.frames.frame_state import (
     free_names,
@@ -35,10 +35,10 @@ class Named:
     real: Any = MISSING
     note: str | None = None
 
-    def row(self, look: Look, name: str, path: str | None) -> Row:
+    def row(self, options: ViewOptions, name: str, path: str | None) -> Row:
         if self.variable is not None:
-            return symbolic.row(look, name, self.variable, path)
-        row = concrete.row(look, name, self.real, path)
+            return symbolic.row(options, name, self.variable, path)
+        row = concrete.row(options, name, self.real, path)
         if self.note is not None:
             row.type, row.hint = f"{row.type} ({self.note})", symbolic.LAZY
         return row
@@ -56,20 +56,20 @@ class Names:
         unused = {name: Named(real=value, note=_UNTRACKED) for name, value in unused_arguments(translator).items()}
         self.locals = unused | {name: named for name, named in known.items() if name not in free}
 
-    def look(self, hexadecimal: bool = False, whole: bool = False) -> Look:
+    def options(self, hexadecimal: bool = False, whole: bool = False) -> ViewOptions:
         """How a request looks at this frame; `whole`: for the clipboard."""
-        return Look(self.effects, hexadecimal, symbolic.in_place_of, whole, output_of(self.translator))
+        return ViewOptions(self.effects, hexadecimal, symbolic.in_place_of, whole, output_of(self.translator))
 
     @functools.cached_property
     def bound_locals(self) -> dict[str, Named]:
         """As Python's `locals()` has it: not a name without a value, nor the iterator of a comprehension."""
-        look = self.look()
+        options = self.options()
         written = original_code(code_of(self.translator)).co_varnames
         takes_unnamed = any(_HIDDEN.fullmatch(name) for name in written[:1])
         return {
             name: named
             for name, named in self.locals.items()
-            if _has_value(look, named.variable) and not (takes_unnamed and _HIDDEN.fullmatch(name))
+            if _has_value(options, named.variable) and not (takes_unnamed and _HIDDEN.fullmatch(name))
         }
 
     def globals(self) -> dict[str, Named]:
@@ -86,13 +86,13 @@ class Names:
         return self.locals.get(name) or self.closure.get(name) or self.global_named(name)
 
 
-def _has_value(look: Look, variable: object | None) -> bool:
+def _has_value(options: ViewOptions, variable: object | None) -> bool:
     """False for what is deleted, not bound yet, or not restored after a graph break because nothing reads it."""
     if variable is None:
         return True  # a real value
-    match contents(look, variable):
+    match contents(options, variable):
         case Unset(is_error=False):
             return False
         case Cell(inner):
-            return inner is not None and _has_value(look, inner)
+            return inner is not None and _has_value(options, inner)
     return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dynascope.agent.inspection.values.guard_rows import guards_row
-from dynascope.agent.inspection.values.rows import Below, Look, Row, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, fixed
 from dynascope.agent.inspection.values.source_rows import source_row
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.internals.codegen.reconstruction import way
@@ -13,37 +13,40 @@ from dynascope.agent.internals.guards.guards import guards_on, shape_guards_on, 
 from dynascope.agent.internals.variables.variables import class_names, is_modified, source_object
 
 
-def origin_rows(look: Look, variable: object, unknown: str = "made while tracing") -> list[Row]:
+def origin_rows(options: ViewOptions, variable: object, unknown: str = "made while tracing") -> list[Row]:
     """`source`, and `guards`, those on it and on its sizes; `unknown` is the source of what has none."""
     source = source_object(variable)
     if source is None:
         return [Row("source", unknown, hint=VIRTUAL)]
-    return [source_row("source", source), *_guards_row(look, source)]
+    return [source_row("source", source), *_guards_row(options, source)]
 
 
-def _guards_row(look: Look, source: Any) -> list[Row]:
-    if look.output is None:
+def _guards_row(options: ViewOptions, source: Any) -> list[Row]:
+    if options.output is None:
         return []
-    symbols = symbols_of(look.output, source)
-    return [guards_row(guards_on(look.output, source), shape_guards_on(look.output, symbols) if symbols else [])]
+    symbols = symbols_of(options.output, source)
+    return [guards_row(guards_on(options.output, source), shape_guards_on(options.output, symbols) if symbols else [])]
 
 
-def way_rows(look: Look, variable: object) -> list[Row]:
+def way_rows(options: ViewOptions, variable: object) -> list[Row]:
     """`reconstruct`: how Dynamo would make it again, should the graph end here."""
-    if look.effects is None:
+    if options.effects is None:
         return []
-    found = way(variable, look.effects)
+    found = way(variable, options.effects)
     text = f"cannot be made again: {found.text}" if found.kind == "impossible" else found.text
     return [Row("reconstruct", text, type=found.kind, hint=VIRTUAL)]
 
 
-def about_rows(look: Look, variable: object) -> list[Row]:
+def about_rows(options: ViewOptions, variable: object) -> list[Row]:
     """`reconstruct`, then `VariableTracker`: the raw kind, with source, guards and pending mutation below."""
     kind, source = class_names(variable)[0], source_row("source", source_object(variable)).value
-    rows = [Row("kind", kind, hint=VIRTUAL), *origin_rows(look, variable)]
+    rows = [Row("kind", kind, hint=VIRTUAL), *origin_rows(options, variable)]
     modified = is_modified(variable)
     if modified:
         rows.append(Row("modified", "True: the real object changes only when the compiled code runs", hint=VIRTUAL))
     known = source_object(variable) is not None
     text = kind + (f" from {source}" if known else "") + (", modified" if modified else "")
-    return [*way_rows(look, variable), Row("VariableTracker", text, below=Below(named=fixed(rows)), hint=VIRTUAL)]
+    return [
+        *way_rows(options, variable),
+        Row("VariableTracker", text, children=Children(named=fixed(rows)), hint=VIRTUAL),
+    ]

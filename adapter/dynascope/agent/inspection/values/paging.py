@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby, islice
 
-from dynascope.agent.inspection.values.rows import PAGED_FROM, Below, Look, Row, Rows
+from dynascope.agent.inspection.values.rows import PAGED_FROM, Children, Row, Rows, ViewOptions
 from dynascope.wire.dap import VariablePresentationHint
 from dynascope.wire.to_agent import Variables
 
@@ -21,27 +21,27 @@ VALUES_TOLD = 100
 _VIRTUAL = VariablePresentationHint(kind="virtual", attributes=["readOnly"])
 
 
-def requested_rows(below: Below, look: Look, request: Variables) -> Iterator[Row]:
+def requested_rows(children: Children, options: ViewOptions, request: Variables) -> Iterator[Row]:
     """The rows of one request, made one by one."""
     if request.prefix is not None:
-        return _named(below.named, look, request.prefix)
+        return _named(children.named, options, request.prefix)
     if request.in_parts and not request.start and not request.count and request.filter is None:
-        return _first_part(below, look)
-    return below.page(look, request.filter, request.start, request.count)
+        return _first_part(children, options)
+    return children.page(options, request.filter, request.start, request.count)
 
 
-def _first_part(below: Below, look: Look) -> Iterator[Row]:
+def _first_part(children: Children, options: ViewOptions) -> Iterator[Row]:
     """All rows, where they are not too many; else the first ones and the row `more`, as debugpy has it."""
-    few = below.named if below.named.are_few else None
+    few = children.named if children.named.are_few else None
     if few is not None:
-        yield from few.make(look, 0, few.count)
-    rows = below.indexed if few is not None else below.all_rows()
+        yield from few.make(options, 0, few.count)
+    rows = children.indexed if few is not None else children.all_rows()
     if rows.count <= PAGED_FROM:
-        yield from rows.make(look, 0, rows.count)
+        yield from rows.make(options, 0, rows.count)
         return
-    yield from rows.make(look, 0, PART)
-    rest = Below(named=_ranges(rows, PART, rows.count))
-    yield Row("more", f"{rows.count - PART:,} more", below=rest, hint=_VIRTUAL)
+    yield from rows.make(options, 0, PART)
+    rest = Children(named=_ranges(rows, PART, rows.count))
+    yield Row("more", f"{rows.count - PART:,} more", children=rest, hint=_VIRTUAL)
 
 
 def _ranges(rows: Rows, start: int, stop: int) -> Rows:
@@ -50,27 +50,27 @@ def _ranges(rows: Rows, start: int, stop: int) -> Rows:
     while size * PART < stop - start:
         size *= PART
     if size == 1:
-        return Rows(stop - start, lambda look, low, high: rows.make(look, start + low, start + high))
+        return Rows(stop - start, lambda options, low, high: rows.make(options, start + low, start + high))
 
-    def make(_look: Look, low: int, high: int) -> Iterator[Row]:
+    def make(_look: ViewOptions, low: int, high: int) -> Iterator[Row]:
         for first in range(start + low * size, min(start + high * size, stop), size):
             last = min(first + size, stop)
-            below = Below(named=_ranges(rows, first, last))
-            yield Row(f"[{first}:{last}]", f"{last - first:,} rows", below=below, hint=_VIRTUAL)
+            children = Children(named=_ranges(rows, first, last))
+            yield Row(f"[{first}:{last}]", f"{last - first:,} rows", children=children, hint=_VIRTUAL)
 
     return Rows(-(-(stop - start) // size), make)
 
 
-def _named(rows: Rows, look: Look, prefix: str) -> Iterator[Row]:
+def _named(rows: Rows, options: ViewOptions, prefix: str) -> Iterator[Row]:
     """Names that begin so, to be completed: the first of them with their values, the others without."""
     if rows.names is None:
-        yield from (row for row in rows.make(look, 0, rows.count) if row.name.startswith(prefix))
+        yield from (row for row in rows.make(options, 0, rows.count) if row.name.startswith(prefix))
         return
     beginning = ((at, name) for at, name in enumerate(rows.names()) if name.startswith(prefix))
     found = list(islice(beginning, NAMES_TOLD))
     told = [at for at, _ in found[:VALUES_TOLD]]
     for _, run in groupby(enumerate(told), lambda each: each[1] - each[0]):  # rows in one go where they follow another
         indices = [at for _, at in run]
-        yield from rows.make(look, indices[0], indices[-1] + 1)
+        yield from rows.make(options, indices[0], indices[-1] + 1)
     for _, name in found[VALUES_TOLD:]:
         yield Row(name, "")

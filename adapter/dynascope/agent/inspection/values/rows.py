@@ -22,17 +22,17 @@ PAGED_FROM = 500
 """Named rows from which on clients are told to page through them, as DAP has it for indexed ones only."""
 
 
-def nothing_in_place(_look: Look, _name: str, _value: Any, _path: str | None) -> Row | None:
+def nothing_in_place(_look: ViewOptions, _name: str, _value: Any, _path: str | None) -> Row | None:
     return None
 
 
 @dataclass(slots=True)
-class Look:
+class ViewOptions:
     """How this request wants to see things, and where pending changes are found (None for frames that run)."""
 
     effects: SideEffects | None
     hexadecimal: bool = False
-    in_place_of: Callable[[Look, str, Any, str | None], Row | None] = nothing_in_place
+    in_place_of: Callable[[ViewOptions, str, Any, str | None], Row | None] = nothing_in_place
     """The row of what Dynamo tracks in the place of a real value, None when it tracks nothing."""
     whole: bool = False
     """Texts are for the clipboard: complete, where the view has previews."""
@@ -48,7 +48,7 @@ class Row:
     value: str
     type: str | None = None
     path: str | None = None
-    below: Below | None = None
+    children: Children | None = None
     hint: VariablePresentationHint | None = None
     made_at: Whereabouts = None
     """The user's line that it comes from."""
@@ -67,7 +67,7 @@ class Datum(NamedTuple):
     name: str
 
 
-Maker = Callable[[Look, int, int], Iterator[Row]]
+Maker = Callable[[ViewOptions, int, int], Iterator[Row]]
 """Makes the rows from `start` up to `stop` (both within the count), one by one."""
 
 
@@ -99,7 +99,7 @@ class Rows:
         return self._count
 
 
-def no_rows(_look: Look, _start: int, _stop: int) -> Iterator[Row]:
+def no_rows(_look: ViewOptions, _start: int, _stop: int) -> Iterator[Row]:
     return iter(())
 
 
@@ -107,7 +107,7 @@ NONE = Rows(0, no_rows)
 
 
 @dataclass(slots=True)
-class Below:
+class Children:
     """The children of a row: `named` ones (attributes), then `indexed` ones (elements, which clients page through)."""
 
     named: Rows = NONE
@@ -123,7 +123,7 @@ class Below:
         return None
 
     def page(
-        self, look: Look, which: Literal["named", "indexed"] | None, start: int | None, count: int | None
+        self, options: ViewOptions, which: Literal["named", "indexed"] | None, start: int | None, count: int | None
     ) -> Iterator[Row]:
         """The rows of one DAP `variables` request; a `count` of 0 or None means all."""
         parts = [self.named, self.indexed]
@@ -136,7 +136,7 @@ class Below:
         first = max(start or 0, 0)
         last = first + (count if count and count > 0 else PAGE_LIMIT)
         rows = joined(parts)
-        return rows.make(look, first, min(last, rows.count))
+        return rows.make(options, first, min(last, rows.count))
 
     def all_rows(self) -> Rows:
         """The named rows, then the indexed ones."""
@@ -146,12 +146,12 @@ class Below:
 def joined(parts: Sequence[Rows]) -> Rows:
     """The rows of all these, one after another."""
 
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         pages, offset = [], 0
         for rows in parts:
             low, high = max(start - offset, 0), min(stop - offset, rows.count)
             if low < high:
-                pages.append(rows.make(look, low, high))
+                pages.append(rows.make(options, low, high))
             offset += rows.count
         return chain.from_iterable(pages)
 
@@ -163,14 +163,14 @@ def fixed(rows: list[Row]) -> Rows:
     return Rows(len(rows), lambda _look, start, stop: islice(iter(rows), start, stop))
 
 
-def computed(make: Callable[[Look], list[Row]]) -> Rows:
+def computed(make: Callable[[ViewOptions], list[Row]]) -> Rows:
     """Few rows whose number is known only once they are made: they count as one page."""
-    return Rows(PAGE_LIMIT, lambda look, start, stop: islice(iter(make(look)), start, stop), are_few=True)
+    return Rows(PAGE_LIMIT, lambda options, start, stop: islice(iter(make(options)), start, stop), are_few=True)
 
 
 def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
     """The row as DAP's Variable; counts are given where a client can use them to page."""
-    counts = row.below.counts if row.below is not None else None
+    counts = row.children.counts if row.children is not None else None
     made_at = locations.reference(row.made_at)
     return Variable(
         name=row.name,

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from dynascope.agent.inspection.values import concrete
-from dynascope.agent.inspection.values.rows import Below, Look, Row, computed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
 from dynascope.agent.internals.sources import answers, guard_source_name, is_source, parts, source_text
 
 
 def source_row(name: str, source: Any) -> Row:
     """`L['x'].shape[0]`; below, its class, where guards on it belong, and its fields: `base` is a source again."""
-    below = Below(named=computed(lambda look: list(_rows(look, source))))
-    return Row(name, source_text(source) or "none", type=type(source).__name__, below=below, hint=VIRTUAL)
+    children = Children(named=computed(lambda options: list(_rows(options, source))))
+    return Row(name, source_text(source) or "none", type=type(source).__name__, children=children, hint=VIRTUAL)
 
 
-def _rows(look: Look, source: Any) -> Iterator[Row]:
+def _rows(options: ViewOptions, source: Any) -> Iterator[Row]:
     yield Row("kind", type(source).__name__, hint=VIRTUAL)
     if (found := guard_source_name(source)) is not None:
         yield Row("guard_source", found, hint=VIRTUAL)
@@ -25,6 +25,6 @@ def _rows(look: Look, source: Any) -> Iterator[Row]:
         if is_source(value):
             yield source_row(field, value)
         elif value is not None:
-            yield concrete.untracked_row(look, field, value, None)
+            yield concrete.untracked_row(options, field, value, None)
     for question, answer in answers(source):
         yield Row(question, str(answer), hint=VIRTUAL)

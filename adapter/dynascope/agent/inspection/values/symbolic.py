@@ -12,7 +12,7 @@ import torch
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.locations import Whereabouts, place_of_class, place_of_node, place_of_value
 from dynascope.agent.inspection.values.origins import about_rows, origin_rows, way_rows
-from dynascope.agent.inspection.values.rows import NONE, Below, Look, Row, Rows, computed
+from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, computed
 from dynascope.agent.inspection.values.symbolic_text import contents, contents_text, variable_text
 from dynascope.agent.inspection.values.tensors import VIRTUAL, tensor_rows
 from dynascope.agent.inspection.values.text import class_text
@@ -46,22 +46,22 @@ LAZY = VariablePresentationHint(attributes=["unrealised"])
 """On variables Dynamo has not looked at: no guard protects them yet."""
 
 
-def row(look: Look, name: str, variable: object, path: str | None) -> Row:
+def row(options: ViewOptions, name: str, variable: object, path: str | None) -> Row:
     """The row of a variable."""
     seen, _ = look_through_lazy(variable)
     if seen is not None:
         variable = seen
-    held = contents(look, variable)
+    held = contents(options, variable)
     if type(held) is Cell:
         if held.contents is None:
             return Row(name, "unset", type="empty cell", path=path, subject=variable)
-        return row(look, name, held.contents, path)
+        return row(options, name, held.contents, path)
     if type(held) is Unrealised and held.computed_from is None:
-        shown = concrete.row(look, name, held.value, path)
+        shown = concrete.row(options, name, held.value, path)
         kind = f"{shown.type} (not looked at by Dynamo yet)"
-        return Row(name, shown.value, kind, path, shown.below, LAZY, written_at=shown.written_at, subject=variable)
-    text, kind = contents_text(look, held, 0), type_text(variable, held)
-    made = Row(name, text, kind, path, below(variable, held, path), subject=variable)
+        return Row(name, shown.value, kind, path, shown.children, LAZY, written_at=shown.written_at, subject=variable)
+    text, kind = contents_text(options, held, 0), type_text(variable, held)
+    made = Row(name, text, kind, path, children(variable, held, path), subject=variable)
     made.made_at, made.written_at = _places(held)
     return made
 
@@ -80,10 +80,10 @@ def _places(held: Contents) -> tuple[Whereabouts, Whereabouts]:
     return None, None
 
 
-def in_place_of(look: Look, name: str, value: object, path: str | None) -> Row | None:
+def in_place_of(options: ViewOptions, name: str, value: object, path: str | None) -> Row | None:
     """The row of what Dynamo tracks in the place of a real value, for `Look`."""
-    tracked = look.effects.variable_for(value) if look.effects is not None else None
-    return None if tracked is None else row(look, name, tracked, path)
+    tracked = options.effects.variable_for(value) if options.effects is not None else None
+    return None if tracked is None else row(options, name, tracked, path)
 
 
 def type_text(variable: object, held: Contents) -> str:
@@ -103,7 +103,7 @@ def type_text(variable: object, held: Contents) -> str:
     return kind
 
 
-def below(variable: object, held: Contents, path: str | None) -> Below | None:
+def children(variable: object, held: Contents, path: str | None) -> Children | None:
     """What expands below a variable; the last named rows tell how it would be made again, and its kind."""
     match held:
         case Constant() | Real() | Unset() | Cell():
@@ -114,90 +114,90 @@ def below(variable: object, held: Contents, path: str | None) -> Below | None:
                 return None
             kind = class_names(variable)[0]
 
-            def rows(look: Look) -> list[Row]:
-                origin = origin_rows(look, variable, "made here")
-                *before, last = tensor_rows(example, look, path, held.node, origin, kind)
-                return [*before, *way_rows(look, variable), last]
+            def rows(options: ViewOptions) -> list[Row]:
+                origin = origin_rows(options, variable, "made here")
+                *before, last = tensor_rows(example, options, path, held.node, origin, kind)
+                return [*before, *way_rows(options, variable), last]
 
-            return Below(named=computed(rows))
+            return Children(named=computed(rows))
         case Number():
-            return Below(named=computed(lambda look: _number_rows(look, variable, held)))
+            return Children(named=computed(lambda options: _number_rows(options, variable, held)))
         case Unrealised():
             _, arguments = held.computed_from or ("", ())
-            return Below(indexed=_variables(list(arguments), lambda i: f"[{i}]", lambda i: None))
+            return Children(indexed=_variables(list(arguments), lambda i: f"[{i}]", lambda i: None))
         case Items():
-            return Below(named=_about(variable), indexed=_item_rows(held, path))
+            return Children(named=_about(variable), indexed=_item_rows(held, path))
         case Entries():
-            return Below(named=_about(variable), indexed=_entry_rows(held, path))
+            return Children(named=_about(variable), indexed=_entry_rows(held, path))
         case Members():
-            return Below(named=_about(variable), indexed=_member_rows(held))
+            return Children(named=_about(variable), indexed=_member_rows(held))
         case Object():
-            return Below(named=_attribute_rows(variable, held, path), indexed=_part_rows(held, path))
+            return Children(named=_attribute_rows(variable, held, path), indexed=_part_rows(held, path))
         case Parts():
-            return Below(named=_part_and_about_rows(variable, held.parts, path))
+            return Children(named=_part_and_about_rows(variable, held.parts, path))
         case NestedFunction():
             defaults = {"__defaults__": held.defaults, "__kwdefaults__": held.keyword_defaults}
             parts = {**held.cells, **{name: part for name, part in defaults.items() if is_variable(part)}}
             where = Row("code", f"{held.code.co_filename}:{held.code.co_firstlineno}", hint=VIRTUAL)
-            return Below(named=_part_and_about_rows(variable, parts, None, [where]))
+            return Children(named=_part_and_about_rows(variable, parts, None, [where]))
 
 
-def _below_real(variable: object, held: Contents, path: str | None) -> Below | None:
+def _below_real(variable: object, held: Contents, path: str | None) -> Children | None:
     if not isinstance(held, (Constant, Real)):
         return None
-    inside = concrete.below(_NO_LOOK, held.value, path)
-    return inside or (Below(named=_about(variable)) if source_object(variable) is not None else None)
+    inside = concrete.children(_NO_LOOK, held.value, path)
+    return inside or (Children(named=_about(variable)) if source_object(variable) is not None else None)
 
 
-_NO_LOOK = Look(None)
+_NO_LOOK = ViewOptions(None)
 _ABOUT = 2
 """Rows of the debugger's own below a variable."""
 
 
 def _about(variable: object) -> Rows:
-    return Rows(_ABOUT, lambda look, start, stop: iter(about_rows(look, variable)[start:stop]))
+    return Rows(_ABOUT, lambda options, start, stop: iter(about_rows(options, variable)[start:stop]))
 
 
-def _number_rows(look: Look, variable: object, held: Number) -> list[Row]:
+def _number_rows(options: ViewOptions, variable: object, held: Number) -> list[Row]:
     from dynascope.agent.internals.graph.graph import node_text
 
     rows = [Row("node", node_text(held.node), hint=VIRTUAL)] if held.node is not None else []
-    return rows + about_rows(look, variable)
+    return rows + about_rows(options, variable)
 
 
 def _variables(items: list[object], name: Callable[[int], str], path: Callable[[int], str | None]) -> Rows:
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for i in range(start, min(stop, len(items))):
-            yield row(look, name(i), items[i], path(i))
+            yield row(options, name(i), items[i], path(i))
 
     return Rows(len(items), make)
 
 
 def _item_rows(held: Items, path: str | None) -> Rows:
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for i in range(start, min(stop, len(held.items))):
             field = held.names[i] if i < len(held.names) else None
             reach = path and (f"{path}.{field}" if field else f"{path}[{i}]")
-            yield row(look, field or f"[{i}]", held.items[i], reach)
+            yield row(options, field or f"[{i}]", held.items[i], reach)
 
     return Rows(len(held.items), make)
 
 
 def _entry_rows(held: Entries, path: str | None) -> Rows:
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for key, value in islice(held.entries.items(), start, stop):
             variable = key_variable(key)
-            found = contents(look, variable)
+            found = contents(options, variable)
             plain = found.value if isinstance(found, (Constant, Unrealised)) else ()
-            yield row(look, variable_text(look, variable, 1), value, concrete.subscript(path, plain))
+            yield row(options, variable_text(options, variable, 1), value, concrete.subscript(path, plain))
 
     return Rows(len(held.entries), make)
 
 
 def _member_rows(held: Members) -> Rows:
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for i, member in enumerate(islice(held.members, start, stop), start):
-            yield row(look, f"[{i}]", key_variable(member), None)
+            yield row(options, f"[{i}]", key_variable(member), None)
 
     return Rows(len(held.members), make)
 
@@ -222,34 +222,34 @@ def _attribute_rows(variable: object, held: Object, path: str | None) -> Rows:
         real = concrete.instance_attributes(held.value) if type(held.value) is held.cls else {}
         return real | dict.fromkeys(held.pending)
 
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
-        real, pending = names(), {**_set_in_module(look, held.value), **held.pending}
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
+        real, pending = names(), {**_set_in_module(options, held.value), **held.pending}
         for name in islice(real, start, stop):
             reach = concrete.attribute_path(held.value, path, name)
             if name in pending:
-                yield row(look, name, pending[name], reach)
+                yield row(options, name, pending[name], reach)
             else:
-                yield concrete.row(look, name, real[name], reach)
+                yield concrete.row(options, name, real[name], reach)
         if stop > len(real):
-            yield from about_rows(look, variable)[max(start - len(real), 0) : stop - len(real)]
+            yield from about_rows(options, variable)[max(start - len(real), 0) : stop - len(real)]
 
     return Rows(lambda: len(names()) + _ABOUT, make, names=names)
 
 
-def _set_in_module(look: Look, value: object) -> dict[str, object]:
+def _set_in_module(options: ViewOptions, value: object) -> dict[str, object]:
     """Parameters, buffers and submodules set while tracing: pending in the dictionaries that a module keeps them in."""
     found: dict[str, object] = {}
-    if look.effects is None or not issubclass(type(value), torch.nn.Module):
+    if options.effects is None or not issubclass(type(value), torch.nn.Module):
         return found
     own = concrete.instance_dictionary(value)
     for group in ("_parameters", "_buffers", "_modules"):
-        tracked = look.effects.variable_for(own.get(group))
+        tracked = options.effects.variable_for(own.get(group))
         variable = None if tracked is None else look_through_lazy(tracked)[0]
         if variable is None or not is_modified(variable):
             continue
-        held = contents(look, variable)
+        held = contents(options, variable)
         for key, entry in held.entries.items() if isinstance(held, Entries) else ():
-            name = contents(look, key_variable(key))
+            name = contents(options, key_variable(key))
             if isinstance(name, (Constant, Unrealised)) and type(name.value) is str:
                 found[name.value] = entry
     return found
@@ -258,11 +258,11 @@ def _set_in_module(look: Look, value: object) -> dict[str, object]:
 def _part_and_about_rows(
     variable: object, parts: Mapping[str, object], path: str | None, more: list[Row] | None = None
 ) -> Rows:
-    def make(look: Look, start: int, stop: int) -> Iterator[Row]:
+    def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         made = (
-            row(look, name, part, path and f"{path}.{name}" if name.isidentifier() else None)
+            row(options, name, part, path and f"{path}.{name}" if name.isidentifier() else None)
             for name, part in parts.items()
         )
-        return islice(chain(made, more or (), about_rows(look, variable)), start, stop)
+        return islice(chain(made, more or (), about_rows(options, variable)), start, stop)
 
     return Rows(len(parts) + len(more or ()) + _ABOUT, make)

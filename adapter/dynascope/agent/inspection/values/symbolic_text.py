@@ -7,7 +7,7 @@ from itertools import islice
 
 import torch
 
-from dynascope.agent.inspection.values.rows import Look
+from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.tensors import number_text
 from dynascope.agent.inspection.values.text import PREVIEW_DEPTH, depth_shown, items_shown, join_preview, value_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import symbolic_text, tensor_text
@@ -31,116 +31,116 @@ from dynascope.agent.internals.variables.contents import (
 from dynascope.agent.internals.variables.variables import class_names, key_variable
 
 
-def contents(look: Look, variable: object) -> Contents:
+def contents(options: ViewOptions, variable: object) -> Contents:
     """What a variable holds; never raises."""
-    assert look.effects is not None
+    assert options.effects is not None
     try:
-        return kinds.contents(variable, look.effects)
+        return kinds.contents(variable, options.effects)
     except Exception as error:  # a kind that lost a field in some torch must not take the view down
         return Unset(f"{class_names(variable)[0]}: {type(error).__name__}: {error}", is_error=True)
 
 
-def variable_text(look: Look, variable: object, depth: int) -> str:
+def variable_text(options: ViewOptions, variable: object, depth: int) -> str:
     """One line for a variable inside another's preview."""
-    return contents_text(look, contents(look, variable), depth)
+    return contents_text(options, contents(options, variable), depth)
 
 
-def contents_text(look: Look, held: Contents, depth: int) -> str:
+def contents_text(options: ViewOptions, held: Contents, depth: int) -> str:
     match held:
         case Constant() | Real():
-            return value_text(held.value, look, depth)
+            return value_text(held.value, options, depth)
         case Tensor():
             if issubclass(type(held.example), torch.Tensor):
                 return tensor_text(held.example)
-            return "tensor" if held.example is None else number_text(held.example, look)
+            return "tensor" if held.example is None else number_text(held.example, options)
         case Number():
-            return number_text(held.symbolic, look)
+            return number_text(held.symbolic, options)
         case Unrealised():
             if held.computed_from is not None:
                 name, arguments = held.computed_from
-                shown = [variable_text(look, argument, depth + 1) for argument in arguments]
-                return f"{value_text(held.value, look, depth)} = {name}({', '.join(shown)})"
-            return value_text(held.value, look, depth)
+                shown = [variable_text(options, argument, depth + 1) for argument in arguments]
+                return f"{value_text(held.value, options, depth)} = {name}({', '.join(shown)})"
+            return value_text(held.value, options, depth)
         case Items():
-            return _items_text(look, held, depth)
+            return _items_text(options, held, depth)
         case Entries():
-            return _entries_text(look, held, depth)
+            return _entries_text(options, held, depth)
         case Members():
-            return _members_text(look, held, depth)
+            return _members_text(options, held, depth)
         case Cell():
-            return "unset" if held.contents is None else variable_text(look, held.contents, depth)
+            return "unset" if held.contents is None else variable_text(options, held.contents, depth)
         case Object():
-            return _object_text(look, held, depth)
+            return _object_text(options, held, depth)
         case Parts():
             if not held.call:
                 return held.title
             shown = (
                 ["…"]
-                if depth >= depth_shown(look)
-                else [variable_text(look, part, depth + 1) for part in held.parts.values()]
+                if depth >= depth_shown(options)
+                else [variable_text(options, part, depth + 1) for part in held.parts.values()]
             )
-            return f"{held.title}({', '.join(shown[: items_shown(look)])})"
+            return f"{held.title}({', '.join(shown[: items_shown(options)])})"
         case NestedFunction():
             return f"function {held.name}"
         case Unset():
             return held.why
 
 
-def _items_text(look: Look, held: Items, depth: int, name: str | None = None) -> str:
+def _items_text(options: ViewOptions, held: Items, depth: int, name: str | None = None) -> str:
     if held.kind == "torch.Size":
-        return f"torch.Size([{', '.join([_size_text(look, item) for item in held.items])}])"
+        return f"torch.Size([{', '.join([_size_text(options, item) for item in held.items])}])"
     brackets = "[]" if held.kind in ("list", "deque") else "()"
 
     def texts() -> Iterator[str]:
         for i, item in enumerate(held.items):
-            text = variable_text(look, item, depth + 1)
+            text = variable_text(options, item, depth + 1)
             yield f"{held.names[i]}={text}" if i < len(held.names) else text
 
-    return _preview(look, name or held.kind, brackets, len(held.items), depth, texts())
+    return _preview(options, name or held.kind, brackets, len(held.items), depth, texts())
 
 
-def _size_text(look: Look, variable: object) -> str:
-    held = contents(look, variable)
-    return symbolic_text(held.symbolic) if isinstance(held, Number) else contents_text(look, held, PREVIEW_DEPTH)
+def _size_text(options: ViewOptions, variable: object) -> str:
+    held = contents(options, variable)
+    return symbolic_text(held.symbolic) if isinstance(held, Number) else contents_text(options, held, PREVIEW_DEPTH)
 
 
-def _entries_text(look: Look, held: Entries, depth: int, name: str | None = None) -> str:
+def _entries_text(options: ViewOptions, held: Entries, depth: int, name: str | None = None) -> str:
     pairs = (
-        f"{variable_text(look, key_variable(key), depth + 1)}: {variable_text(look, value, depth + 1)}"
+        f"{variable_text(options, key_variable(key), depth + 1)}: {variable_text(options, value, depth + 1)}"
         for key, value in held.entries.items()
     )
-    return _preview(look, name or held.kind, "{}", len(held.entries), depth, pairs)
+    return _preview(options, name or held.kind, "{}", len(held.entries), depth, pairs)
 
 
-def _members_text(look: Look, held: Members, depth: int, name: str | None = None) -> str:
-    texts = (variable_text(look, key_variable(member), depth + 1) for member in held.members)
-    return _preview(look, name or held.kind, "{}", len(held.members), depth, texts)
+def _members_text(options: ViewOptions, held: Members, depth: int, name: str | None = None) -> str:
+    texts = (variable_text(options, key_variable(member), depth + 1) for member in held.members)
+    return _preview(options, name or held.kind, "{}", len(held.members), depth, texts)
 
 
-def _preview(look: Look, kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
-    if depth >= depth_shown(look) and count:
+def _preview(options: ViewOptions, kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
+    if depth >= depth_shown(options) and count:
         return f"{kind} of {count}"
     prefix = "" if kind in ("list", "tuple", "dict", "set") else kind
     if not count and kind == "set":
         return "set()"
-    return join_preview(prefix, brackets, list(islice(texts, items_shown(look))), count)
+    return join_preview(prefix, brackets, list(islice(texts, items_shown(options))), count)
 
 
-def _object_text(look: Look, held: Object, depth: int) -> str:
+def _object_text(options: ViewOptions, held: Object, depth: int) -> str:
     if held.builtin_part is not None:
         part, name = held.builtin_part, short_name(held.cls)
         if isinstance(part, Items):
-            return _items_text(look, part, depth, name)
+            return _items_text(options, part, depth, name)
         return (
-            _entries_text(look, part, depth, name)
+            _entries_text(options, part, depth, name)
             if isinstance(part, Entries)
-            else _members_text(look, part, depth, name)
+            else _members_text(options, part, depth, name)
         )
     if issubclass(held.cls, torch.nn.Module):
         return f"{short_name(held.cls)} module"
     if held.is_new and not held.pending and held.cls is not type(held.value):
         return f"{short_name(held.cls)} object"
-    return value_text(held.value, look, depth) if type(held.value) is held.cls else f"{short_name(held.cls)} object"
+    return value_text(held.value, options, depth) if type(held.value) is held.cls else f"{short_name(held.cls)} object"
 
 
 def short_name(cls: type) -> str:

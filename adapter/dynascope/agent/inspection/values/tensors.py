@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.values.locations import place_of_node
-from dynascope.agent.inspection.values.rows import Below, Look, Row, fixed
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, fixed
 from dynascope.agent.inspection.values.text import integer_text
 from dynascope.agent.internals.graph.graph import node_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
@@ -24,20 +24,20 @@ VIRTUAL = VariablePresentationHint(kind="virtual")
 """Rows of the debugger's own making: there is no such attribute."""
 
 
-def number_text(value: Any, look: Look) -> str:
+def number_text(value: Any, options: ViewOptions) -> str:
     """`s0 = 8` for a symbolic number, with its hint; the number itself for a plain one; `u0` when nothing is known."""
     if not is_symbolic(value):
-        return integer_text(value, look) if type(value) is int else str(value)
+        return integer_text(value, options) if type(value) is int else str(value)
     text, hint = symbolic_text(value), hint_of(value)
     if hint is None:
         return text
-    shown = integer_text(hint, look) if type(hint) is int else str(hint)
+    shown = integer_text(hint, options) if type(hint) is int else str(hint)
     return shown if text == str(hint) else f"{text} = {shown}"
 
 
 def tensor_rows(
     tensor: torch.Tensor,
-    look: Look,
+    options: ViewOptions,
     path: str | None,
     node: Any = None,
     origin: Iterable[Row] = (),
@@ -46,15 +46,17 @@ def tensor_rows(
     """Shape, stride, dtype, device, layout, requires_grad; then what Dynamo adds: source, guards, FX node, kind."""
     at = f"{path}." if path else None
 
-    def attribute(name: str, text: str, suffix: str = "", below: Below | None = None) -> Row:
-        return Row(name, text, path=at and f"{at}{name}{suffix}", below=below)
+    def attribute(name: str, text: str, suffix: str = "", children: Children | None = None) -> Row:
+        return Row(name, text, path=at and f"{at}{name}{suffix}", children=children)
 
     sizes = [
-        Row(str(i), number_text(size, look), type=type(size).__name__, path=at and f"{at}shape[{i}]", subject=size)
+        Row(str(i), number_text(size, options), type=type(size).__name__, path=at and f"{at}shape[{i}]", subject=size)
         for i, size in enumerate(tensor.shape)
     ]
     rows = [
-        attribute("shape", f"torch.Size({shape_text(tensor)})", below=Below(indexed=fixed(sizes)) if sizes else None),
+        attribute(
+            "shape", f"torch.Size({shape_text(tensor)})", children=Children(indexed=fixed(sizes)) if sizes else None
+        ),
         attribute("stride", stride_text(tensor), "()"),
         attribute("dtype", str(tensor.dtype)),
         attribute("device", str(tensor.device)),

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.inspection.values.rows import PAGE_LIMIT, Look
+from dynascope.agent.inspection.values.rows import PAGE_LIMIT, ViewOptions
 from dynascope.agent.internals.sources import is_source, source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     expression_text,
@@ -56,23 +56,23 @@ def short_class_text(value: object) -> str:
     return name
 
 
-def integer_text(value: int, look: Look) -> str:
-    return hex(value) if look.hexadecimal else int.__repr__(value)
+def integer_text(value: int, options: ViewOptions) -> str:
+    return hex(value) if options.hexadecimal else int.__repr__(value)
 
 
-def items_shown(look: Look) -> int:
+def items_shown(options: ViewOptions) -> int:
     """How many items of a container its text has."""
-    return PAGE_LIMIT if look.whole else PREVIEW_ITEMS
+    return PAGE_LIMIT if options.whole else PREVIEW_ITEMS
 
 
-def depth_shown(look: Look) -> int:
+def depth_shown(options: ViewOptions) -> int:
     """How deep in other containers a container's text has items."""
-    return _WHOLE_DEPTH if look.whole else PREVIEW_DEPTH
+    return _WHOLE_DEPTH if options.whole else PREVIEW_DEPTH
 
 
-def string_text(value: str | bytes, look: Look) -> str:
+def string_text(value: str | bytes, options: ViewOptions) -> str:
     """`repr`, cut in the middle of nowhere but with its length when it is long, unless it is for the clipboard."""
-    if len(value) <= STRING_LIMIT or look.whole:
+    if len(value) <= STRING_LIMIT or options.whole:
         return repr(value)
     return f"{value[:STRING_LIMIT]!r}… ({len(value):,} {'bytes' if isinstance(value, bytes) else 'characters'})"
 
@@ -89,15 +89,15 @@ def length_of(value: Any, builtin: type) -> int:
     return length
 
 
-def value_text(value: Any, look: Look, depth: int = 0) -> str:
+def value_text(value: Any, options: ViewOptions, depth: int = 0) -> str:
     """One line for any value: previews of builtin containers, metadata of tensors, the class of everything else."""
     kind = type(value)
     if kind is bool or kind is float or kind is complex:
         return repr(value)
     if kind is int:
-        return integer_text(value, look)
+        return integer_text(value, options)
     if kind is str or kind is bytes:
-        return string_text(value, look)
+        return string_text(value, options)
     if kind in _as_written:
         return str(value)
     if is_symbolic(value):
@@ -106,15 +106,15 @@ def value_text(value: Any, look: Look, depth: int = 0) -> str:
         return tensor_text(value)
     if issubclass(kind, enum.Enum):
         return f"{short_class_text(value)}.{vars(value).get('_name_')}"
-    return _composite_text(value, look, depth)
+    return _composite_text(value, options, depth)
 
 
-def write_as(kind: type, writer: Callable[[Any, Look, int], str]) -> None:
+def write_as(kind: type, writer: Callable[[Any, ViewOptions, int], str]) -> None:
     """Values of exactly this class, which is one of ours, are written by `writer`: value, look, depth."""
     _writers[kind] = writer
 
 
-def _composite_text(value: Any, look: Look, depth: int) -> str:
+def _composite_text(value: Any, options: ViewOptions, depth: int) -> str:
     kind = type(value)
     if is_expression(value):
         return expression_text(value)
@@ -126,10 +126,10 @@ def _composite_text(value: Any, look: Look, depth: int) -> str:
         return source_text(value) or short_class_text(value)
     builtin = builtin_part_of(value)
     if builtin is not None:
-        return container_text(value, builtin, look, depth)
+        return container_text(value, builtin, options, depth)
     writer = _writers.get(kind)
     if writer is not None:
-        return writer(value, look, depth + 1)
+        return writer(value, options, depth + 1)
     if issubclass(kind, type):
         return f"class {class_text(value)}"
     if issubclass(kind, (int, str, float)):
@@ -137,16 +137,16 @@ def _composite_text(value: Any, look: Look, depth: int) -> str:
     if issubclass(kind, torch.nn.Module):
         return f"{short_class_text(value)} module"
     if issubclass(kind, BaseException):
-        return call_text(short_class_text(value), exception_arguments(value), look, depth)
+        return call_text(short_class_text(value), exception_arguments(value), options, depth)
     if is_numpy(value):
         return _numpy_text(value)
     return f"{short_class_text(value)} object"
 
 
-def call_text(name: str, arguments: Any, look: Look, depth: int) -> str:
+def call_text(name: str, arguments: Any, options: ViewOptions, depth: int) -> str:
     """`name(a, b, …)`."""
-    shown = [value_text(argument, look, depth + 1) for argument in arguments[: items_shown(look)]]
-    return f"{name}({', '.join(shown)}{', …' if len(arguments) > items_shown(look) else ''})"
+    shown = [value_text(argument, options, depth + 1) for argument in arguments[: items_shown(options)]]
+    return f"{name}({', '.join(shown)}{', …' if len(arguments) > items_shown(options) else ''})"
 
 
 def exception_arguments(value: BaseException) -> tuple[Any, ...]:
@@ -177,29 +177,33 @@ def _line(path: str, line: int | None) -> str:
 
 
 _NOTHING_IN: tuple[object, ...] = ({}.keys(), {}.values(), {}.items())
-_writers: dict[type, Callable[[Any, Look, int], str]] = {
-    types.FunctionType: lambda value, look, depth: f"function {value.__qualname__}",
-    types.BuiltinFunctionType: lambda value, look, depth: f"function {value.__qualname__}",
-    types.MethodType: lambda value, look, depth: f"bound method {getattr(value.__func__, '__qualname__', '?')}",
-    types.CodeType: lambda value, look, depth: (
+_writers: dict[type, Callable[[Any, ViewOptions, int], str]] = {
+    types.FunctionType: lambda value, options, depth: f"function {value.__qualname__}",
+    types.BuiltinFunctionType: lambda value, options, depth: f"function {value.__qualname__}",
+    types.MethodType: lambda value, options, depth: f"bound method {getattr(value.__func__, '__qualname__', '?')}",
+    types.CodeType: lambda value, options, depth: (
         f"code {value.co_qualname} at {_line(value.co_filename, value.co_firstlineno)}"
     ),
-    traceback.FrameSummary: lambda value, look, depth: f"{value.name} at {_line(value.filename, value.lineno)}",
-    types.ModuleType: lambda value, look, depth: f"module {object.__getattribute__(value, '__dict__').get('__name__')}",
-    types.GeneratorType: lambda value, look, depth: generator_text(value),
-    slice: lambda value, look, depth: call_text("slice", (value.start, value.stop, value.step), look, depth),
-    range: lambda value, look, depth: call_text("range", (value.start, value.stop, value.step), look, depth),
+    traceback.FrameSummary: lambda value, options, depth: f"{value.name} at {_line(value.filename, value.lineno)}",
+    types.ModuleType: lambda value, options, depth: (
+        f"module {object.__getattribute__(value, '__dict__').get('__name__')}"
+    ),
+    types.GeneratorType: lambda value, options, depth: generator_text(value),
+    slice: lambda value, options, depth: call_text("slice", (value.start, value.stop, value.step), options, depth),
+    range: lambda value, options, depth: call_text("range", (value.start, value.stop, value.step), options, depth),
     **{
-        type(view): lambda value, look, depth: f"{short_class_text(value)}({value_text(list(value), look, depth - 1)})"
+        type(view): lambda value, options, depth: (
+            f"{short_class_text(value)}({value_text(list(value), options, depth - 1)})"
+        )
         for view in _NOTHING_IN
     },
-    functools.partial: lambda value, look, depth: call_text(
-        "partial", (value.func, *value.args, *value.keywords.values()), look, depth
+    functools.partial: lambda value, options, depth: call_text(
+        "partial", (value.func, *value.args, *value.keywords.values()), options, depth
     ),
 }
 
 
-def container_text(value: Any, builtin: type, look: Look, depth: int) -> str:
+def container_text(value: Any, builtin: type, options: ViewOptions, depth: int) -> str:
     """`[f32[3], 2, … 9 items]`, or `list of 9` once deep inside another preview."""
     count = length_of(value, builtin)
     kind = type(value)
@@ -207,16 +211,16 @@ def container_text(value: Any, builtin: type, look: Look, depth: int) -> str:
         return f"torch.Size([{', '.join(map(symbolic_text, value))}])"
     name = short_class_text(value)
     prefix = "" if name == builtin.__name__ and name in ("list", "tuple", "dict", "set") else name
-    if depth >= depth_shown(look) and count:
+    if depth >= depth_shown(options) and count:
         return f"{name} of {count}"
     items = iter(dict.items(value)) if builtin is dict else builtin.__iter__(value)  # type: ignore[attr-defined]
     names = field_names(value) if builtin is tuple else ()
     shown = []
-    for i, item in zip(range(items_shown(look)), items, strict=False):
+    for i, item in zip(range(items_shown(options)), items, strict=False):
         if builtin is dict:
-            shown.append(f"{value_text(item[0], look, depth + 1)}: {value_text(item[1], look, depth + 1)}")
+            shown.append(f"{value_text(item[0], options, depth + 1)}: {value_text(item[1], options, depth + 1)}")
         else:
-            text = value_text(item, look, depth + 1)
+            text = value_text(item, options, depth + 1)
             shown.append(f"{names[i]}={text}" if i < len(names) else text)
     return join_preview(prefix, _brackets[builtin], shown, count)
 

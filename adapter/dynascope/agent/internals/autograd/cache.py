@@ -13,7 +13,7 @@ import sys
 import weakref
 from typing import Any
 
-from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd import nodes as autograd_nodes
 
 
 class _Logger:
@@ -41,7 +41,7 @@ class _Logger:
 
 def _outputs() -> list[Any]:
     """The tensors that the backward under way was called on."""
-    call = autograd_graph.backward_call()
+    call = autograd_nodes.backward_call()
     return [each for each in call.outputs if hasattr(each, "grad_fn")] if call is not None else []
 
 

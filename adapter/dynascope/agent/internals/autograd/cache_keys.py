@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.nodes import AutogradNode, Call
 
 _SAVED, _RAW = "_saved_", "_raw_saved_"
@@ -55,19 +55,19 @@ def keys_of(
 
 def _keys_of(call: Call, accumulates: bool) -> list[NodeKey]:
     numbers: dict[Any, int] = {}
-    asked_for = [autograd_graph.node_of(each) or id(each) for each in call.inputs]
+    asked_for = [autograd_nodes.node_of(each) or id(each) for each in call.inputs]
     for each in asked_for:
         _number(numbers, each)
     keys = []
-    for node in autograd_graph.walk(call):
+    for node in autograd_nodes.walk(call):
         edges = _edges_of_root(call) if node is None else list(node.next_functions)
-        key = NodeKey(autograd_graph.name_of(node))
+        key = NodeKey(autograd_nodes.name_of(node))
         if node is None:
             key.certain["tensors that backward() starts from"] = str(len(edges))
             key.certain["tensors that gradients are asked for"] = str(len(call.inputs) or "all leaves")
         else:
             _number(numbers, node)
-            if node in asked_for or id(autograd_graph.leaf_of(node)) in asked_for:
+            if node in asked_for or id(autograd_nodes.leaf_of(node)) in asked_for:
                 key.certain["its gradient"] = "added to `.grad`" if accumulates else "returned"
             _read_node(node, key)
         key.certain["gradients it makes"] = ", ".join(_flows(edges)) or "none"
@@ -78,7 +78,7 @@ def _keys_of(call: Call, accumulates: bool) -> list[NodeKey]:
 
 def _edges_of_root(call: Call) -> list[tuple[AutogradNode | None, int]]:
     return [
-        (autograd_graph.node_of(output), getattr(output, "output_nr", getattr(output, "output_index", 0)))
+        (autograd_nodes.node_of(output), getattr(output, "output_nr", getattr(output, "output_index", 0)))
         for output in call.outputs
     ]
 
@@ -95,7 +95,7 @@ def _connections(numbers: dict[Any, int], edges: Sequence[tuple[AutogradNode | N
 def _flows(edges: Sequence[tuple[AutogradNode | None, int]]) -> list[str]:
     texts = []
     for node, position in edges:
-        known = autograd_graph.input_metadata(node) if node is not None else ()
+        known = autograd_nodes.input_metadata(node) if node is not None else ()
         if position < len(known):
             one = known[position]
             nested = one.is_nested_tensor or one.is_cpp_nested_tensor
@@ -107,11 +107,11 @@ def _flows(edges: Sequence[tuple[AutogradNode | None, int]]) -> list[str]:
 
 
 def _read_node(node: AutogradNode, key: NodeKey) -> None:
-    leaf = autograd_graph.leaf_of(node)
+    leaf = autograd_nodes.leaf_of(node)
     if leaf is not None:
         key.certain["`.grad`"] = "None" if leaf.grad is None else _tensor_text(leaf.grad)
         key.certain["the leaf"] = _tensor_text(leaf)
-    needs = getattr(node, "needs_input_grad", None) if autograd_graph.function_name(node) is not None else None
+    needs = getattr(node, "needs_input_grad", None) if autograd_nodes.function_name(node) is not None else None
     if needs is not None:
         key.certain["needs_input_grad"] = str(tuple(needs))
     names = [name for name in dir(type(node)) if name.startswith(_SAVED)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from dynascope.agent.internals.autograd import cache_keys as autograd_keys
-from dynascope.agent.internals.autograd import nodes as autograd_graph
+from dynascope.agent.internals.autograd import cache_keys
+from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.cache_keys import NodeKey
 
 Compiler = Any
@@ -68,8 +68,8 @@ class Given:
     def keys(self) -> list[NodeKey]:
         """What tells the nodes of this backward from those of another; while the capture begins, on its thread."""
         if self._keys is None:
-            call = autograd_graph.backward_call()
-            self._keys = autograd_keys.keys_of(call, self.accumulates, self.tensors, self.origins[0])
+            call = autograd_nodes.backward_call()
+            self._keys = cache_keys.keys_of(call, self.accumulates, self.tensors, self.origins[0])
         return self._keys
 
 

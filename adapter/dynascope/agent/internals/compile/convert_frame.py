@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
 from typing import Any, Literal, Protocol
 
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
@@ -27,6 +26,8 @@ class Observer(Protocol):
 
     def attempt_ends(self) -> None: ...
 
+    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None: ...
+
 
 class Gate(Protocol):
     """Who decides that a frame is not to be compiled. None of these may raise."""
@@ -43,9 +44,6 @@ class Gate(Protocol):
 
 class CompileHooks:
     """Wraps `convert_frame.CatchErrorsWrapper.__call__` (2.1) and `convert_frame.trace_frame` (2.9)."""
-
-    on_generated: Callable[[types.CodeType, types.CodeType, str], None] = staticmethod(lambda *what: None)
-    """Called with code, what Dynamo made of it, and the compile id; may not raise."""
 
     def __init__(self, observer: Observer) -> None:
         from torch._dynamo import convert_frame, exc
@@ -73,7 +71,7 @@ class CompileHooks:
                 made = result.guarded_code
                 compiled = made is not None
                 if compiled:
-                    hooks.on_generated(code, made.code, str(made.compile_id))
+                    observer.code_generated(code, made.code, str(made.compile_id))
                 elif result.apply_to_code and code not in convert_frame.output_codes:
                     skip_reason = getattr(result, "skip_reason", None) or ""
                 return result

@@ -53,6 +53,10 @@ class Resuming:
         self._is_resumed(self._find_thread(thread_id))
         self._debugger.get_internal_queue_and_event(thread_id)[1].set()
 
+    def resume_all(self) -> None:
+        """Resume every thread, as pydevd tells the client when the first of them goes on."""
+        self._resume_all("*")
+
     def _looking_at_once(self, post: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
         """Without this a step takes 203 ms: pydevd's wait polls."""
 

@@ -38,9 +38,9 @@ class SymbolicFrame:
         self.f_locals: dict[str, Any] = {}
 
 
-def chain(frames: list[StackFrame], below: types.FrameType | None) -> SymbolicFrame:
+def chain(frames: list[StackFrame], runtime_frame: types.FrameType | None) -> SymbolicFrame:
     """The innermost of `frames` (innermost first), each linked to the next and the last to `below`."""
-    top: SymbolicFrame | types.FrameType | None = below
+    top: SymbolicFrame | types.FrameType | None = runtime_frame
     for frame in reversed(frames):
         top = SymbolicFrame(frame, top)
     assert isinstance(top, SymbolicFrame)

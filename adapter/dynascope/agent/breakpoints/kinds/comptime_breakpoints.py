@@ -1,0 +1,33 @@
+"""`comptime.breakpoint()` and `dynascope.breakpoint()` in compiled code: stops at the user's own line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dynascope.agent.breakpoints.kind import BreakpointKind
+
+if TYPE_CHECKING:
+    from dynascope.agent.breakpoints.kinds.comptime_stops import ComptimeStops
+    from dynascope.agent.tracing.hook import Hook
+
+
+class ComptimeBreakpoints(BreakpointKind):
+    """Breakpoints that the program has in its own text: the client sets none."""
+
+    def __init__(self) -> None:
+        self._stops: ComptimeStops | None = None
+
+    def attach(self, hook: Hook) -> None:
+        from dynascope.agent.breakpoints.kinds.comptime_stops import ComptimeStops
+
+        self._stops = ComptimeStops(hook)
+
+    def detach(self) -> None:
+        stops, self._stops = self._stops, None
+        if stops is not None:
+            stops.remove()
+
+    def reached(self, context: Any) -> None:
+        """`dynascope.breakpoint()` in compiled code, with Dynamo's `ComptimeContext`. Compiling thread."""
+        if self._stops is not None:
+            self._stops.breakpoint(context)

@@ -1,0 +1,120 @@
+"""Breakpoints on a function, by name or pattern: they stop at the first line of each call that Dynamo traces."""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from dynascope.agent.breakpoints import hit_counts, placement
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.function_names import names_function
+from dynascope.agent.breakpoints.kind import BreakpointKind, NamedKind
+from dynascope.agent.breakpoints.never_hit import why_not_stopped
+from dynascope.agent.breakpoints.traced_functions import TracedFunctions
+from dynascope.wire.dap import Breakpoint as BreakpointState
+from dynascope.wire.dap import FunctionBreakpoint
+from dynascope.wire.messages import Message
+
+if TYPE_CHECKING:
+    from dynascope.agent.breakpoints.kinds.function_stops import FunctionStops
+    from dynascope.agent.tracing.hook import Hook
+    from dynascope.agent.tracing.stop_check import CompileOutcome
+
+_NO_FUNCTION = "Dynamo has traced no function of this name yet."
+_NEVER_TRACED = "Dynamo has traced no function of this name."
+
+
+class FunctionBreakpoints(BreakpointKind):
+    """Set on the channel's thread, told on compiling threads; `changed` is called on either."""
+
+    def __init__(
+        self,
+        runs_are_debugged: bool,
+        traced: TracedFunctions,
+        others: Sequence[NamedKind],
+        send: Callable[[Message], None],
+        changed: Callable[[BreakpointState], None],
+    ) -> None:
+        """`others` are the kinds that a name may also mean."""
+        self._runs_are_debugged = runs_are_debugged
+        self._traced = traced
+        self._others = others
+        self._send = send
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._rows: list[tuple[FunctionBreakpoint, Breakpoint, BreakpointState]] = []
+        self._stops: FunctionStops | None = None
+
+    def attach(self, hook: Hook) -> None:
+        from dynascope.agent.breakpoints.kinds.function_stops import FunctionStops
+
+        self._stops = FunctionStops(hook, self._send, self._note_stop)
+        self._use()
+
+    def detach(self) -> None:
+        self._stops = None
+
+    def set(self, asked: Sequence[FunctionBreakpoint]) -> list[BreakpointState]:
+        """Make these the function breakpoints; return the state of each."""
+        states: list[BreakpointState] = []
+        rows: list[tuple[FunctionBreakpoint, Breakpoint, BreakpointState]] = []
+        names = self._traced.names()
+        for one in asked:
+            try:
+                rows.append((one, hit_counts.at_work(one, None), self._state(one, names)))
+                states.append(rows[-1][2])
+            except ValueError as error:
+                states.append(placement.refused(one.id, str(error)))
+        with self._lock:
+            self._rows = rows
+        for kind in self._others:
+            foreign = [other for other in self._others if other is not kind]
+            kind.set_names([(o.name, b) for o, b, _ in rows if not any(other.owns(o.name) for other in foreign)])
+        self._use()
+        return states
+
+    def _use(self) -> None:
+        if self._stops is not None:
+            self._stops.use([(asked.name, breakpoint) for asked, breakpoint, _ in self._rows])
+
+    def _state(self, asked: FunctionBreakpoint, traced: Iterable[str]) -> BreakpointState:
+        state = BreakpointState(id=asked.id, verified=True)
+        abouts = [(kind.owns(asked.name), about) for kind in self._others if (about := kind.message_about(asked.name))]
+        owned = next((about for owns, about in abouts if owns), None)
+        if owned is not None:
+            state.message = owned
+        elif not any(names_function(asked.name, name) for name in traced):
+            state.message = abouts[0][1] if abouts else _NO_FUNCTION
+            state.verified, state.reason = bool(abouts), None if abouts else "pending"
+        state.message = hit_counts.with_what_counts(state.message, asked, self._runs_are_debugged)
+        return state
+
+    def compile_ended(self, outcome: CompileOutcome) -> None:
+        self._refresh()
+
+    def _note_stop(self, code: types.CodeType) -> None:
+        if self._traced.note_stop_in(code):
+            self._refresh()
+
+    def _refresh(self) -> None:
+        with self._lock:
+            names = self._traced.names() if self._rows else set()
+            rows = [(asked, breakpoint, self._state(asked, names)) for asked, breakpoint, _ in self._rows]
+            changes = [after[2] for before, after in zip(self._rows, rows, strict=True) if before[2] != after[2]]
+            self._rows = rows
+        for state in changes:
+            self._changed(state)
+
+    def never_hit(self) -> Iterable[BreakpointState]:
+        with self._lock:
+            return [
+                msgspec.structs.replace(state, message=why)
+                for asked, breakpoint, state in self._rows
+                if not any(kind.owns(asked.name) for kind in self._others)
+                and not breakpoint.has_stopped
+                and (why := why_not_stopped(breakpoint) if breakpoint.reached else _NEVER_TRACED)
+            ]

@@ -1,0 +1,47 @@
+"""Where breakpoints on functions stop: asked by the hook at the first line of each call."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+
+from dynascope.agent.breakpoints.function_names import names_function
+from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
+from dynascope.agent.breakpoints.kind import Named
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.activation import Activation
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.wire.messages import Message
+
+
+class FunctionStops:
+    """A stop check; `use` is called on any thread."""
+
+    every_instruction = False
+
+    def __init__(self, hook: Hook, send: Callable[[Message], None], stops_in: Callable[[types.CodeType], None]) -> None:
+        """`stops_in` is told of code in which one stops."""
+        self._hook = hook
+        self._hits = Hits(send)
+        self._stops_in = stops_in
+        self._named: Sequence[Named] = ()
+
+    def use(self, named: Sequence[Named]) -> None:
+        """These are the breakpoints now, each with the pattern of its name."""
+        self._named = tuple(named)
+        self._hook.set_check(self, bool(self._named))
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        return any(names_function(pattern, code.co_qualname) for pattern, _ in self._named)
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
+        if not activation.enters_function or activation.comes_back:
+            return None
+        name = activation.code.co_qualname
+        candidates = [breakpoint for pattern, breakpoint in self._named if names_function(pattern, name)]
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator)) if candidates else []
+        if not hits:
+            return None
+        self._stops_in(activation.code)
+        return Stop("function breakpoint", ids_of(hits))

@@ -1,0 +1,94 @@
+"""Where breakpoints on instructions stop: asked by the hook before each instruction of their code."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
+from dynascope.agent.breakpoints.kinds.instruction_breakpoints import Addressed
+from dynascope.agent.documents.disassembly import Listing, Listings, number_of
+from dynascope.agent.internals.frames import instructions, resume, translators
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.activation import Activation
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.wire.messages import Message
+
+
+class InstructionStops:
+    """A stop check; `use` is called on any thread."""
+
+    every_instruction = True
+
+    def __init__(self, hook: Hook, listings: Listings, send: Callable[[Message], None]) -> None:
+        self._hook = hook
+        self._listings = listings
+        self._hits = Hits(send)
+        self._table = _Table(listings, ())
+
+    def use(self, addressed: Sequence[Addressed]) -> None:
+        """These are the breakpoints now."""
+        self._table = _Table(self._listings, addressed)
+        self._hook.set_check(self, bool(addressed))
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        return self._table.are_in(code)
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
+        if not activation.is_new:
+            return None
+        candidates = self._table.at(activation)
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator)) if candidates else []
+        return Stop("instruction breakpoint", ids_of(hits)) if hits else None
+
+
+class _Table:
+    """All of them at one moment; a new table replaces it."""
+
+    def __init__(self, listings: Listings, addressed: Sequence[Addressed]) -> None:
+        self._listings = listings
+        self._awaited: dict[int, list[tuple[int, Breakpoint]]] = {}
+        self._at: dict[int, tuple[Listing, dict[int, list[Breakpoint]]]] = {}
+        self._resumed: dict[int, tuple[types.CodeType, dict[int, int]]] = {}
+        for one in addressed:
+            if isinstance(one.code, int):
+                self._awaited.setdefault(one.code, []).append((one.index, one.breakpoint))
+            else:
+                self._add(one.code, one.index, one.breakpoint)
+
+    def _add(self, listing: Listing, index: int, breakpoint: Breakpoint) -> None:
+        at = self._at.setdefault(id(listing.code), (listing, {}))[1]
+        at.setdefault(index, []).append(breakpoint)
+
+    def are_in(self, code: types.CodeType) -> bool:
+        """Whether a frame of this code may come to one."""
+        if id(code) in self._at or id(resume.original_code(code)) in self._at:
+            return True
+        return bool(self._awaited) and number_of(code) in self._awaited
+
+    def at(self, activation: Activation) -> Sequence[Breakpoint]:
+        """Return those at the instruction about to be traced."""
+        if self._awaited and (awaited := self._awaited.pop(number_of(activation.code), None)) is not None:
+            listing = self._listings.of(activation.translator)
+            for at_index, breakpoint in awaited:
+                self._add(listing, max(at_index, listing.first_traced()), breakpoint)
+        if not self._at:
+            return ()
+        code, index = activation.code, translators.instruction_index(activation.translator)
+        own = self._at.get(id(code))
+        found = list(own[1].get(index, ())) if own is not None else []
+        if activation.original is not code and (original := self._at.get(id(activation.original))) is not None:
+            place = self._places(activation, original[0]).get(index)
+            if place is not None:
+                found += original[1].get(place, ())
+        return found
+
+    def _places(self, activation: Activation, original: Listing) -> dict[int, int]:
+        entry = self._resumed.get(id(activation.code))
+        if entry is None:
+            resumed = instructions.instructions_of(activation.translator)
+            places = instructions.places_in_original(resumed, original.instructions)
+            entry = self._resumed[id(activation.code)] = activation.code, places
+        return entry[1]

@@ -1,0 +1,54 @@
+"""Where breakpoints on lines stop: asked by the hook at each line that begins."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+
+from dynascope.agent.breakpoints.breakpoint import Breakpoint
+from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
+from dynascope.agent.program.source_lines import own_lines
+from dynascope.agent.program.user_code import real_path
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.activation import Activation
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.wire.messages import Message
+
+
+class LineStops:
+    """A stop check; `use` is called on any thread."""
+
+    every_instruction = False
+
+    def __init__(
+        self,
+        hook: Hook,
+        send: Callable[[Message], None],
+        stops_in: Callable[[types.CodeType, Sequence[int]], None],
+    ) -> None:
+        """`stops_in` is told of code and the ids of breakpoints that stop in it."""
+        self._hook = hook
+        self._hits = Hits(send)
+        self._stops_in = stops_in
+        self._table: Mapping[str, Mapping[int, Sequence[Breakpoint]]] = {}
+
+    def use(self, table: Mapping[str, Mapping[int, Sequence[Breakpoint]]]) -> None:
+        """These are the breakpoints now: real path → line → breakpoints. The table is never changed in place."""
+        self._table = {path: lines for path, lines in table.items() if lines}
+        self._hook.set_check(self, bool(self._table))
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        lines = self._table.get(real_path(code.co_filename))
+        return lines is not None and not own_lines(code).isdisjoint(lines)
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
+        if activation.comes_back:
+            return None
+        lines = self._table.get(real_path(activation.code.co_filename))
+        candidates = lines.get(activation.line or 0) if lines is not None else None
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator)) if candidates else []
+        if not hits:
+            return None
+        self._stops_in(activation.code, ids_of(hits))
+        return Stop("breakpoint", ids_of(hits))

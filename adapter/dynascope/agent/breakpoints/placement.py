@@ -1,0 +1,62 @@
+"""Where a breakpoint on a line goes, and what the client is told: written once for every kind."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dynascope.agent.program.functions import FunctionKey, key_of
+from dynascope.agent.program.source_lines import is_function, lines_with_code
+from dynascope.wire.dap import Breakpoint as BreakpointState
+from dynascope.wire.dap import Source
+
+NO_CODE = "There is no code on this line or below it."
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where a breakpoint that was asked for on a line stops."""
+
+    path: str
+    asked: int
+    line: int | None
+    """None: there is no code on the line or below it."""
+    codes: Sequence[types.CodeType]
+    """The code objects that have the line, outermost first; empty when the file cannot be read."""
+
+    @property
+    def functions(self) -> list[types.CodeType]:
+        """The functions and lambdas that have the line, outermost first."""
+        return [code for code in self.codes if is_function(code)]
+
+    @property
+    def function(self) -> FunctionKey | None:
+        """The outermost of them; None at module level and for a file that cannot be read."""
+        functions = self.functions
+        return key_of(functions[0], self.path) if functions else None
+
+
+def place(path: str, line: int) -> Placement:
+    """Return where a breakpoint on `line` of a file (a real path) stops: there, or at the next line with code."""
+    lines = lines_with_code(path)
+    if lines is None:
+        return Placement(path, line, line, ())
+    found = lines.line_for(line)
+    return Placement(path, line, found, () if found is None else lines.code_at[found])
+
+
+def refused(breakpoint_id: int, why: str, where: Placement | None = None) -> BreakpointState:
+    """Return the state of a breakpoint that can never stop; `why` is a sentence."""
+    state = BreakpointState(id=breakpoint_id, verified=False, message=why, reason="failed")
+    if where is not None:
+        state.line, state.source = where.line or where.asked, Source(path=where.path)
+    return state
+
+
+def placed(breakpoint_id: int, message: str, where: Placement, *, verified: bool = True) -> BreakpointState:
+    """Return the state of a breakpoint on a line, which says so when the line is another than the one asked for."""
+    if where.line != where.asked:
+        message = f"Line {where.asked} has no code: moved to line {where.line}. {message}"
+    source = Source(path=where.path)
+    return BreakpointState(id=breakpoint_id, verified=verified, line=where.line, message=message, source=source)

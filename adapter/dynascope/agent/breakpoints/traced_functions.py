@@ -1,0 +1,91 @@
+"""What Dynamo has traced and skipped so far, by function: what can be said of a breakpoint in one."""
+
+from __future__ import annotations
+
+import threading
+import types
+import weakref
+from collections.abc import Iterable
+
+from dynascope.agent.internals.frames import resume
+from dynascope.agent.program.functions import FunctionKey, key_of
+
+
+def functions_of(codes: Iterable[types.CodeType]) -> set[FunctionKey]:
+    """Return the functions of this code, which may be that of resume functions."""
+    return {key_of(resume.original_code(code)) for code in codes}
+
+
+class TracedFunctions:
+    """Told on compiling threads, asked on any. Code may be that of resume functions."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._traced: set[FunctionKey] = set()
+        self._skipped: dict[FunctionKey, str] = {}
+        self._stopped_in: set[FunctionKey] = set()
+        self._awaited: dict[FunctionKey, set[int]] = {}
+        """Lines after a graph break that Dynamo has not come to yet."""
+        self._resumed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+        """Resume functions that Dynamo has traced."""
+
+    def note(self, traced: Iterable[types.CodeType], skipped: Iterable[tuple[types.CodeType, str]]) -> None:
+        """Learn from a compile that has ended."""
+        with self._lock:
+            keys = {self._note_lines(code) for code in traced}
+            self._traced |= keys
+            for key in keys:
+                self._skipped.pop(key, None)
+            for code, reason in skipped:
+                if resume.is_resume_function(code):
+                    self._note_lines(code)
+                else:
+                    self._skipped[key_of(code)] = reason
+
+    def note_stop_in(self, code: types.CodeType) -> bool:
+        """A thread stops in this code: whatever was said against that does not hold. Whether that is new."""
+        with self._lock:
+            key = key_of(resume.original_code(code))
+            is_new = not self.is_met(key) or key in self._skipped
+            self._stopped_in.add(key)
+            self._skipped.pop(key, None)
+            return is_new
+
+    def _note_lines(self, code: types.CodeType) -> FunctionKey:
+        """Dynamo has traced `code` as far as a graph break, if there was one: the lines after it are still to come."""
+        original = resume.original_code(code)
+        key = key_of(original)
+        awaited = self._awaited.setdefault(key, set())
+        if original is not code:
+            self._resumed.add(code)
+            awaited -= resume.lines_begun(code)
+        waiting, seen = [code], {id(code)}
+        while waiting:
+            for continuation in resume.continuations(waiting.pop()):
+                if continuation not in self._resumed:
+                    awaited |= resume.lines_begun(continuation)
+                elif id(continuation) not in seen:
+                    seen.add(id(continuation))
+                    waiting.append(continuation)
+        return key
+
+    def skip_reason(self, key: FunctionKey) -> str | None:
+        """Return why Dynamo has skipped a function; None when it has not, "" when it gives no reason."""
+        return self._skipped.get(key)
+
+    def awaits(self, key: FunctionKey, line: int) -> bool:
+        """Whether the line follows a graph break of the function, and Dynamo has not come to it."""
+        return line in self._awaited.get(key, ())
+
+    def has_traced(self, key: FunctionKey, line: int) -> bool:
+        """Whether Dynamo has traced the function as far as the line."""
+        return key in self._traced and not self.awaits(key, line)
+
+    def is_met(self, key: FunctionKey) -> bool:
+        """Whether Dynamo has traced the function, or a thread has stopped in it."""
+        return key in self._traced or key in self._stopped_in
+
+    def names(self) -> set[str]:
+        """Return the qualified names of all functions that Dynamo has traced, or that a thread has stopped in."""
+        with self._lock:
+            return {key.name for key in self._traced | self._stopped_in}

@@ -1,0 +1,55 @@
+"""The base of what watches for one filter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from dynascope.agent.exception_filters.compiler_event import CompilerEvent
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.thread_state import ThreadState
+
+StopFor = Callable[[CompilerEvent], Stop | None]
+"""Returns the stop for an event; None when no condition of the filter holds for it."""
+
+
+class Removable(Protocol):
+    """A wrapper of Dynamo's functions."""
+
+    def remove(self) -> None: ...
+
+
+class FilterSource:
+    """Installed while its filter is on: finds events on compiling threads, and stops at them."""
+
+    def __init__(self, hook: Hook, stop_for: StopFor) -> None:
+        self.hook = hook
+        self.stop_for = stop_for
+        self._wrappers: tuple[Removable, ...] = ()
+        self.install()
+
+    def install(self) -> None:
+        """Wrap what tells of events, and hand the wrappers to `listen`."""
+        raise NotImplementedError
+
+    def listen(self, *wrappers: Removable) -> None:
+        """Have these removed with the filter, the last first."""
+        self._wrappers += wrappers
+
+    def remove(self) -> None:
+        """Take every wrapper out."""
+        wrappers, self._wrappers = self._wrappers, ()
+        for wrapper in reversed(wrappers):
+            wrapper.remove()
+
+    def tell(self, state: ThreadState, event: CompilerEvent) -> bool:
+        """Stop at the event if the filter's condition holds; whether it has stopped."""
+        stop = self.stop_for(event)
+        if stop is None:
+            return False
+        if event.stack:
+            self.hook.stop(state, event.stack, stop)
+        else:
+            self.hook.stop_at_skipped_frame(state, event.skipped_frame, stop)
+        return True

@@ -1,0 +1,188 @@
+"""What every kind of stop shows: frames, scopes and variables by id. Made and used on the stopped thread only."""
+
+from __future__ import annotations
+
+import types
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from dynascope.agent.inspection.frames.parameters import running_parameters
+from dynascope.agent.inspection.frames.runtime_frame import RunningFrame, is_running, running_headings
+from dynascope.agent.inspection.frames.stack_frames import runtime_frame
+from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.locations import Locations
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.paging import requested_rows
+from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, to_variable
+from dynascope.wire.dap import (
+    EvaluateResult,
+    LocationsBody,
+    Parameter,
+    Scope,
+    ScopesBody,
+    Source,
+    StackFrame,
+    StepInTargetsBody,
+    VariablesBody,
+)
+from dynascope.wire.to_agent import Evaluate, Variables
+
+_FRAME_GONE = "This frame is gone: the program went on since."
+_VARIABLE_GONE = "This variable is gone: the program went on since."
+
+
+class StopInspection(ABC):
+    """Gives ids to frames and to the children of rows; every id dies when the thread is resumed."""
+
+    no_data_breakpoints: str | None = None
+    """Why nothing of this stop can be watched; None where data breakpoints are possible."""
+
+    def __init__(self, ids: Iterator[int]) -> None:
+        self._ids = ids
+        self._frames: dict[int, Any] = {}
+        self._children: dict[int, tuple[Children, Names | None]] = {}
+        self._locations = Locations(ids)
+        self.frames: list[StackFrame] = []
+        """Innermost first."""
+        self.symbolic_frames = 0
+        """How many of `frames` do not run; the frames of the running program follow them."""
+        self.evaluation_changed = False
+        """Whether an evaluation has set names of the console, which other expressions may use."""
+        self.document: Source | None = None
+        """The graph so far, once it has a reference."""
+        self.first_runtime_frame: types.FrameType | None = None
+        """Where the running program's frames begin, where debugpy shows none."""
+
+    # ---- what each kind of stop has of its own
+
+    @property
+    @abstractmethod
+    def document_name(self) -> str:
+        """The name of the document of this stop."""
+
+    @abstractmethod
+    def document_text(self) -> str:
+        """Return the graph so far, as code."""
+
+    @abstractmethod
+    def evaluate(self, request: Evaluate) -> EvaluateResult:
+        """Evaluate an expression at a frame. Raises EvaluationError with a sentence for the user."""
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[Any]:
+        """Return the context in which values of this stop may be read."""
+
+    @abstractmethod
+    def headings(self, frame_id: int) -> list[Heading]:
+        """Return the scopes of a frame that does not run."""
+
+    def names_of(self, frame_id: int) -> Names | None:
+        """Return the names of a frame that Dynamo traces; None for any other frame."""
+        return None
+
+    def parameters_of(self, frame_id: int, hexadecimal: bool) -> list[Parameter] | None:
+        """Return the parameters of the function of a frame that does not run; None when it is no function's."""
+        return None
+
+    def step_in_targets(self, frame_id: int) -> StepInTargetsBody:
+        """Return the calls that a step can go into. Raises EvaluationError when the frame is gone."""
+        return StepInTargetsBody(targets=[])
+
+    # ---- frames
+
+    def add_frame(self, frame: Any) -> int:
+        """Return a new id for a frame."""
+        frame_id = next(self._ids)
+        self._frames[frame_id] = frame
+        return frame_id
+
+    def add_runtime_frame(self, frame: RunningFrame) -> StackFrame:
+        """Return a frame of the running program, with a new id."""
+        return runtime_frame(self.add_frame(frame), frame)
+
+    def add_runtime_frames(self, frames: Sequence[RunningFrame]) -> None:
+        """The frames so far do not run; append these, which do."""
+        self.symbolic_frames = len(self.frames)
+        self.frames += map(self.add_runtime_frame, frames)
+
+    def frame(self, frame_id: int) -> Any:
+        """Return the frame of that id. Raises EvaluationError when it is not of this stop."""
+        if frame_id not in self._frames:
+            raise EvaluationError(_FRAME_GONE)
+        return self._frames[frame_id]
+
+    def runtime_frame(self, frame_id: int) -> RunningFrame | None:
+        """Return the frame of that id if it is one of the running program."""
+        frame = self.frame(frame_id)
+        return frame if is_running(frame) else None
+
+    def parameters(self, frame_id: int, hexadecimal: bool) -> list[Parameter] | None:
+        """Return the parameters of the function of that frame; None when it is no function's."""
+        running = self.runtime_frame(frame_id)
+        return (
+            self.parameters_of(frame_id, hexadecimal) if running is None else running_parameters(running, hexadecimal)
+        )
+
+    # ---- scopes and variables
+
+    def scopes(self, frame_id: int) -> ScopesBody:
+        """Return the scopes of a frame. Raises EvaluationError when it is gone."""
+        running = self.runtime_frame(frame_id)
+        names = None if running is not None else self.names_of(frame_id)
+        with self.reading():
+            headings = self.headings(frame_id) if running is None else running_headings(running)
+            return ScopesBody(scopes=[self._scope(heading, names) for heading in headings])
+
+    def _scope(self, heading: Heading, names: Names | None) -> Scope:
+        counts = heading.children.counts
+        return Scope(
+            name=heading.name,
+            named_variables=counts[0] if counts else None,
+            indexed_variables=counts[1] if counts else None,
+            variables_reference=self._reference(heading.children, names),
+            expensive=heading.expensive,
+            presentation_hint=heading.hint,
+            source=self.document if heading.name == GRAPH else None,
+        )
+
+    def _reference(self, children: Children | None, names: Names | None) -> int:
+        if children is None:
+            return 0
+        reference = next(self._ids)
+        self._children[reference] = children, names
+        return reference
+
+    def children(self, reference: int) -> tuple[Children, Names | None]:
+        """Return the rows of a reference and the names of their frame. Raises EvaluationError when it is gone."""
+        if reference not in self._children:
+            raise EvaluationError(_VARIABLE_GONE)
+        return self._children[reference]
+
+    def variables(self, request: Variables) -> VariablesBody:
+        """Return a page of children. Raises EvaluationError when the reference is not of this stop."""
+        children, names = self.children(request.variables_reference)
+        options = ViewOptions(None, request.hex) if names is None else names.options(request.hex)
+        with self.reading():
+            rows = requested_rows(children, options, request)
+            variables = (to_variable(row, self._reference(row.children, names), self._locations) for row in rows)
+            return VariablesBody(variables=list(variables))
+
+    def location(self, reference: int) -> LocationsBody:
+        """Return where a variable's location reference leads. Raises EvaluationError."""
+        return self._locations.find(reference)
+
+    def result(self, row: Row, names: Names | None = None) -> EvaluateResult:
+        """Return a row as the result of an evaluation."""
+        variable = to_variable(row, self._reference(row.children, names), self._locations)
+        return EvaluateResult(
+            result=variable.value,
+            variables_reference=variable.variables_reference,
+            type=variable.type,
+            named_variables=variable.named_variables,
+            indexed_variables=variable.indexed_variables,
+            presentation_hint=variable.presentation_hint,
+            value_location_reference=variable.value_location_reference,
+        )

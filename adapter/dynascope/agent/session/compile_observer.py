@@ -1,0 +1,38 @@
+"""What a session learns from compiles."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from dynascope.agent.breakpoints.registry import Breakpoints
+from dynascope.agent.internals.compile import trace_rules
+from dynascope.agent.program.user_code import OUR_FOLDER
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
+
+
+class CompileObserver(TraceObserver):
+    """Told on compiling threads."""
+
+    def __init__(self, hook: Hook, breakpoints: Breakpoints, tell_ready: Callable[[list[str]], None]) -> None:
+        """`tell_ready` gets the names of hooks that were not called."""
+        self._hook = hook
+        self._breakpoints = breakpoints
+        self._tell_ready = tell_ready
+        self._hooks_checked = False
+
+    def first_compile(self) -> None:
+        trace_rules.hide_from_guards(
+            os.path.join(folder, name)
+            for folder, _, names in os.walk(os.path.join(OUR_FOLDER, "agent"))
+            for name in names
+            if name.endswith(".py")
+        )
+
+    def compile_ended(self, outcome: CompileOutcome) -> None:
+        if outcome.traced and not self._hooks_checked:
+            self._hooks_checked = True
+            if not self._hook.frames_entered:
+                self._tell_ready(["OutputGraph.push_tx was not called"])
+        self._breakpoints.compile_ended(outcome)

@@ -1,0 +1,71 @@
+"""Breakpoints of every kind, exception filters, and where they can be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynascope.agent.program.source_lines import breakpoint_locations
+from dynascope.agent.session.requests.registry import serves, serves_at_stop
+from dynascope.agent.session.session import Session
+from dynascope.wire.dap import BreakpointLocationsBody, BreakpointsBody, DataBreakpointInfo
+from dynascope.wire.to_agent import (
+    FindBreakpointLocations,
+    FindDataBreakpoint,
+    FindDataBreakpointAtStop,
+    SetBreakpoints,
+    SetDataBreakpoints,
+    SetExceptionFilters,
+    SetFunctionBreakpoints,
+    SetInstructionBreakpoints,
+)
+
+if TYPE_CHECKING:
+    from dynascope.agent.inspection.stop_inspection import StopInspection
+
+
+@serves(SetBreakpoints)
+def set_breakpoints(session: Session, message: SetBreakpoints) -> BreakpointsBody:
+    return BreakpointsBody(breakpoints=session.breakpoints.set_lines(message))
+
+
+@serves(SetFunctionBreakpoints)
+def set_function_breakpoints(session: Session, message: SetFunctionBreakpoints) -> BreakpointsBody:
+    return BreakpointsBody(breakpoints=session.functions.set(message.breakpoints))
+
+
+@serves(SetInstructionBreakpoints)
+def set_instruction_breakpoints(session: Session, message: SetInstructionBreakpoints) -> BreakpointsBody:
+    return BreakpointsBody(breakpoints=session.instructions.set(message.breakpoints))
+
+
+@serves(SetDataBreakpoints)
+def set_data_breakpoints(session: Session, message: SetDataBreakpoints) -> BreakpointsBody:
+    return BreakpointsBody(breakpoints=session.data.set(message.breakpoints))
+
+
+@serves(SetExceptionFilters)
+def set_exception_filters(session: Session, message: SetExceptionFilters) -> BreakpointsBody:
+    return BreakpointsBody(breakpoints=session.exception_filters.set(message.filters))
+
+
+@serves(FindBreakpointLocations)
+def find_breakpoint_locations(session: Session, message: FindBreakpointLocations) -> BreakpointLocationsBody:
+    return breakpoint_locations(message.path, message.line, message.end_line)
+
+
+@serves(FindDataBreakpoint)
+def find_data_breakpoint(session: Session, message: FindDataBreakpoint) -> DataBreakpointInfo:
+    from dynascope.agent.breakpoints.data import info
+
+    return info.info(message.name)
+
+
+@serves_at_stop(FindDataBreakpointAtStop)
+def find_data_breakpoint_at_stop(inspection: StopInspection, message: FindDataBreakpointAtStop) -> DataBreakpointInfo:
+    from dynascope.agent.breakpoints.data import info, info_at_stop
+
+    if inspection.no_data_breakpoints is not None:
+        return info.refusal(inspection.no_data_breakpoints)
+    if message.variables_reference is not None:
+        return info_at_stop.of_child(*inspection.children(message.variables_reference), message.name)
+    return info_at_stop.of_expression(message.name, inspection.frame(message.frame_id or 0))

@@ -1,0 +1,67 @@
+"""Requests that resume a stopped thread, prepare its next step or pause it, and what threads do now."""
+
+from __future__ import annotations
+
+from dynascope.agent.program.frames import program_threads
+from dynascope.agent.session.compile_status import compiles_now
+from dynascope.agent.session.requests.registry import RequestFailed, serves
+from dynascope.agent.session.session import Session
+from dynascope.wire.dap import ThreadsBody
+from dynascope.wire.to_agent import (
+    Compiles,
+    CompilesBody,
+    IsStopped,
+    IsStoppedBody,
+    Pause,
+    PrepareStep,
+    Resume,
+    SingleThread,
+    SingleThreadBody,
+    Threads,
+)
+
+_NOT_STOPPED = "This thread is not stopped at compile time."
+_CANNOT_GO_ON_ALONE = "This thread is not stopped, so that it cannot go on alone."
+
+
+@serves(Resume)
+def resume(session: Session, message: Resume) -> None:
+    if not session.suspension.resume(message.thread_ident, message.command):
+        raise RequestFailed(_NOT_STOPPED)
+
+
+@serves(SingleThread)
+def single_thread(session: Session, message: SingleThread) -> SingleThreadBody:
+    ident = session.suspension.single_thread(message.thread_id)
+    if ident is None:
+        raise RequestFailed(_CANNOT_GO_ON_ALONE)
+    return SingleThreadBody(thread_ident=ident)
+
+
+@serves(IsStopped)
+def is_stopped(session: Session, message: IsStopped) -> IsStoppedBody:
+    return IsStoppedBody(stopped=session.suspension.is_stopped(message.thread_id))
+
+
+@serves(PrepareStep)
+def prepare_step(session: Session, message: PrepareStep) -> None:
+    if not session.stops.prepare_step(message):
+        raise RequestFailed(_NOT_STOPPED)
+
+
+@serves(Pause)
+def pause(session: Session, message: Pause) -> dict[str, list[int]]:
+    compiling = [] if session.hook is None else session.hook.threads.compiling()
+    session.suspension.request_pause(None)
+    session.pause_compiles()
+    return {"compiling": compiling}
+
+
+@serves(Threads)
+def threads(session: Session, message: Threads) -> ThreadsBody:
+    return program_threads()
+
+
+@serves(Compiles)
+def compiles(session: Session, message: Compiles) -> CompilesBody:
+    return CompilesBody(compiles=[] if session.hook is None else compiles_now(session.hook, session.stops))

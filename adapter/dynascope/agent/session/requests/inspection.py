@@ -1,0 +1,51 @@
+"""What a stop shows: frames, scopes, variables, evaluation. Served on the stopped thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynascope.agent.session.requests.registry import serves_at_stop
+from dynascope.wire.dap import (
+    EvaluateResult,
+    FormattedStackBody,
+    LocationsBody,
+    ScopesBody,
+    StepInTargetsBody,
+    VariablesBody,
+)
+from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Locations, Scopes, Variables
+
+if TYPE_CHECKING:
+    from dynascope.agent.inspection.stop_inspection import StopInspection
+
+
+@serves_at_stop(FormatStack)
+def format_stack(inspection: StopInspection, message: FormatStack) -> FormattedStackBody:
+    from dynascope.agent.inspection.frames.stack_format import formatted_stack
+
+    return formatted_stack(inspection, message)
+
+
+@serves_at_stop(Scopes)
+def scopes(inspection: StopInspection, message: Scopes) -> ScopesBody:
+    return inspection.scopes(message.frame_id)
+
+
+@serves_at_stop(Variables)
+def variables(inspection: StopInspection, message: Variables) -> VariablesBody:
+    return inspection.variables(message)
+
+
+@serves_at_stop(FindStepInTargets)
+def find_step_in_targets(inspection: StopInspection, message: FindStepInTargets) -> StepInTargetsBody:
+    return inspection.step_in_targets(message.frame_id)
+
+
+@serves_at_stop(Evaluate)
+def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
+    return inspection.evaluate(message)
+
+
+@serves_at_stop(Locations)
+def locations(inspection: StopInspection, message: Locations) -> LocationsBody:
+    return inspection.location(message.location_reference)

@@ -1,0 +1,28 @@
+"""From `Configure` to `Detach`."""
+
+from __future__ import annotations
+
+from dynascope.agent.session.requests.registry import serves
+from dynascope.agent.session.session import Session
+from dynascope.wire.to_agent import Acknowledge, Cancel, ConfigurationDone, Configure
+
+
+@serves(Configure)
+def configure(session: Session, message: Configure) -> None:
+    session.configure(message)
+
+
+@serves(ConfigurationDone)
+def configuration_done(session: Session, message: ConfigurationDone) -> None:
+    session.suspension.may_stop = True
+    session.configured.set()
+
+
+@serves(Acknowledge)
+def acknowledge(session: Session, message: Acknowledge) -> None:
+    session.stops.acknowledge(message.thread_ident)
+
+
+@serves(Cancel)
+def cancel(session: Session, message: Cancel) -> None:
+    session.stops.cancellation.cancel(message.request_id)

@@ -1,0 +1,69 @@
+"""Which function serves which message. A handler says so by a decorator; `serve` finds it.
+
+`@serves` handlers run on the channel's thread and get the session; `@serves_at_stop` handlers run on the stopped thread
+that the request is about and get what its stop shows. What either returns is the body of the reply.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dynascope.agent.session.session import Session
+from dynascope.agent.session.stopped_thread import answer, post
+from dynascope.wire.messages import Message, Request, StoppedThreadRequest
+
+Handler = TypeVar("Handler", bound=Callable[[Any, Any], Any])
+FindThread = Callable[[Session, Any], int | None]
+"""Returns the ident of the stopped thread that a request is about, or None."""
+
+_handlers: dict[type[Message], Callable[[Session, Any], Any]] = {}
+_at_stop: dict[type[Message], tuple[FindThread, Callable[[Any, Any], Any]]] = {}
+
+
+class RequestFailed(Exception):
+    """A request that cannot be served; the text is a sentence for the user."""
+
+
+def serves(kind: type[Message]) -> Callable[[Handler], Handler]:
+    """Register a handler of messages of this kind."""
+
+    def register(handler: Handler) -> Handler:
+        _handlers[kind] = handler
+        return handler
+
+    return register
+
+
+def serves_at_stop(
+    kind: type[Message], thread: FindThread = lambda session, request: request.thread_ident
+) -> Callable[[Handler], Handler]:
+    """Register a handler of requests of this kind that are about a stopped thread."""
+
+    def register(handler: Handler) -> Handler:
+        _at_stop[kind] = thread, handler
+        return handler
+
+    return register
+
+
+def serve(session: Session, message: Message) -> None:
+    """Serve one message. Channel thread."""
+    if not isinstance(message, Request):
+        _handlers[type(message)](session, message)
+        return
+    find_thread, at_stop = _at_stop.get(type(message), (None, None))
+    thread = None if find_thread is None else find_thread(session, message)
+    if thread is not None and at_stop is not None:
+        post(session, thread, message, at_stop)
+    else:
+        session.send(answer(message, lambda: _handlers[type(message)](session, message), RequestFailed))
+
+
+def unserved(kinds: tuple[type[Message], ...]) -> list[str]:
+    """Return the names of those kinds of messages that have no handler."""
+    return [
+        kind.__name__
+        for kind in kinds
+        if kind not in _handlers and not (issubclass(kind, StoppedThreadRequest) and kind in _at_stop)
+    ]

@@ -1,0 +1,46 @@
+"""Documents and modules: what compiles have left to read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dynascope.agent.documents.disassembly import BadAddress
+from dynascope.agent.documents.documents import PYTHON, UnknownDocument
+from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
+from dynascope.agent.session.session import Session
+from dynascope.wire.dap import DisassembleBody, LoadedSourcesBody, ModulesBody, SourceBody
+from dynascope.wire.to_agent import Disassemble, LoadedSources, Modules, SourceText
+
+if TYPE_CHECKING:
+    from dynascope.agent.inspection.stop_inspection import StopInspection
+
+
+@serves(LoadedSources)
+def loaded_sources(session: Session, message: LoadedSources) -> LoadedSourcesBody:
+    return LoadedSourcesBody(sources=session.loaded_sources.sources())
+
+
+@serves(SourceText)
+def source_text(session: Session, message: SourceText) -> SourceBody:
+    try:
+        return session.loaded_sources.text(message.source_reference)
+    except UnknownDocument as error:
+        raise RequestFailed(str(error)) from None
+
+
+@serves_at_stop(SourceText, thread=lambda session, request: session.stops.thread_of_document(request.source_reference))
+def source_text_at_stop(inspection: StopInspection, message: SourceText) -> SourceBody:
+    return SourceBody(content=inspection.document_text(), mime_type=PYTHON)
+
+
+@serves(Modules)
+def modules(session: Session, message: Modules) -> ModulesBody:
+    return ModulesBody(modules=session.loaded_sources.modules())
+
+
+@serves(Disassemble)
+def disassemble(session: Session, message: Disassemble) -> DisassembleBody:
+    try:
+        return session.stops.listings.disassemble(message)
+    except BadAddress as error:
+        raise RequestFailed(str(error)) from None

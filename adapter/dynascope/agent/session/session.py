@@ -1,0 +1,155 @@
+"""One debug session, as the agent sees it: what the handlers of requests work on."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from dynascope.agent.backward.backward_breakpoints import BackwardBreakpoints
+from dynascope.agent.breakpoints.data.data_breakpoints import DataBreakpoints
+from dynascope.agent.breakpoints.kinds.backend_functions import BackendFunctions
+from dynascope.agent.breakpoints.kinds.comptime_breakpoints import ComptimeBreakpoints
+from dynascope.agent.breakpoints.kinds.function_breakpoints import FunctionBreakpoints
+from dynascope.agent.breakpoints.kinds.generated_breakpoints import GeneratedBreakpoints
+from dynascope.agent.breakpoints.kinds.instruction_breakpoints import InstructionBreakpoints
+from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
+from dynascope.agent.breakpoints.kinds.node_breakpoints import NodeBreakpoints
+from dynascope.agent.breakpoints.kinds.run_breakpoints import RunBreakpoints
+from dynascope.agent.breakpoints.registry import Breakpoints
+from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
+from dynascope.agent.internals import self_test
+from dynascope.agent.internals.compile import trace_rules
+from dynascope.agent.recorder import process
+from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
+from dynascope.agent.stops.stops import CompileStops
+from dynascope.agent.suspension.interface import Suspension, SuspensionObserver
+from dynascope.wire.from_agent import DynamoReady, Output
+from dynascope.wire.messages import Message
+from dynascope.wire.to_agent import Configure
+
+if TYPE_CHECKING:
+    from dynascope.agent.tracing.hook import Hook
+
+
+class Session(SuspensionObserver):
+    """Owns the breakpoints of every kind, the stops, and the hook once torch._dynamo is there."""
+
+    def __init__(self, send: Callable[[Message], None], suspension: Suspension) -> None:
+        """`send` takes any message to the adapter, from any thread. Nothing is hooked before `hook_dynamo`."""
+        self.send = send
+        self.suspension = suspension
+        self.configured = threading.Event()
+        """Set by `ConfigurationDone`, and when the session is over: whoever holds the program may let it go."""
+        self.stops = CompileStops(send, suspension)
+        self.hook: Hook | None = None
+        self.loaded_sources = LoadedSourceDocuments(self.stops, send)
+        self._settings = Configure(id=0)
+        self._end_recording: Callable[[], None] = lambda: None
+
+        breakpoints = self.breakpoints = Breakpoints(send)
+        runs_are_debugged, changed = suspension.kind == "pydevd", breakpoints.changed
+        self.lines = LineBreakpoints(runs_are_debugged, breakpoints.traced, send, changed)
+        self.backward = BackwardBreakpoints(self.stops, suspension, send)
+        nodes = NodeBreakpoints(send)
+        named = [self.backward, nodes]
+        self.functions = FunctionBreakpoints(runs_are_debugged, breakpoints.traced, named, send, changed)
+        self.instructions = InstructionBreakpoints(self.stops.listings, send)
+        self.data = DataBreakpoints(send)
+        self.exception_filters = ExceptionFilters(send)
+        self.comptime = ComptimeBreakpoints()
+        breakpoints.add_kinds(
+            [
+                self.comptime,
+                self.data,
+                self.lines,
+                self.functions,
+                self.instructions,
+                nodes,
+                RunBreakpoints(runs_are_debugged, breakpoints.roots),
+                GeneratedBreakpoints(suspension, breakpoints.roots, changed),
+                BackendFunctions(suspension),
+                self.exception_filters,
+                self.backward,
+            ]
+        )
+
+    def configure(self, settings: Configure) -> None:
+        """Take the settings of the session over."""
+        self._settings = settings
+        self.lines.compiler_is_debugged = settings.debug_dynamo
+        self._set_stop_on_entry()
+        self.suspension.configure(settings)
+        self.stops.start_ids_at(settings.first_id)
+        if settings.record:
+            self._end_recording = process.begin_beside_a_debugger(
+                lambda text: self.send(Output(category="console", output=f"dynascope: {text}\n"))
+            )
+        self.backward.configure(settings)
+
+    def _set_stop_on_entry(self) -> None:
+        """debugpy stops at the program's first line; without it the first traced line is the entry."""
+        if self.hook is not None:
+            self.hook.set_stop_on_entry(self._settings.stop_on_entry and self.suspension.kind == "own loop")
+
+    def hook_dynamo(self) -> None:
+        """Hook Dynamo, and tell the adapter what this torch lacks for it."""
+        try:
+            from dynascope.agent.session.compile_observer import CompileObserver
+            from dynascope.agent.tracing.hook import Hook  # imports torch: not before the program has
+
+            missing = self_test.missing_hooks()
+            if not missing:
+                trace_rules.never_trace(self.suspension.folders_to_skip())
+                process.hook_beneath_a_debugger()
+                hook = self.hook = Hook(self.suspension, self.stops, self.send)
+                self.loaded_sources.attach(hook)
+                hook.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))
+                self._set_stop_on_entry()
+                self.breakpoints.attach(hook)
+        except Exception as error:
+            missing = [f"{type(error).__name__}: {error}"]
+        self.tell_ready(missing)
+
+    def tell_ready(self, missing: list[str]) -> None:
+        """Tell the adapter that torch._dynamo is there, and which names this torch lacks."""
+        version = str(getattr(sys.modules.get("torch"), "__version__", "unknown"))
+        self.send(DynamoReady(torch_version=version, missing=missing))
+
+    def unhook(self) -> None:
+        """Take everything out of Dynamo."""
+        self.breakpoints.detach()
+        hook, self.hook = self.hook, None
+        if hook is not None:
+            hook.remove()
+        self.loaded_sources.detach()
+
+    def end(self) -> None:
+        """Let stopped threads go; the program runs on undebugged."""
+        self._end_recording()
+        self.stops.cancellation.cancel_all()
+        self.stops.release()
+        self.suspension.close()
+        self.configured.set()
+
+    def pause_compiles(self) -> None:
+        """Have threads that compile stop at the next instruction if their suspension wants it. Any thread."""
+        if self.hook is not None:
+            self.hook.callbacks.pause_compiles()
+
+    # ---- the suspension's observer
+
+    def suspend_requested(self) -> None:
+        self.pause_compiles()
+
+    def stopped_at_runtime(self) -> None:
+        if self.hook is not None:
+            self.hook.step_ended_at_runtime()
+
+    def notice(self, text: str) -> None:
+        self.send(Output(category="important", output=text))
+
+    def comptime_breakpoint(self, context: Any) -> None:
+        """Stop at `dynascope.breakpoint()` in compiled code, with Dynamo's `ComptimeContext`."""
+        self.comptime.reached(context)

@@ -1,0 +1,76 @@
+"""Requests that are answered on a stopped thread: posts them there, and sends what comes of them."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from dynascope.agent.inspection.cancellation import Cancelled
+from dynascope.agent.session.session import Session
+from dynascope.agent.stops.garbage_collection import collection_postponed
+from dynascope.wire.channel import encode_body
+from dynascope.wire.from_agent import Failure, Reply
+from dynascope.wire.messages import Request
+from dynascope.wire.to_agent import Evaluate
+
+NOT_STOPPED = "This thread is not stopped at compile time any more."
+
+Look = Callable[[Any, Any], Any]
+"""Serves a request (the second argument) at what a stop shows (the first)."""
+
+
+def post(session: Session, thread_ident: int, request: Request, serve: Look) -> None:
+    """Have a stopped thread serve a request. Any thread."""
+    cancellation = session.stops.cancellation
+    cancellation.expect(request.id)
+    is_stopped = thread_ident in session.stops.stopped_threads()
+    if not is_stopped or not session.suspension.post(thread_ident, lambda: _serve(session, request, serve)):
+        cancellation.forget(request.id)
+        session.send(Failure(id=request.id, message=NOT_STOPPED))
+
+
+def _serve(session: Session, request: Request, serve: Look) -> None:
+    """On the stopped thread: send the answer, whatever happens."""
+    from dynascope.agent.inspection.values.errors import EvaluationError
+
+    is_evaluation = isinstance(request, Evaluate)
+
+    def look() -> Any:
+        inspection = session.stops.inspection()
+        if inspection is None:
+            raise LookupError("This stop is over.")
+        with contextlib.nullcontext() if is_evaluation else collection_postponed():
+            body = serve(inspection, request)
+        if is_evaluation and inspection.evaluation_changed:
+            inspection.evaluation_changed = False
+            session.stops.invalidate(["variables"])
+        return body
+
+    raised: BaseException | None = None
+    try:
+        result = session.stops.cancellation.run(request.id, lambda: answer(request, look, EvaluationError))
+    except Cancelled:
+        result = Failure(id=request.id, message="cancelled")
+    except BaseException as error:  # raised by the handler of a signal: Ctrl-C ends an expression, else the stop
+        result = Failure(id=request.id, message=f"interrupted by {type(error).__name__}")
+        raised = None if is_evaluation else error
+    session.send(result)
+    if raised is not None:
+        raise raised
+
+
+def answer(request: Request, make_body: Callable[[], Any], *sentences: type[Exception]) -> Reply | Failure:
+    """Return the reply with the body that `make_body` returns, or a failure with what its exception says.
+
+    The text of the exceptions in `sentences` is one for the user.
+    """
+    try:
+        body = make_body()
+        return Reply(id=request.id, body=msgspec.Raw(b"{}") if body is None else encode_body(body))
+    except sentences as error:
+        return Failure(id=request.id, message=str(error))
+    except Exception as error:
+        return Failure(id=request.id, message=f"{type(error).__name__}: {error}")

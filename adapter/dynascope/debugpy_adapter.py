@@ -1,0 +1,97 @@
+"""Run debugpy's debug adapter with a client port that wants the session's token.
+
+debugpy's own adapter opens that port for the sessions of child processes, on loopback, and lets every process of the
+machine attach there or launch programs. Started by our adapter (DAP on stdin and stdout), and by `dynascope.listen()`
+(`--for-program`: the program connects to it, its ports are written to stdout as JSON, and it outlives clients).
+The token for clients comes in the environment variable DYNASCOPE_TOKEN.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import secrets
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from dynascope.wire import token_server
+
+FOR_PROGRAM = "--for-program"
+TOKEN_VARIABLE = "DYNASCOPE_TOKEN"
+MODE = "debugpy"
+"""What a client's first line asks for."""
+CONNECT_SECONDS = 30.0
+"""Seconds that the program has to connect; else it has ended before it could."""
+
+
+def main() -> None:
+    """Serve until the last debug session has ended."""
+    token = os.environ.pop(TOKEN_VARIABLE)
+    if sys.argv[1:] == [FOR_PROGRAM]:
+        _serve_program(token)
+    else:
+        _want_token(token)
+        runpy.run_module("debugpy.adapter", run_name="__main__")
+
+
+def _want_token(token: str) -> None:
+    """Replace debugpy.adapter.clients.serve, which opens the port for clients (debugpy 1.8.17 or newer)."""
+    from debugpy.adapter import clients, sessions
+
+    def welcome(mode: str, connection: socket.socket) -> None:
+        if mode != MODE:
+            raise token_server.Refused(f"only {MODE} is served here")
+        token_server.accept(connection)
+        clients.Client(connection)
+
+    def serve(host: str, port: int | None) -> Any:
+        server = token_server.TokenServer((host, port or 0), token, welcome, _start_thread)
+        clients.listener = server.socket
+        sessions.report_sockets()
+        return server.socket.getsockname()[:2]
+
+    clients.serve = serve
+
+
+def _serve_program(token: str) -> None:
+    """Write the ports for the program and for its clients to stdout; the program may go on then."""
+    if os.fork() != 0:  # so that the program has no child process that it has not started
+        os._exit(0)
+    from debugpy import adapter
+    from debugpy.adapter import clients, servers, sessions
+    from debugpy.common import sockets
+
+    # a token of its own: the command lines of the program's children will show it to every user of the machine
+    adapter.access_token = secrets.token_hex(32)
+    _want_token(token)
+    localhost = sockets.get_default_localhost()
+    ports = {"clients": clients.serve(localhost, 0), "program": servers.serve(localhost)}
+    print(json.dumps({**ports, "program_token": adapter.access_token}), flush=True)
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nothing, descriptor)
+    _start_thread("dynascope deadline", _end_without_program)
+    servers.wait_until_disconnected()
+    sessions.wait_until_ended()
+
+
+def _end_without_program() -> None:
+    """End this process when no program has connected in time."""
+    from debugpy.adapter import servers
+
+    time.sleep(CONNECT_SECONDS)
+    if not servers.connections():
+        servers.dont_wait_for_first_connection()
+
+
+def _start_thread(name: str, target: Callable[[], None]) -> None:
+    threading.Thread(target=target, name=name, daemon=True).start()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,90 @@
+"""Attach by process id: what cannot be attached to is said at once, in a sentence."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from dynascope.dap.program import attach_by_pid
+from dynascope.dap.protocol.errors import RequestError
+
+from tests.dap.client import DapClient
+
+
+@contextmanager
+def running(*command: str) -> Iterator[int]:
+    process = subprocess.Popen(command)
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+def refusal(client: DapClient, process_id: int | str) -> str:
+    client.initialize()
+    began = time.monotonic()
+    message = client.failure("attach", {"processId": process_id})
+    assert time.monotonic() - began < 10  # debugpy takes a minute
+    return message
+
+
+def test_no_such_process(client: DapClient) -> None:
+    with running(sys.executable, "-c", "") as pid:
+        pass
+    assert refusal(client, pid) == f"There is no process {pid}."
+
+
+def test_no_number(client: DapClient) -> None:
+    assert "is not a process id: 'first'" in refusal(client, "first")
+
+
+def test_another_language(client: DapClient) -> None:
+    with running("sleep", "100") as pid:
+        assert refusal(client, str(pid)) == f"Process {pid} (sleep 100) is not a Python program."
+
+
+def check_python(monkeypatch: pytest.MonkeyPatch, *, may_trace: bool = True, has_gdb: bool = True) -> None:
+    monkeypatch.setattr(attach_by_pid, "_may_trace", lambda pid: may_trace)
+    monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/gdb" if has_gdb else None)
+    with running(sys.executable, "-c", "import time; time.sleep(100)") as pid:
+        while "python" not in Path(f"/proc/{pid}/maps").read_text():
+            time.sleep(0.01)
+        attach_by_pid.check(pid)
+
+
+def test_a_python_program_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    check_python(monkeypatch)
+
+
+def test_no_permission_to_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RequestError, match=r"cannot be attached to: .*dynascope\.listen\(\)"):
+        check_python(monkeypatch, may_trace=False)
+
+
+def test_no_gdb(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(RequestError, match=r"needs gdb.*dynascope\.listen\(\)"):
+        check_python(monkeypatch, has_gdb=False)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_the_kernel_is_asked_for_permission() -> None:
+    with running(sys.executable, "-c", "import time; time.sleep(100)") as pid:
+        code = f"from dynascope.dap.attach_by_pid import _may_trace; print(_may_trace({pid}))"
+        folder = str(Path(attach_by_pid.__file__).parents[2])
+        command = ["/usr/bin/python3", "-c", f"open('/proc/{pid}/mem', 'rb')"]
+        nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        assert subprocess.run([*nobody, *command], capture_output=True, check=False).returncode != 0
+        environment = {**os.environ, "PYTHONPATH": folder}
+        assert (
+            "True"
+            in subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True
+            ).stdout
+        )
