@@ -23,15 +23,15 @@ from msgspec import structs
 from pygls import uris
 from pygls.lsp.server import LanguageServer
 
-from dynascope_lsp import notebooks
-from dynascope_lsp.file_facts import FileFacts
-from dynascope_lsp.findings import Finding
-from dynascope_lsp.placement import Placement
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.project import Project
+from dynascope_lsp.recorded import notebooks
+from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.placement import Placement
+from dynascope_lsp.recorded.snapshot import Snapshot
+from dynascope_lsp.recorded.stores import Stores
 from dynascope_lsp.settings import Settings
-from dynascope_lsp.snapshot import Snapshot
-from dynascope_lsp.stores import Stores
-from dynascope_lsp.text import Text
 
 log = logging.getLogger(__name__)
 

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.project import Project
-from dynascope_lsp.text import Text
 from msgspec import Struct
 
 FOREIGN = Path(__file__).parent / "foreign"

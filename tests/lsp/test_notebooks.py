@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dynascope.facts.writer import Writer
-from dynascope_lsp.notebooks import SEED, murmur_hash_2
+from dynascope_lsp.recorded.notebooks import SEED, murmur_hash_2
 from lsprotocol import types
 
 from tests.facts import sample

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.project import Project
-from dynascope_lsp.text import Text
 from lsprotocol import types
 
 from tests.facts import sample

@@ -8,13 +8,13 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from dynascope_lsp.features.diagnostics import diagnostics, range_of
-from dynascope_lsp.findings import Finding
 from dynascope_lsp.fixes import branches, calls, dynamic, options, scalars
 from dynascope_lsp.fixes.fix import Fix
-from dynascope_lsp.recorded_program import recorded_program
+from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.recorded_program import recorded_program
+from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
-from dynascope_lsp.snapshot import Snapshot
 
 DEBUG_FINDING = "dynascope.debugFinding"
 """A command of the client's: `[{"uri", "line", "filters", "condition"}]`, and what `recorded_program` returns: it

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from dynascope_lsp.compiles import CompiledFunction, compiled_functions
 from dynascope_lsp.features.report import OPEN_REPORT
-from dynascope_lsp.recorded_program import recorded_program
+from dynascope_lsp.recorded.compiles import CompiledFunction, compiled_functions
+from dynascope_lsp.recorded.recorded_program import recorded_program
+from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
-from dynascope_lsp.snapshot import Snapshot
 
 DEBUG_FUNCTION = "dynascope.debugFunction"
 """A command of the client's: `[{"uri", "line", "function"}]`, and what `recorded_program` returns; it starts a debug

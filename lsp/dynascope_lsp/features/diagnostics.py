@@ -6,10 +6,10 @@ import hashlib
 
 from lsprotocol import types
 
-from dynascope_lsp.findings import Finding, registry_page
+from dynascope_lsp.recorded.findings import Finding, registry_page
+from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
-from dynascope_lsp.snapshot import Snapshot
 
 SOURCE = "dynascope"
 PREDICTED_SOURCE = "dynascope (predicted)"

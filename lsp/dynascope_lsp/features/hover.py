@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from dynascope_lsp import markdown
-from dynascope_lsp.compiles import compiled_functions
 from dynascope_lsp.features.diagnostics import range_of
+from dynascope_lsp.recorded import markdown
+from dynascope_lsp.recorded.compiles import compiled_functions
+from dynascope_lsp.recorded.shapes import by_value, values_of
+from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
-from dynascope_lsp.shapes import by_value, values_of
-from dynascope_lsp.snapshot import Snapshot
 
 
 @feature(types.TEXT_DOCUMENT_HOVER)

@@ -10,12 +10,12 @@ from typing import Any
 
 from lsprotocol import types
 
-from dynascope_lsp import markdown
 from dynascope_lsp.features.refreshing import refresh
+from dynascope_lsp.recorded import markdown
+from dynascope_lsp.recorded.shapes import Seen, by_value, values_of
+from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import command, feature
 from dynascope_lsp.session import Session
-from dynascope_lsp.shapes import Seen, by_value, values_of
-from dynascope_lsp.snapshot import Snapshot
 
 LONGEST = 60
 """Characters of a hint; all of it is in its tooltip."""

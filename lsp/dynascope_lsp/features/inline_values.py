@@ -44,7 +44,7 @@ def inline_value(session: Session, params: types.InlineValueParams) -> list[type
 def _local_names(function: object) -> set[str]:
     import ast
 
-    from dynascope_lsp.syntax import Function
+    from dynascope_lsp.documents.syntax import Function
 
     assert isinstance(function, Function)
     assigned = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynascope.facts import model
 from lsprotocol import types
 
-from dynascope_lsp.compiles import compiled_functions
+from dynascope_lsp.recorded.compiles import compiled_functions
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 

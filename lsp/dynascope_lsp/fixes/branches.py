@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dynascope_lsp.edits import replaced
-from dynascope_lsp.findings import Finding
+from dynascope_lsp.documents.edits import replaced
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.fixes.fix import Fix
-from dynascope_lsp.text import Text
+from dynascope_lsp.recorded.findings import Finding
 
 TYPE = "Data-dependent branching"
 

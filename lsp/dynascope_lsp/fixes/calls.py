@@ -6,11 +6,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dynascope_lsp.edits import imports_from, inserted_after_imports, inserted_before, replaced
-from dynascope_lsp.findings import Finding
+from dynascope_lsp.documents.edits import imports_from, inserted_after_imports, inserted_before, replaced
+from dynascope_lsp.documents.syntax import dotted
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.fixes.fix import Fix
-from dynascope_lsp.syntax import dotted
-from dynascope_lsp.text import Text
+from dynascope_lsp.recorded.findings import Finding
 
 COMPTIME_IMPORT = "from torch._dynamo.comptime import comptime"
 COMPTIME_BREAKPOINT = "comptime.breakpoint()"

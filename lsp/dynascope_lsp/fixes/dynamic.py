@@ -9,11 +9,11 @@ from collections.abc import Iterator
 
 from lsprotocol import types
 
-from dynascope_lsp.edits import inserted_before
-from dynascope_lsp.findings import Finding
+from dynascope_lsp.documents.edits import inserted_before
+from dynascope_lsp.documents.syntax import Function, Index, dotted
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.fixes.fix import Fix
-from dynascope_lsp.syntax import Function, Index, dotted
-from dynascope_lsp.text import Text
+from dynascope_lsp.recorded.findings import Finding
 
 _SIZE = re.compile(r"tensor '(?P<name>[^']+)' size mismatch at index (?P<dimension>\d+)")
 

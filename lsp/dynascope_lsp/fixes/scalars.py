@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dynascope_lsp.edits import inserted_before, replaced
-from dynascope_lsp.findings import Finding
+from dynascope_lsp.documents.edits import inserted_before, replaced
+from dynascope_lsp.documents.syntax import Function, Index
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.fixes.fix import Fix
-from dynascope_lsp.syntax import Function, Index
-from dynascope_lsp.text import Text
+from dynascope_lsp.recorded.findings import Finding
 
 REGISTRY_ID = "GB0124"
 _CONVERSIONS = ("float", "int", "bool")

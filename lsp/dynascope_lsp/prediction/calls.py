@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from abc import ABC, abstractmethod
 
+from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.program import Program
 from dynascope_lsp.prediction.rules import Rule
@@ -36,7 +37,6 @@ from dynascope_lsp.prediction.values import (
     is_tensor,
     may_be_tensor,
 )
-from dynascope_lsp.syntax import dotted
 
 
 class Calls(ABC):

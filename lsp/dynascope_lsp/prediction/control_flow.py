@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from dynascope_lsp.syntax import FunctionNode
+from dynascope_lsp.documents.syntax import FunctionNode
 
 
 def leaves(body: Iterable[ast.stmt]) -> bool:

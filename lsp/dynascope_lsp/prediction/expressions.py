@@ -6,6 +6,7 @@ import ast
 from abc import abstractmethod
 from collections.abc import Callable
 
+from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.calls import Calls
 from dynascope_lsp.prediction.modules import ClassInfo, Module
@@ -31,7 +32,6 @@ from dynascope_lsp.prediction.values import (
     merged,
     truth,
 )
-from dynascope_lsp.syntax import dotted
 
 
 class Expressions(Calls):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.control_flow import breaks_out, leaves, raises
 from dynascope_lsp.prediction.expressions import Expressions
@@ -30,7 +31,6 @@ from dynascope_lsp.prediction.values import (
     is_tensor,
     merged,
 )
-from dynascope_lsp.syntax import dotted
 
 _NOT_TENSORS = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "None"))
 _ITEMS = 4

@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 
-from dynascope_lsp.syntax import FunctionNode, dotted
-from dynascope_lsp.text import Text
+from dynascope_lsp.documents.syntax import FunctionNode, dotted
+from dynascope_lsp.documents.text import Text
 
 Find = Callable[[str, "Module", int], "Module | None"]
 """Finds the module of a dotted name, as imported by a module, with its level of dots."""

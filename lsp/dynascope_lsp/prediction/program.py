@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.prediction.modules import ClassInfo, Module
 from dynascope_lsp.prediction.rules import Rule
 from dynascope_lsp.prediction.torch_names import CLASS_DECORATORS, DISABLING, TRANSPARENT, usual_name
@@ -21,7 +22,6 @@ from dynascope_lsp.prediction.values import (
     Named,
     Value,
 )
-from dynascope_lsp.syntax import dotted
 
 _DECORATORS = 4
 """Deep, at most."""

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
-from dynascope_lsp.findings import Finding
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.interpreter import Interpreter, Report
 from dynascope_lsp.prediction.modules import Module, module_candidates
 from dynascope_lsp.prediction.sites import compiled, mentions_compile
-from dynascope_lsp.text import Text
+from dynascope_lsp.recorded.findings import Finding
 
 log = logging.getLogger(__name__)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from dynascope_lsp.documents.syntax import FunctionNode
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.interpreter import Interpreter
 from dynascope_lsp.prediction.modules import ClassInfo, Module
 from dynascope_lsp.prediction.values import Class, Function, Instance, Value
-from dynascope_lsp.syntax import FunctionNode
 
 COMPILE = "torch.compile"
 

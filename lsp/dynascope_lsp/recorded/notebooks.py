@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-from dynascope_lsp.stores import Stores
-from dynascope_lsp.text import Text
+from dynascope_lsp.documents.text import Text
+from dynascope_lsp.recorded.stores import Stores
 
 SEED = 0xC70F6907
 

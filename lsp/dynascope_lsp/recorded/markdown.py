@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dynascope.facts import model
 
-from dynascope_lsp.compiles import CompiledFunction, seconds
-from dynascope_lsp.file_facts import FileFacts
-from dynascope_lsp.findings import Finding, registry_page
-from dynascope_lsp.shapes import Seen, symbols_in
+from dynascope_lsp.recorded.compiles import CompiledFunction, seconds
+from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.findings import Finding, registry_page
+from dynascope_lsp.recorded.shapes import Seen, symbols_in
 
 ROWS = 12
 """Of a table; more do not fit into a hover."""

@@ -7,9 +7,9 @@ from functools import cached_property
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
 
-from dynascope_lsp.alignment import Alignment
-from dynascope_lsp.file_facts import FileFacts
-from dynascope_lsp.text import Text
+from dynascope_lsp.documents.alignment import Alignment
+from dynascope_lsp.documents.text import Text
+from dynascope_lsp.recorded.file_facts import FileFacts
 
 
 class Placement:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Protocol
 
-from dynascope_lsp.file_facts import FileFacts
-from dynascope_lsp.findings import Finding
-from dynascope_lsp.observed import Observations
-from dynascope_lsp.placement import Placement
+from dynascope_lsp.documents.text import Text
+from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.observed import Observations
+from dynascope_lsp.recorded.placement import Placement
 from dynascope_lsp.settings import Settings
-from dynascope_lsp.text import Text
 
 
 class Surroundings(Protocol):

@@ -12,10 +12,10 @@ from dynascope.facts.break_message import without_numbers
 from dynascope.facts.distinct import Distinct
 from msgspec import Struct
 
-from dynascope_lsp.file_facts import FileFacts
-from dynascope_lsp.findings import Finding, Related
-from dynascope_lsp.placement import Placement
-from dynascope_lsp.text import Text
+from dynascope_lsp.documents.text import Text
+from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.findings import Finding, Related
+from dynascope_lsp.recorded.placement import Placement
 
 Locate = Callable[[str, int], int | None]
 """Where a line of a file is now, by path and line of then; None when it is gone."""

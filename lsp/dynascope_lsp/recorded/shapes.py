@@ -7,8 +7,8 @@ import re
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct
 
-from dynascope_lsp.file_facts import FileFacts
-from dynascope_lsp.snapshot import Snapshot
+from dynascope_lsp.recorded.file_facts import FileFacts
+from dynascope_lsp.recorded.snapshot import Snapshot
 
 _SYMBOL = re.compile(r"\b[a-zA-Z_]\w*\b")
 REACH = 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynascope.facts import model
 from msgspec import Struct
 
-from dynascope_lsp.snapshot import Snapshot
+from dynascope_lsp.recorded.snapshot import Snapshot
 
 
 class CompiledFunction(Struct, frozen=True):

@@ -15,7 +15,7 @@ from functools import cached_property
 from dynascope.facts.model import hash_lines
 from lsprotocol import types
 
-from dynascope_lsp.syntax import Index
+from dynascope_lsp.documents.syntax import Index
 
 LAST_COLUMN = 2**31 - 1
 """A column behind the end of any line; the protocol lets it mean the end."""

@@ -6,8 +6,8 @@ import ast
 
 from lsprotocol import types
 
-from dynascope_lsp.syntax import first_line
-from dynascope_lsp.text import Text
+from dynascope_lsp.documents.syntax import first_line
+from dynascope_lsp.documents.text import Text
 
 
 def replaced(text: Text, node: ast.expr | ast.stmt, new: str) -> types.TextEdit:

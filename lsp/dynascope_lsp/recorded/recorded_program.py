@@ -6,7 +6,7 @@ import os
 
 from dynascope.facts import command_line
 
-from dynascope_lsp.snapshot import Snapshot
+from dynascope_lsp.recorded.snapshot import Snapshot
 
 
 def recorded_program(snapshot: Snapshot) -> dict[str, object]:
