@@ -185,7 +185,7 @@ def test_an_address_where_nothing_is_is_refused_with_the_reason() -> None:
     session.run()
     assert [answer.verified for answer in answers] == [False] * 4 + [True]
     assert all(answer.reason == "failed" and answer.message for answer in answers[:4])
-    assert (answers[4].message or "").startswith("Moved behind") and answers[4].line == LABELS["calls"]
+    assert (answers[4].message or "").startswith("Moved past") and answers[4].line == LABELS["calls"]
 
 
 def test_steps_by_instruction_in_into_and_out() -> None:

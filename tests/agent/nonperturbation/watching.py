@@ -16,7 +16,13 @@ from dynascope.wire.dap import (
 )
 from dynascope.wire.from_agent import Stopping
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
-from dynascope.wire.to_agent import FindDataBreakpoint, Scopes, SetDataBreakpoints, SetFunctionBreakpoints, Variables
+from dynascope.wire.to_agent import (
+    FindDataBreakpointAtStop,
+    Scopes,
+    SetDataBreakpoints,
+    SetFunctionBreakpoints,
+    Variables,
+)
 
 from tests.agent.nonperturbation.onlookers import Everywhere, read_everything
 
@@ -53,7 +59,7 @@ class Watching(Everywhere):
             reference = scope.variables_reference
             rows = self.ask(Variables(id=2, thread_ident=here, variables_reference=reference, count=20), VariablesBody)
             for row in rows.variables:
-                wanted = FindDataBreakpoint(id=3, thread_ident=here, variables_reference=reference, name=row.name)
+                wanted = FindDataBreakpointAtStop(id=3, thread_ident=here, variables_reference=reference, name=row.name)
                 info = self.ask(wanted, DataBreakpointInfo)
                 if info is None or info.data_id is None:
                     continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,8 +10,9 @@ import msgspec
 from dynascope.agent.breakpoints import hit_counts, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.kind import BreakpointKind
+from dynascope.agent.breakpoints.kinds.instruction_address import AddressedBreakpoint
 from dynascope.agent.breakpoints.never_hit import why_not_stopped
-from dynascope.agent.documents.disassembly import BadAddress, Listing, Listings, text_of
+from dynascope.agent.documents.disassembly import BadAddress, Listings, text_of
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import InstructionBreakpoint, Source
 from dynascope.wire.messages import Message
@@ -25,22 +25,13 @@ _UNKNOWN = "Dynamo has not traced code at this address yet."
 _STOPS = "It stops when Dynamo traces this instruction, in each compile of its function."
 
 
-@dataclass
-class Addressed:
-    """A breakpoint on an instruction: of a listing, or of code still to be seen, whose number stands for it."""
-
-    breakpoint: Breakpoint
-    code: Listing | int
-    index: int
-
-
 class InstructionBreakpoints(BreakpointKind):
     """Set on the channel's thread."""
 
     def __init__(self, listings: Listings, send: Callable[[Message], None]) -> None:
         self._listings = listings
         self._send = send
-        self._rows: list[tuple[Addressed, BreakpointState]] = []
+        self._rows: list[tuple[AddressedBreakpoint, BreakpointState]] = []
         self._stops: InstructionStops | None = None
 
     def attach(self, hook: Hook) -> None:
@@ -72,7 +63,9 @@ class InstructionBreakpoints(BreakpointKind):
         if self._stops is not None:
             self._stops.use([addressed for addressed, _ in self._rows])
 
-    def _find(self, asked: InstructionBreakpoint, breakpoint: Breakpoint) -> tuple[Addressed, BreakpointState]:
+    def _find(
+        self, asked: InstructionBreakpoint, breakpoint: Breakpoint
+    ) -> tuple[AddressedBreakpoint, BreakpointState]:
         """Return where the breakpoint is, and its state. Raises BadAddress."""
         state = BreakpointState(id=asked.id, verified=True, message=_STOPS)
         try:
@@ -82,13 +75,13 @@ class InstructionBreakpoints(BreakpointKind):
             if awaited is None or not error.is_unknown:
                 raise
             state.verified, state.message, state.reason = False, _UNKNOWN, "pending"
-            return Addressed(breakpoint, *awaited), state
+            return AddressedBreakpoint(breakpoint, *awaited), state
         if index < (first := listing.first_traced()):
             index = first
             state.message = f"Moved past the function prologue. {_STOPS}"
         state.instruction_reference = text_of(listing.address(index))
         state.line, state.source = listing.rows[index].line, Source(path=listing.code.co_filename)
-        return Addressed(breakpoint, listing, index), state
+        return AddressedBreakpoint(breakpoint, listing, index), state
 
     def never_hit(self) -> Iterable[BreakpointState]:
         for addressed, state in self._rows:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
-from dynascope.agent.breakpoints.kinds.instruction_breakpoints import Addressed
+from dynascope.agent.breakpoints.kinds.instruction_address import AddressedBreakpoint
 from dynascope.agent.documents.disassembly import Listing, Listings, number_of
 from dynascope.agent.internals.frames import instructions, resume, translators
 from dynascope.agent.stops.stop import Stop
@@ -28,7 +28,7 @@ class InstructionStops:
         self._hits = Hits(send)
         self._table = _Table(listings, ())
 
-    def use(self, addressed: Sequence[Addressed]) -> None:
+    def use(self, addressed: Sequence[AddressedBreakpoint]) -> None:
         """These are the breakpoints now."""
         self._table = _Table(self._listings, addressed)
         self._hook.set_check(self, bool(addressed))
@@ -47,7 +47,7 @@ class InstructionStops:
 class _Table:
     """All of them at one moment; a new table replaces it."""
 
-    def __init__(self, listings: Listings, addressed: Sequence[Addressed]) -> None:
+    def __init__(self, listings: Listings, addressed: Sequence[AddressedBreakpoint]) -> None:
         self._listings = listings
         self._awaited: dict[int, list[tuple[int, Breakpoint]]] = {}
         self._at: dict[int, tuple[Listing, dict[int, list[Breakpoint]]]] = {}
