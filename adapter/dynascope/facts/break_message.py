@@ -14,6 +14,7 @@ from msgspec import Struct, field
 from dynascope.facts.model import BreakEffect, GraphBreak, StackFrame
 
 _ANOTHER = "*** While handling this graph break, another graph break occurred: ***"
+_EARLIER = "may have been caused by an earlier graph break"
 _REGISTRY_ID = re.compile(r"/(gb\d+)(?:\.html)?", re.IGNORECASE)
 _PART = re.compile(r"^  (?=Explanation: |Hint: |Developer debug context: |Higher Order Operator: )", re.MULTILINE)
 _LINK = "\n\n For more details about this graph break, please visit: "
@@ -37,20 +38,30 @@ class BreakMessage(Struct, kw_only=True):
     page: str | None = None
 
 
-def parse(message: str) -> BreakMessage:
-    """Of nested breaks, the last: the one that Dynamo could not handle."""
-    return _parse_one(message.rpartition(_ANOTHER)[2])
-
-
 def parse_all(message: str) -> list[BreakMessage]:
-    """Every one of nested breaks, at least one, the first first: Dynamo met each while it handled the one before."""
-    return [_parse_one(part) for part in message.split(_ANOTHER)]
+    """Every one of nested breaks, at least one, the cause of the others first.
+
+    Dynamo meets each while it handles the one before. That the later ones may have been caused by an earlier one is no
+    hint any more where that one is named.
+    """
+    cause, *others = (_parse_one(part) for part in message.split(_ANOTHER))
+    for each in others:
+        each.hints = [hint for hint in each.hints if _EARLIER not in hint]
+    return [cause, *others]
 
 
-def prose(parts: BreakMessage) -> str:
-    """For a reader: the type, the explanation, a line for each hint, the registry's page."""
-    hints = (f"Hint: {hint}" for hint in parts.hints)
-    return "\n".join(line for line in (parts.type, parts.explanation, *hints, parts.page) if line)
+def consequences(message: str) -> list[BreakMessage]:
+    """The breaks that the first of nested ones led to, in order; none where there was only one."""
+    return parse_all(message)[1:]
+
+
+def prose(breaks: Sequence[BreakMessage]) -> str:
+    """For a reader, of nested breaks: type, explanation, a line for each hint, the registry's page; the cause first."""
+    texts = []
+    for each in breaks:
+        hints = (f"Hint: {hint}" for hint in each.hints)
+        texts.append("\n".join(line for line in (each.type, each.explanation, *hints, each.page) if line))
+    return "\n\nIt led to another graph break: ".join(texts)
 
 
 def _parse_one(message: str) -> BreakMessage:
@@ -122,7 +133,7 @@ def place(stack: Sequence[StackFrame]) -> StackFrame | None:
 
 def graph_break(message: str, effect: BreakEffect, frames: Sequence[StackFrame], otherwise: StackFrame) -> GraphBreak:
     """The fact of a break with this message and stack, outermost first; `otherwise` is where, if no frame tells."""
-    parts = parse(message)
+    parts = parse_all(message)[0]
     stack = tidy_stack(frames)
     at = place(stack) or otherwise
     return GraphBreak(

@@ -164,11 +164,14 @@ class GraphBreak(Fact, kw_only=True, gc=False):
 
     function: str
     registry_id: str | None
-    """`GB0059`, of PyTorch's graph-break registry; None when its type is not in it."""
+    """`GB0059`, of PyTorch's graph-break registry; None when its type is not in it.
+
+    This and the texts below are those of the cause, where Dynamo met other breaks while it handled it.
+    """
     type: str
     """The registry's name of it: "Data-dependent branching"."""
     reason: str
-    """Dynamo's message, in full: the key in `torch._dynamo.utils.counters["graph_break"]`, if it counts there."""
+    """Dynamo's message, in full, with nested breaks: the key in `torch._dynamo.utils.counters["graph_break"]`."""
     context: str = ""
     explanation: str = ""
     hints: list[str] = field(default_factory=list)

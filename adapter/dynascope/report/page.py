@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from html import escape
 
-from dynascope.facts import model
+from dynascope.facts import break_message, model
 from dynascope.report.sources import CodeFrame, Sources, counted, named, shown_path
 from dynascope.report.summary import Summary
 from dynascope.report.terminal import SITE
@@ -54,14 +54,26 @@ def _breaks(summary: Summary, sources: Sources) -> str:
         title = escape(fact.type)
         if fact.registry_id:
             title = f'<a href="{SITE.format(fact.registry_id.lower())}">{fact.registry_id}</a> {title}'
-        hints = "".join(f"<li>{escape(hint)}</li>" for hint in fact.hints)
+        hints = _hints(fact.hints)
         parts.append(
             f"<article><b>{title}</b> <span class=dim>{escape(_compile_names(each.compiles))}</span><br>"
             f"{_where(fact.path, fact.line)} in <code>{escape(fact.function)}</code>"
             f"{_code(sources.around(fact.path, fact.line, fact.source, 3))}{escape(fact.explanation)}"
-            f"<ul>{hints}</ul>{_stack(fact.stack)}</article>"
+            f"<ul>{hints}</ul>{_consequences(fact)}{_stack(fact.stack)}</article>"
         )
     return "\n".join(parts)
+
+
+def _hints(hints: list[str]) -> str:
+    return "".join(f"<li>{escape(hint)}</li>" for hint in hints)
+
+
+def _consequences(fact: model.GraphBreak) -> str:
+    return "".join(
+        f"<p>Led to {escape(each.registry_id or '')} <b>{escape(each.type)}</b>: {escape(each.explanation)}"
+        f"<ul>{_hints(each.hints)}</ul>"
+        for each in break_message.consequences(fact.reason)
+    )
 
 
 def _recompiles(summary: Summary) -> str:

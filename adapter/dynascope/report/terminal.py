@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
 
-from dynascope.facts import model
+from dynascope.facts import break_message, model
 from dynascope.report.sources import CodeFrame, Sources, counted, named, shown_path
 from dynascope.report.summary import Break, Recompiled, SlowLine, Summary
 
@@ -75,6 +75,11 @@ def _print_break(each: Break, sources: Sources, console: Console) -> None:
         console.print(textwrap.indent(escape(fact.explanation), "  "))
     for hint in fact.hints:
         console.print(f"  [green]hint[/] {escape(hint)}")
+    for other in break_message.consequences(fact.reason):
+        console.print(f"  [yellow]led to[/] {escape(' '.join(filter(None, [other.registry_id, other.type])))}")
+        console.print(textwrap.indent(escape(other.explanation), "    "))
+        for hint in other.hints:
+            console.print(f"    [green]hint[/] {escape(hint)}")
     for caller in _callers(fact):
         console.print(f"  [dim]called from {_where(caller.path, caller.line)} in {escape(caller.function)}[/]")
     if fact.registry_id:

@@ -8,7 +8,7 @@ from os.path import basename
 from typing import Generic, TypeVar
 
 from dynascope.facts import model
-from dynascope.facts.break_message import without_numbers
+from dynascope.facts.break_message import consequences, without_numbers
 from dynascope.facts.distinct import Distinct
 from msgspec import Struct
 
@@ -96,7 +96,9 @@ class Observations:
             kind="graphBreak",
             line=line,
             title=title,
-            explanation="\n".join(filter(None, [first.explanation or first.reason, _EFFECTS.get(first.effect)])),
+            explanation="\n".join(
+                filter(None, [first.explanation or first.reason, *_led_to(first), _EFFECTS.get(first.effect)])
+            ),
             hints=first.hints,
             registry_id=first.registry_id,
             type=first.type,
@@ -240,6 +242,13 @@ class Observations:
 def _is_torch(path: str) -> bool:
     """Frames of torch's own between the user's: `_call_impl` of nn.Module and the like say nothing."""
     return "/site-packages/torch/" in path or "/dist-packages/torch/" in path
+
+
+def _led_to(graph_break: model.GraphBreak) -> Iterable[str]:
+    """A text for each break that Dynamo met while it handled this one."""
+    for each in consequences(graph_break.reason):
+        name = f"{each.type} ({each.registry_id})" if each.registry_id else each.type
+        yield "\n".join([f"It led to another break, {name}: {each.explanation}", *(f"Hint: {h}" for h in each.hints)])
 
 
 def _shape_of(guard: str) -> str:

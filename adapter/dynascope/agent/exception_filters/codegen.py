@@ -48,7 +48,7 @@ class Codegen(FilterSource):
 def _event(ending: Ending, stack: list[Translator]) -> CompilerEvent:
     messages = break_message.parse_all(ending.reason) if ending.is_break else []
     title = _title(ending, messages)
-    lines = [title, *map(break_message.prose, messages), *_told(ending)]
+    lines = [title, *filter(None, [break_message.prose(messages)]), *_told(ending)]
     return CompilerEvent(
         info=event_info("codegen", "\n".join(lines), stack),
         title=title,
@@ -62,7 +62,7 @@ def _title(ending: Ending, messages: list[break_message.BreakMessage]) -> str:
     if ending.reason.startswith(_JUMPS):
         why = "at a jump that depends on data"
     elif messages and ending.reason != _UNCOMPILED:
-        why = f"at a graph break ({messages[-1].registry_id or messages[-1].type})"
+        why = f"at a graph break ({messages[0].registry_id or messages[0].type})"
     outputs, values = len(ending.outputs()), sum(1 for frame in ending.frames for _ in frame.values())
     what = _count(outputs, "output") if ending.graph_name is not None else "no graph to call"
     return f"The graph ends {why}: {what}, {_count(values, 'value')} to restore{_then(ending)}"

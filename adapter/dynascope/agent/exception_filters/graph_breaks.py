@@ -114,9 +114,8 @@ class GraphBreaks(FilterSource):
 
 def _event(error: BaseException, cause: BaseException, stack: list[Translator], effect: str) -> CompilerEvent:
     messages = break_message.parse_all(unsupported.message_of(error))
-    first = messages[0 if cause is not error else -1]
+    first = messages[-1 if effect == "first chance" else 0]
     ids = [each.registry_id for each in messages if each.registry_id is not None]
-    parts = [break_message.prose(each) for each in messages]
     told = details_of(error, unsupported.message_of(error), stack_text(stack))
     if error is not cause:
         told.inner_exception = [details_of(cause, unsupported.message_of(cause))]
@@ -124,7 +123,7 @@ def _event(error: BaseException, cause: BaseException, stack: list[Translator], 
         info=ExceptionInfo(
             exception_id=first.registry_id or "graph break",
             break_mode="always" if effect == "first chance" else "unhandled",
-            description="\n\n".join([*parts, _WHAT_HAPPENS[effect]]),
+            description=f"{break_message.prose(messages)}\n\n{_WHAT_HAPPENS[effect]}",
             details=told,
         ),
         title=f"{first.registry_id}: {first.type}" if first.registry_id else first.type,

@@ -52,7 +52,7 @@ class SkippedFrames(FilterSource, TraceObserver):
         code = original_code(frame.f_code if frame is not None else translators.code_of(stack[0]))
         messages = break_message.parse_all(reason)
         title = f"Dynamo skips {code.co_name}: it runs uncompiled."
-        why = "\n\n".join(map(break_message.prose, messages)) if reason else _NO_REASON
+        why = break_message.prose(messages) if reason else _NO_REASON
         info = event_info("skipped frame", f"{title}\n{why}", stack, message=reason or _NO_REASON)
         ids = frozenset(each.registry_id for each in messages if each.registry_id is not None)
         self.tell(
