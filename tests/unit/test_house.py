@@ -18,7 +18,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = [*sorted((ROOT / "adapter").rglob("*.py")), *sorted((ROOT / "lsp").rglob("*.py"))]
 INTERNALS = ROOT / "adapter/dynascope/agent/internals"
-PYDEVD = ROOT / "adapter/dynascope/agent/suspension/pydevd.py"
+PYDEVD = {
+    ROOT / "adapter/dynascope/agent/suspension/pydevd.py",
+    ROOT / "adapter/dynascope/agent/program/hidden_threads.py",
+}
 
 # What each wing, and each module beside them, may import of ours, itself apart.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -36,6 +39,43 @@ MAY_IMPORT: dict[str, set[str]] = {
     "autoload": {"dynascope.agent"},
     "cli": {"dynascope.dap.server", "dynascope_lsp.server"},
     "__main__": {"dynascope.cli"},
+}
+# The rooms of the two large wings, from the top floor down: which rooms each may import. Never one of its own floor.
+ROOMS: dict[str, list[dict[str, str]]] = {
+    "agent": [
+        {
+            "startup": "session recorder suspension program",
+            "api": "session inspection internals program",
+        },
+        {
+            "session": "backward exception_filters breakpoints tracing stops inspection suspension recorder documents"
+            " internals program",
+        },
+        {
+            "backward": "breakpoints tracing stops inspection suspension internals program",
+            "exception_filters": "breakpoints tracing stops inspection internals program",
+        },
+        {"breakpoints": "tracing stops inspection suspension documents internals program"},
+        {"tracing": "stops inspection suspension internals program"},
+        {"stops": "suspension documents program"},
+        {
+            "inspection": "internals program",
+            "suspension": "internals program",
+            "recorder": "internals program",
+            "documents": "internals program",
+        },
+        {"internals": "", "program": ""},
+    ],
+    "dap": [
+        {"server": "serving session program client protocol log"},
+        {"serving": "requests session protocol log"},
+        {"requests": "session breakpoints program agent_channel protocol"},
+        {"session": "breakpoints program client protocol"},
+        {"breakpoints": "program client protocol log"},
+        {"program": "agent_channel client protocol log"},
+        {"agent_channel": "protocol", "client": "protocol"},
+        {"protocol": "", "log": ""},
+    ],
 }
 # Sent to the program and run there, so that its import of the agent happens in the program's interpreter.
 RUNS_IN_THE_PROGRAM = {"dynascope.dap.program.injected_source"}
@@ -116,6 +156,42 @@ def test_wings_import_only_what_they_stand_on():
     assert not wrong, "\n".join(wrong)
 
 
+def room(name: str, of: str) -> str:
+    """The room of wing `of` that a module is in: `dynascope.agent.stops.stop` → `stops`."""
+    return name.removeprefix(f"dynascope.{of}").lstrip(".").partition(".")[0]
+
+
+@pytest.mark.parametrize("of", ROOMS)
+def test_rooms_import_only_rooms_on_lower_floors(of: str):
+    floors = ROOMS[of]
+    floor = {name: number for number, rooms in enumerate(reversed(floors)) for name in rooms}
+    allowed = {name: set(row.split()) for rooms in floors for name, row in rooms.items()}
+    wrong = [
+        f"{name} may not import {other}: it is on no lower floor"
+        for name, others in allowed.items()
+        for other in others
+        if floor[other] >= floor[name]
+    ]
+    used: dict[str, set[str]] = {name: set() for name in allowed}
+    for path in SOURCES:
+        here = room(module_name(path), of) if wing(path) == of else ""
+        if not here:
+            continue
+        assert here in allowed, f"say in ROOMS which floor of {of} {here} is on"
+        for line, name in imports(path):
+            other = room(name, of) if below(name, (f"dynascope.{of}",)) else ""
+            if other in allowed and other != here:
+                used[here].add(other)
+                if other not in allowed[here]:
+                    wrong.append(where(path, line, f"{here} imports {other}"))
+    wrong += [
+        f"{name} may import {', '.join(unused)}, and does not"
+        for name in used
+        if (unused := allowed[name] - used[name])
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_imports_form_no_circle():
     """Those for type checkers and inside functions count too."""
     modules = {module_name(path): path for path in SOURCES}
@@ -150,11 +226,11 @@ def test_only_internals_name_what_is_private_to_dynamo():
     assert not wrong, "\n".join(wrong)
 
 
-def test_only_one_file_names_pydevd():
+def test_only_the_suspension_and_hidden_threads_name_pydevd():
     wrong = [
         where(path, line, name)
         for path in SOURCES
-        if path != PYDEVD
+        if path not in PYDEVD
         for line, name in [*identifiers(path), *imports(path)]
         if PYDEVD_NAME.fullmatch(name.partition(".")[0])
     ]

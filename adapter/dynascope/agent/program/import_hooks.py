@@ -11,7 +11,7 @@ import threading
 import types
 from collections.abc import Callable, Sequence
 
-from dynascope.agent.suspension.pydevd import hide_thread
+from dynascope.agent.program.hidden_threads import hide_thread
 
 
 def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:

@@ -18,6 +18,7 @@ from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import ActivationHooks
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
+from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
 from dynascope.agent.recorder.compile_recording import CompileRecording
@@ -69,7 +70,7 @@ class Recorder:
         self._forget_autograd = when_imported(COMPILED_AUTOGRAD, self._hook_autograd)
 
     def _hook_autograd(self) -> None:
-        self._hooks.append(CaptureEvents(self._captured))
+        self._hooks.append(CaptureEvents(self._captured, lambda: this_threads_clock().now()))
 
     def remove(self) -> None:
         self._forget_autograd()

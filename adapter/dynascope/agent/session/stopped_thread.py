@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from dynascope.agent.inspection.cancellation import Cancelled
+from dynascope.agent.program.cancellation import Cancelled
 from dynascope.agent.session.session import Session
 from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.wire.channel import encode_body

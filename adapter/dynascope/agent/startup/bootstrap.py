@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.agent.program.hidden_threads import hide_thread
 from dynascope.agent.session import current
 from dynascope.agent.session.agent import Agent
 from dynascope.agent.session.session import Session
@@ -60,7 +61,7 @@ class _Connection:
         self._on_lost = on_lost
         self._ended = self._fork_told = False
         suspension, self._reason = _choose_suspension(runtime)
-        self._channel = channel.Channel(connection, self._receive, self._closed, suspension.hide_thread)
+        self._channel = channel.Channel(connection, self._receive, self._closed, hide_thread)
         self.agent = Agent(self._channel.send, suspension)
 
     def begin(self) -> None:

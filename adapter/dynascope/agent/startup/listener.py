@@ -16,9 +16,9 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+from dynascope.agent.program.hidden_threads import hide_thread
 from dynascope.agent.startup import bootstrap
 from dynascope.agent.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
-from dynascope.agent.suspension.pydevd import hide_thread
 from dynascope.wire import channel, token_server
 from dynascope.wire.token_file import token_file
 from dynascope.wire.token_server import Refused, TokenServer

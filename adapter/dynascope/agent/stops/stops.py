@@ -10,7 +10,7 @@ from typing import Any
 
 from dynascope.agent.documents.disassembly import Listings
 from dynascope.agent.documents.documents import document_source
-from dynascope.agent.inspection.cancellation import Cancellation
+from dynascope.agent.program.cancellation import Cancellation
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.frames import program_frames
 from dynascope.agent.stops.stop import Stop

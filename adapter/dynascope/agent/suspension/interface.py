@@ -164,8 +164,5 @@ class Suspension:
     def leave_child(self) -> None:
         """In a forked child: nothing may stop in it that nobody is there to resume."""
 
-    def hide_thread(self, thread: threading.Thread) -> None:
-        """Keep a thread of ours, not started yet, out of every debugger's sight."""
-
     def close(self) -> None:
         """Undo what was wrapped."""

@@ -40,11 +40,6 @@ def is_loaded() -> bool:
     return constants is not None and constants.get_global_debugger() is not None
 
 
-def hide_thread(thread: threading.Thread) -> None:
-    """Mark a thread, not started yet, as one that pydevd never traces, stops or shows; harmless without it."""
-    thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]
-
-
 class PydevdSuspension(Suspension):
     kind = "pydevd"
     needs_acknowledgement = True
@@ -341,6 +336,3 @@ class PydevdSuspension(Suspension):
             threading.settrace(None)  # type: ignore[arg-type]
         pydev_monkey.undo_patch_thread_modules()  # threads that the child starts would be traced
         self._constants.set_global_debugger(None)
-
-    def hide_thread(self, thread: threading.Thread) -> None:
-        hide_thread(thread)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple, TextIO
 
 import torch
 
-from dynascope.agent.inspection.cancellation import Cancelled
 from dynascope.agent.inspection.evaluation.comptime_context import context_of
 from dynascope.agent.inspection.evaluation.hover import check_hover, root_name
 from dynascope.agent.inspection.evaluation.shadow import Shadow
@@ -34,6 +33,7 @@ from dynascope.agent.internals.isolation.isolation import (
     isolated,
     static_fake_mode,
 )
+from dynascope.agent.program.cancellation import Cancelled
 
 NOT_SET = (
     "cannot be set at a compile-time stop: Dynamo may trace this function again from its start, and the compiled code "

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
-from dynascope.agent.program.clock import this_threads_clock
 
 Captured = Callable[[str, int, float], None]
 """Called with the capture's id as Dynamo writes it (`!0`), the operations of its graph, and its seconds."""
@@ -16,20 +15,20 @@ Captured = Callable[[str, int, float], None]
 class CaptureEvents:
     """Wraps `compiled_autograd.AutogradCompilerInstance.begin_capture` and `.end_capture` (2.1), once loaded."""
 
-    def __init__(self, captured: Captured) -> None:
+    def __init__(self, captured: Captured, now: Callable[[], float]) -> None:
         module: Any = sys.modules[COMPILED_AUTOGRAD]
         instance_class = module.AutogradCompilerInstance
         begin, end = instance_class.begin_capture, instance_class.end_capture
         began: dict[int, float] = {}
 
         def begin_capture(self: Any, *args: Any, **kwargs: Any) -> Any:
-            began[id(self)] = this_threads_clock().now()
+            began[id(self)] = now()
             return begin(self, *args, **kwargs)
 
         def end_capture(self: Any, *args: Any, **kwargs: Any) -> Any:
             result = end(self, *args, **kwargs)
-            now = this_threads_clock().now()
-            _tell(captured, self, now - began.pop(id(self), now))
+            ended = now()
+            _tell(captured, self, ended - began.pop(id(self), ended))
             return result
 
         instance_class.begin_capture, instance_class.end_capture = begin_capture, end_capture

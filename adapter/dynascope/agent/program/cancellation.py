@@ -1,4 +1,4 @@
-"""Ending a look at a stop before it is done, on the stopped thread, wherever its Python is.
+"""End a request on the stopped thread before it is done, wherever its Python is.
 
 A page of rows, a document or an expression can take long. Checking for a cancel in each loop would miss the loops of
 the user's expression, so the interpreter is asked to raise there (`PyThreadState_SetAsyncExc`), and only there: a look
@@ -25,11 +25,11 @@ def _wake(number: int, frame: Any) -> None:
 
 
 class Cancelled(BaseException):
-    """Raised in the midst of a look. No error, so that nothing that shows errors swallows it."""
+    """Raised in a request that was cancelled. Not an Exception, so that nothing that shows errors swallows it."""
 
 
 class Cancellation:
-    """The looks that are under way or waiting, by request id."""
+    """The requests that stopped threads serve or will serve, by id."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -40,7 +40,7 @@ class Cancellation:
         self._struck: set[int] = set()
         """Those that run and are to end."""
         self._wakeable: set[int] = set()
-        """Idents of the threads that a signal takes out of a wait in C: the main one, while it serves a look."""
+        """Idents of the threads that a signal takes out of a wait in C: the main one, while it serves one."""
 
     def expect(self, request_id: int) -> None:
         """The request is about to be handed to a stopped thread."""
@@ -53,7 +53,7 @@ class Cancellation:
             self._waiting.discard(request_id)
 
     def cancel(self, request_id: int) -> None:
-        """End that look, or do not begin it; nothing when it is over. Any thread.
+        """End that request, or do not begin it; do nothing when it is over. Any thread.
 
         To be repeated: a signal that comes just before the thread begins to wait does not wake it.
         """
@@ -71,12 +71,12 @@ class Cancellation:
     def cancel_all(self) -> None:
         """The session is over. Any thread."""
         with self._lock:
-            looks = [*self._waiting, *self._running]
-        for request_id in looks:
+            requests = [*self._waiting, *self._running]
+        for request_id in requests:
             self.cancel(request_id)
 
-    def run(self, request_id: int, options: Callable[[], Result]) -> Result:
-        """Do the look on the current thread; raises Cancelled."""
+    def run(self, request_id: int, serve: Callable[[], Result]) -> Result:
+        """Serve the request on the current thread. Raises Cancelled."""
         ident = threading.get_ident()
         with self._woken_by_signal(ident):
             try:
@@ -86,7 +86,7 @@ class Cancellation:
                         self._cancelled.discard(request_id)
                         raise Cancelled
                     self._running[request_id] = ident
-                return options()
+                return serve()
             finally:
                 self._over(request_id)
 
