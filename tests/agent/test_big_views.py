@@ -32,7 +32,7 @@ class Big(torch.nn.Module):
 
 
 def test_thousands_of_rows_come_in_pages() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         scopes = {scope.name: scope for scope in stop.scopes()}
         graph = scopes["Graph"]
         assert (graph.indexed_variables or 0) > 1_000
@@ -50,7 +50,7 @@ def test_thousands_of_rows_come_in_pages() -> None:
         ]
         assert stop.evaluate("self.weight_2999", "watch").result == "f32[2, 3]"
 
-    stop_in(Big(), torch.ones(2), [1], look=look)
+    stop_in(Big(), torch.ones(2), [1], inspect_stop=inspect_stop)
 
 
 @pytest.mark.parametrize("collects", [True, False])
@@ -65,7 +65,7 @@ def test_no_garbage_is_collected_while_a_stop_is_read(collects: bool) -> None:
             looks.extend([phase] if frame.f_code is StopInspection.variables.__code__ else [])
             frame = frame.f_back  # type: ignore[assignment]
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         (gc.enable if collects else gc.disable)()
         gc.callbacks.append(collection)
         thresholds = gc.get_threshold()
@@ -79,19 +79,21 @@ def test_no_garbage_is_collected_while_a_stop_is_read(collects: bool) -> None:
             gc.enable()
         assert len(page) == 500
 
-    stop_in(Big(), torch.ones(2), [1], look=look)
+    stop_in(Big(), torch.ones(2), [1], inspect_stop=inspect_stop)
     assert looks == [] and seen == [collects]
 
 
 def test_a_sum_of_hundreds_of_symbols_is_described() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         begun = time.perf_counter()
         total = stop.scope("Locals")["total"]
         assert total.value.endswith("(Add of 300 parts)") or " = " in total.value or total.value.isdigit()
         assert time.perf_counter() - begun < 5  # a minute for thousands of symbols, when it was printed
         assert (next(s for s in stop.scopes() if s.name == "Shapes")).variables_reference
 
-    stop_in(Big(), torch.ones(2), [torch.ones(i + 2).shape[0] for i in range(300)], look=look, dynamic=True)
+    stop_in(
+        Big(), torch.ones(2), [torch.ones(i + 2).shape[0] for i in range(300)], inspect_stop=inspect_stop, dynamic=True
+    )
 
 
 def test_the_names_that_code_uses_are_found_without_disassembling_it() -> None:

@@ -248,14 +248,14 @@ def test_lines_behind_a_graph_break_are_not_compiled_before_they_are_traced():
     known = dict.fromkeys(lines, NOT_YET)
     said = []
 
-    def look(session: ScriptedSession) -> None:
+    def inspect_stop(session: ScriptedSession) -> None:
         known.update((state.line, state.message) for state in session.changes)
         said.append([known[line] == CACHED for line in lines])
 
-    session.at_stop = look
+    session.at_stop = inspect_stop
     with session.attached():
         compile_and_run(breaks_and_branches, 2, 3)
-        look(session)
+        inspect_stop(session)
     nothing, first, second, third = [False] * 5, [True] + [False] * 4, [True] * 3 + [False] * 2, [True] * 4 + [False]
     assert said[:4] == [nothing, first, first, second]
     assert said[4:] == [third] * 5  # the recompile takes nothing back; the other branch is never traced

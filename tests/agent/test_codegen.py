@@ -535,11 +535,11 @@ def test_what_cannot_be_made_again_is_what_dynamo_cannot_restore(name: str) -> N
     session.break_at(__file__, code.co_firstlineno + 3)
     ways: list[str] = []
 
-    def look(session: ScriptedSession) -> None:
+    def inspect_stop(session: ScriptedSession) -> None:
         if session.stops[-1].message.reason == "breakpoint" and not ways:
             ways.append(Rows(session, "Locals").types.get(("kept", "reconstruct"), "as it is"))
 
-    session.at_stop = look
+    session.at_stop = inspect_stop
     with torch.enable_grad(), session.attached():  # torch leaves the mode of a kept `no_grad()` behind
         torch.compile(keeps, backend="eager")(X)
     assert ways, "Dynamo does not trace this at all"

@@ -108,12 +108,12 @@ def everything(x: Any, items: Any, table: Any, settings: Any, count: Any) -> Any
     COMPTIME.print_guards()
     COMPTIME.assert_static(3)
     COMPTIME.sleep(0)
-    COMPTIME(look)
+    COMPTIME(inspect_stop)
     COMPTIME(lambda ctx: ctx.print_locals(stacklevel=0))
     return total
 
 
-def look(ctx: Any) -> None:
+def inspect_stop(ctx: Any) -> None:
     y, count, one = ctx.get_local("y"), ctx.get_local("count"), ctx.get_local("one")
     print(y, y.is_proxy(), y.as_proxy(), y.as_fake().shape, y.size(), y.size(0), y.python_type(), y.is_dynamic())
     print(count.is_dynamic(), count.is_proxy(), count.as_proxy(), count.python_type())
@@ -202,7 +202,7 @@ CALLS = {
 }
 
 
-def look_at_all(ctx: Any) -> None:
+def inspect_all(ctx: Any) -> None:
     translator = ctx._i_will_not_complain_if_bc_breaks_InstructionTranslator()
     for name in list(translator.symbolic_locals):
         with contextlib.suppress(NotImplementedError):
@@ -222,7 +222,7 @@ def rebuilt(name: str, call: str, pytorchs_own: bool = False) -> Program:
     path = Path(programs.__file__)
     tree = ast.parse(path.read_text())
     tree.body = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name]
-    world = {**vars(programs), "look_at_all": look_at_all, "dynascope": dynascope}
+    world = {**vars(programs), "look_at_all": inspect_all, "dynascope": dynascope}
     world["comptime"] = pytorchs.comptime if pytorchs_own else comptime
     exec(compile(_Insert(call).visit(tree), str(path), "exec"), world)
     return program._replace(function=world[name])
@@ -267,7 +267,7 @@ def test_the_compile_of_an_example_is_that_without_it(name: str, monkeypatch: py
             pytest.skip("its forward cannot be compiled again by itself")
         lines, first = inspect.getsourcelines(forward)
         tree = ast.increment_lineno(ast.parse(textwrap.dedent("".join(lines))), first - 1)
-        world = {**forward.__globals__, "comptime": comptime, "look_at_all": look_at_all}
+        world = {**forward.__globals__, "comptime": comptime, "look_at_all": inspect_all}
         exec(compile(_Insert(call).visit(tree), forward.__code__.co_filename, "exec"), world)
         with monkeypatch.context() as patch:
             patch.setattr(kind, "forward", world["forward"])
@@ -312,26 +312,26 @@ def from_the_package(x: Any) -> Any:
     return x + 1
 
 
-class Watcher:
-    def look(self, ctx: Any) -> None:
-        assert isinstance(self, Watcher)
+class Observer:
+    def inspect_stop(self, ctx: Any) -> None:
+        assert isinstance(self, Observer)
         ctx.print_locals()
 
     @classmethod
     def looks(cls, ctx: Any) -> None:
-        assert cls is Watcher
+        assert cls is Observer
         ctx.print_locals()
 
     def by_its_own(self, x: Any) -> Any:
-        comptime(self.look)
+        comptime(self.inspect_stop)
         return x + 1
 
 
-WATCHER = Watcher()
+WATCHER = Observer()
 
 
 def by_a_method(x: Any) -> Any:
-    comptime(WATCHER.look)
+    comptime(WATCHER.inspect_stop)
     return x + 1
 
 

@@ -57,11 +57,11 @@ class Model(torch.nn.Module):
         return result + 0 * bound(x)
 
 
-def stop_in_model(look: Any) -> Model:
+def stop_in_model(inspect_stop: Any) -> Model:
     model = Model()
     x = torch.ones(8, 16)
     torch._dynamo.mark_dynamic(x, 0)
-    stop_in(model, x, [1, 2, 3], {"k": torch.ones(2)}, look=look)
+    stop_in(model, x, [1, 2, 3], {"k": torch.ones(2)}, inspect_stop=inspect_stop)
     assert (model.calls, len(model.seen), model.training) == (1, 1, True)
     return model
 
@@ -71,7 +71,7 @@ def test_the_type_says_when_a_dynamic_size_went_in_as_a_number() -> None:
         y, z = x + 1, weight * 2
         return y @ z  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("y * 2").type == "torch.Tensor (sizes are hints)"
         assert stop.evaluate("y.shape[0] * 2").type == "int (sizes are hints)"
         assert stop.evaluate("count + 1").type == "int"
@@ -79,7 +79,7 @@ def test_the_type_says_when_a_dynamic_size_went_in_as_a_number() -> None:
 
     x = torch.ones(8, 16)
     torch._dynamo.mark_dynamic(x, 0)
-    stop_in(function, x, torch.ones(16, 4), 3, look=look)
+    stop_in(function, x, torch.ones(16, 4), 3, inspect_stop=inspect_stop)
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def check(stop: Stopped, expression: str, value: str) -> None:
 
 
 def test_a_name_is_the_row_of_locals() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         for name, row in stop.scope("Locals").items():
             result = stop.evaluate(name, "hover")
             assert (result.result, result.type) == (row.value, row.type)
@@ -130,11 +130,11 @@ def test_a_name_is_the_row_of_locals() -> None:
                 inside = [(child.name, child.value) for child in stop.below(row).values()]
                 assert inside == [(child.name, child.value) for child in stop.below(result).values()]
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def test_every_evaluate_name_evaluates_to_its_row() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         checked = 0
         for row in stop.scope("Locals").values():
             for child in stop.below(row).values() if row.variables_reference else ():
@@ -144,7 +144,7 @@ def test_every_evaluate_name_evaluates_to_its_row() -> None:
                     checked += 1
         assert checked > 10
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 @pytest.mark.parametrize(
@@ -170,12 +170,12 @@ def test_what_would_change_the_program_is_refused(expression: str, context: str)
     LOG.clear()
     items_before = [1, 2, 3]
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         with pytest.raises(Refused) as refused:
             stop.evaluate(expression, context)
         assert str(refused.value)
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
     assert LOG == []
     assert items_before == [1, 2, 3]
 
@@ -196,27 +196,27 @@ def test_what_would_change_the_program_is_refused(expression: str, context: str)
     ],
 )
 def test_errors_are_sentences(expression: str, sentence: str) -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         with pytest.raises(Refused) as refused:
             stop.evaluate(expression)
         assert str(refused.value).startswith(sentence)
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def test_hovering_runs_no_code_of_the_program() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("x.sum()", "hover").result == "f32[]"
         assert stop.evaluate("len(items)", "hover").result == "3"
         for expression in ("inner(x)", "self.helper(x)", "self.twice", "note(1)", "exec('1')", "(y := 1)"):
             with pytest.raises(Refused, match="Hovering"):
                 stop.evaluate(expression, "hover")
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def test_statements_are_kept_for_this_stop() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("doubled = x * 2").result == ""
         assert stop.evaluate("doubled").result == "f32[8, 16]"
         assert stop.evaluate("import math").result == ""
@@ -229,11 +229,11 @@ def test_statements_are_kept_for_this_stop() -> None:
             stop.evaluate("c = 1", "watch")
         assert "doubled" not in stop.scope("Locals")
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def test_random_states_and_modes_are_put_back() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         before = torch.get_rng_state(), random.getstate(), torch.is_grad_enabled()
         stop.evaluate("torch.manual_seed(3)")
         stop.evaluate("__import__('random').seed(5)")
@@ -243,20 +243,20 @@ def test_random_states_and_modes_are_put_back() -> None:
         assert (random.getstate(), torch.is_grad_enabled()) == before[1:]
         assert torch.get_default_dtype() is torch.float32
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def test_nothing_is_compiled_by_the_console() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         frames = torch._dynamo.convert_frame.FRAME_COUNTER
         assert stop.evaluate("torch.compile(lambda t: t + 1, backend='eager')(x)").result == "f32[8, 16]"
         assert frames == torch._dynamo.convert_frame.FRAME_COUNTER
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def test_ctx_reads_and_does_not_calculate() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         guards = len(stop.scope("Guards"))
         assert stop.evaluate("ctx.get_local('x').as_fake().shape[0] > 4").result.endswith("True")
         assert stop.evaluate("bool(ctx.get_local('x').as_fake().shape[0] > 4)").result == "True"
@@ -266,11 +266,11 @@ def test_ctx_reads_and_does_not_calculate() -> None:
             stop.evaluate("ctx.get_local('factor').force_static()", "hover")
         assert len(stop.scope("Guards")) == guards
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def test_ctx_is_the_comptime_context() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("isinstance(ctx, torch._dynamo.comptime.ComptimeContext)").result == "True"
         assert stop.evaluate("ctx.get_local('x')").result.endswith(WRITTEN)
         assert stop.evaluate("ctx.get_local('x').as_fake().size(1)").result == "16"
@@ -285,7 +285,7 @@ def test_ctx_is_the_comptime_context() -> None:
         assert stop.evaluate("ctx.print_value_stack()").result == "None"  # it printed nothing
         assert stop.evaluate("ctx.graph()").result.startswith("graph():")
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def test_ctx_breaks_the_graph_when_the_program_goes_on() -> None:
@@ -295,7 +295,9 @@ def test_ctx_breaks_the_graph_when_the_program_goes_on() -> None:
 
     said: list[str] = []
     torch._dynamo.utils.counters.clear()
-    result = stop_in(function, torch.ones(2), look=lambda stop: said.append(stop.evaluate("ctx.graph_break()").result))
+    result = stop_in(
+        function, torch.ones(2), inspect_stop=lambda stop: said.append(stop.evaluate("ctx.graph_break()").result)
+    )
     assert result.tolist() == [3.0, 3.0]
     assert "changes what is compiled: when the program goes on the graph ends here" in said[0]
     assert torch._dynamo.utils.counters["stats"]["unique_graphs"] == 1
@@ -303,7 +305,7 @@ def test_ctx_breaks_the_graph_when_the_program_goes_on() -> None:
 
 
 def test_frames_of_the_running_program_are_evaluated_as_they_are() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         names = [frame.name for frame in stop.frames]
         frame = names.index("stop_in_model")
         locals_ = stop.scope("Locals", frame)
@@ -313,7 +315,7 @@ def test_frames_of_the_running_program_are_evaluated_as_they_are() -> None:
         with pytest.raises(Refused, match="NameError"):
             stop.evaluate("nothing", frame=frame)
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def current_translator() -> Any:
@@ -323,7 +325,7 @@ def current_translator() -> Any:
 
 
 def test_conditions() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         translator = current_translator()
         assert condition_holds("x.shape[0] == 8 and self.calls == 1", translator)
         assert not condition_holds("x.dtype == torch.float64", translator)
@@ -331,11 +333,11 @@ def test_conditions() -> None:
             with pytest.raises(EvaluationError):
                 condition_holds(unknown, translator)
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 def test_log_messages() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         text = format_log_message("{{x}} is {x.dtype}, {len(items)} items, {nothing}", current_translator())
         assert text == "{x} is torch.float32, 3 items, <NameError: name 'nothing' is not defined>"
         assert format_log_message("{ {'a': 1}['a'] }", current_translator()) == "1"
@@ -346,7 +348,7 @@ def test_log_messages() -> None:
         assert text.startswith("001 8   3| a} 's' f32[8, 16]   f32[8, 16] <ValueError: Unknown format code 'q'")
         assert "which is not known at compile time" in format_log_message("{x.sum():.2f}", current_translator())
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
 
 
 @pytest.mark.parametrize(
@@ -371,12 +373,12 @@ def test_an_expression_does_not_leave_its_stop(expression: str, why: str, monkey
     monkeypatch.setattr(containment, "WAITS", 0.05)
     doors = sys.breakpointhook, sys.settrace, sys.stdin, torch._dynamo.convert_frame.compile_lock, threading.Thread.join
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         with pytest.raises(Refused, match=why):
             stop.evaluate(expression)
         assert stop.evaluate("1").result == "1"
 
-    stop_in_model(look)
+    stop_in_model(inspect_stop)
     lock = torch._dynamo.convert_frame.compile_lock
     assert (sys.breakpointhook, sys.settrace, sys.stdin, lock, threading.Thread.join) == doors
     with pytest.raises(EvaluationError, match="Dynamo is in the middle"):
@@ -416,17 +418,17 @@ def test_descriptors_of_the_user() -> None:
         y = x * owner.base
         return y + 1  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("owner.rate").result == "6"
         assert stop.evaluate("owner.lazy, owner.lazy == 7").result == "(7, True)"
         assert stop.evaluate("owner.lazy", "watch").result == "7"
         with pytest.raises(Refused, match="Hovering does not run the descriptor"):
             stop.evaluate("owner.lazy", "hover")
-        held = stop.below(stop.scope("Locals")["owner"])["rate"]
-        assert (held.value, held.evaluate_name) == ("3", None)
+        content = stop.below(stop.scope("Locals")["owner"])["rate"]
+        assert (content.value, content.evaluate_name) == ("3", None)
         assert condition_holds("owner.rate == 6 and owner.lazy == 7", current_translator())
 
-    stop_in(function, torch.ones(2), Described(), look=look)
+    stop_in(function, torch.ones(2), Described(), inspect_stop=inspect_stop)
 
 
 def test_a_name_of_the_program_goes_before_ctx() -> None:
@@ -434,7 +436,7 @@ def test_a_name_of_the_program_goes_before_ctx() -> None:
         y = x * ctx.base
         return y + 1  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("ctx.base == 1").result == "True"
         assert condition_holds("ctx.base == 1 and x is not None", current_translator())
         for expression in ("ctx.base == 1", "ctx"):
@@ -444,7 +446,7 @@ def test_a_name_of_the_program_goes_before_ctx() -> None:
         assert "y = " in stop.evaluate("__ctx__.print_locals()").result
         assert stop.evaluate("ctx.base, __ctx__.get_local('x').size(0)").result == "(1, 2)"
 
-    stop_in(function, Described(), torch.ones(2), look=look)
+    stop_in(function, Described(), torch.ones(2), inspect_stop=inspect_stop)
 
 
 class Typed(torch.nn.Module):
@@ -499,7 +501,7 @@ class Typed(torch.nn.Module):
 def test_types_and_names_are_those_of_the_program(expression: str, value: str) -> None:
     LOG.clear()
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         if value == "AttributeError":
             with pytest.raises(Refused, match=value):
                 stop.evaluate(expression)
@@ -507,18 +509,18 @@ def test_types_and_names_are_those_of_the_program(expression: str, value: str) -
             assert stop.evaluate(expression).result == value
 
     leaf = torch.ones(4, 4, requires_grad=True)
-    stop_in(Typed(), torch.ones(4, 4), [], leaf * 2, look=look)
+    stop_in(Typed(), torch.ones(4, 4), [], leaf * 2, inspect_stop=inspect_stop)
 
 
 def test_a_condition_on_a_type_holds() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         for condition in ("type(x) is torch.Tensor", "isinstance(self.w, torch.nn.Parameter)", "y.grad_fn is not None"):
             assert condition_holds(condition, current_translator())
         assert stop.evaluate("locals()").result.startswith("{'self': ")
         assert "'LOG': " in stop.evaluate("globals()", "clipboard").result
         assert stop.evaluate("globals().keys()").result.startswith("dict_keys([")
 
-    stop_in(Typed(), torch.ones(4, 4), [], torch.ones(4, 4), look=look)
+    stop_in(Typed(), torch.ones(4, 4), [], torch.ones(4, 4), inspect_stop=inspect_stop)
 
 
 def test_iterators_are_read_and_not_advanced() -> None:
@@ -532,7 +534,7 @@ def test_iterators_are_read_and_not_advanced() -> None:
         y = y + 0  # STOP
         return y + len(list(it)) + sum(a * b for a, b in z) + len(list(keys)) - sum(mapped)
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         for _ in range(2):
             assert stop.evaluate("[t.shape for t in it]").result == "[torch.Size([2]), torch.Size([2])]"
             assert stop.evaluate("list(z)").result == "[(1, 3), (2, 4)]"
@@ -548,7 +550,7 @@ def test_iterators_are_read_and_not_advanced() -> None:
 
     numbers = iter([5, 6, 7])
     next(numbers)
-    result = stop_in(function, torch.ones(2), numbers, look=look)
+    result = stop_in(function, torch.ones(2), numbers, inspect_stop=inspect_stop)
     assert list(numbers) == [6, 7]
     assert result.tolist() == [1 + 5 + 2 + 11 + 2 + 3.0] * 2
 
@@ -558,8 +560,8 @@ def test_what_is_kept_in_c_is_read_or_refused() -> None:
         y = x * 2
         return y + 1  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("error.args, error.__cause__").result == "((3,), None)"
         assert stop.evaluate("'message: %s' % error.args").result == "'message: 3'"
 
-    stop_in(function, torch.ones(2, requires_grad=True), ValueError(3), look=look)
+    stop_in(function, torch.ones(2, requires_grad=True), ValueError(3), inspect_stop=inspect_stop)

@@ -17,7 +17,7 @@ from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import ConfigurationDone, Configure, SetExceptionFilters
 
 from tests.agent.nonperturbation.capture import run
-from tests.agent.nonperturbation.onlookers import Everywhere, read_everything
+from tests.agent.nonperturbation.observers import Everywhere, read_everything
 from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 
 FILTERS: tuple[FilterId, ...] = get_args(FilterId)
@@ -37,7 +37,7 @@ class AtFilters(Everywhere):
         return "continue"
 
     @contextlib.contextmanager
-    def looking(self) -> Iterator[Everywhere]:
+    def inspecting(self) -> Iterator[Everywhere]:
         self.agent.receive(Configure(id=0, just_my_code=False))
         self.agent.receive(ConfigurationDone(id=0))
         asked = [
@@ -58,7 +58,7 @@ def assert_unperturbed(make: Callable[[], Program], condition: str | None = None
     run(program, contextlib.nullcontext())
     plain = run(program, contextlib.nullcontext())
     session = AtFilters(condition)
-    watched = run(program, session.looking())
+    watched = run(program, session.inspecting())
     assert not session.complaints, session.complaints[:3]
     assert plain.differences(watched) == []
     return session

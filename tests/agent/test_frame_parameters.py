@@ -28,7 +28,7 @@ def shown(stop: Stopped, frame: int = 0) -> list[tuple[str, str | None, str | No
 def at_stop(function: Any, *arguments: Any) -> list[tuple[str, str | None, str | None]]:
     """The parameters of the innermost frame."""
     seen: list[list[tuple[str, str | None, str | None]]] = []
-    stop_in(function, *arguments, look=lambda stop: seen.append(shown(stop)))
+    stop_in(function, *arguments, inspect_stop=lambda stop: seen.append(shown(stop)))
     return seen[0]
 
 

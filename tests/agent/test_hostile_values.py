@@ -76,7 +76,7 @@ def test_nothing_of_theirs_runs_and_nothing_waits() -> None:
     many = {"held": one, "method": one.method, "partial": functools.partial(print, one), "list": HostileList([1, 2])}
     many |= {"error": ValueError(one), "class": Hostile}
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         begun = time.perf_counter()
         rows = stop.scope("Locals")
         for name in ("one", "many", "kept"):
@@ -92,6 +92,6 @@ def test_nothing_of_theirs_runs_and_nothing_waits() -> None:
         assert time.perf_counter() - begun < 2  # many looks; each of theirs would take three seconds
 
     with contextlib.redirect_stdout(io.StringIO()) as printed:
-        stop_in(function, torch.ones(2), one, many, look=look)
+        stop_in(function, torch.ones(2), one, many, inspect_stop=inspect_stop)
     assert RAN == []
     assert "y = " in printed.getvalue()

@@ -91,11 +91,11 @@ def test_locals_have_no_name_that_has_no_value() -> None:
         total = sum(x + each for each in listed)
         return later + total  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert {"x", "listed", "later"} <= set(stop.scope("Locals"))
         assert not set(stop.scope("Locals")) & {"v", "dead", "implicit0", ".0", "each"}
 
-    stop_in(function, torch.ones(2), look=look)
+    stop_in(function, torch.ones(2), inspect_stop=inspect_stop)
 
 
 def test_a_comprehensions_iterator_is_no_local() -> None:
@@ -105,11 +105,11 @@ def test_a_comprehensions_iterator_is_no_local() -> None:
             for factor in (1, 2)
         )
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert "factor" in stop.scope("Locals")
         assert not {".0", "implicit0"} & set(stop.scope("Locals"))
 
-    stop_in(function, torch.ones(2), look=look, times=2)
+    stop_in(function, torch.ones(2), inspect_stop=inspect_stop, times=2)
 
 
 def test_scopes_are_named_and_ordered_as_designed() -> None:
@@ -122,7 +122,7 @@ def test_scopes_are_named_and_ordered_as_designed() -> None:
 
         return inner(x)
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         names = [scope.name for scope in stop.scopes()]
         assert names == ["Locals", "Closure", "Globals", "Value Stack", "Guards", "Shapes", "Graph", "Compile"]
         assert [scope.name for scope in stop.scopes(frame=1)][:2] == ["Locals", "Globals"]
@@ -131,7 +131,7 @@ def test_scopes_are_named_and_ordered_as_designed() -> None:
         assert stop.scope("Closure")["factor"].value == "f32[3]"
         assert list(stop.scope("Locals")) == ["y", "z"]
 
-    stop_in(outer, torch.ones(3), look=look)
+    stop_in(outer, torch.ones(3), inspect_stop=inspect_stop)
 
 
 def test_tensors_are_written_as_fx_writes_them() -> None:
@@ -141,7 +141,7 @@ def test_tensors_are_written_as_fx_writes_them() -> None:
         line = torch.ones(3)
         return y + whole.sum(), size, line  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
         symbol = rows["y"].value.removeprefix("f32[").split(",")[0]
         assert rows["y"].value == f"f32[{symbol}, 16]"
@@ -160,11 +160,11 @@ def test_tensors_are_written_as_fx_writes_them() -> None:
 
     x = torch.ones(8, 16)
     torch._dynamo.mark_dynamic(x, 0)
-    stop_in(function, x, torch.ones(4, dtype=torch.int64), look=look)
+    stop_in(function, x, torch.ones(4, dtype=torch.int64), inspect_stop=inspect_stop)
 
 
 def test_modules_show_parameters_and_pending_changes() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         this = stop.scope("Locals")["self"]
         inside = stop.below(this)
         assert inside["calls"].value == "1"
@@ -178,7 +178,7 @@ def test_modules_show_parameters_and_pending_changes() -> None:
         assert stop.evaluate("self.layers[0].weight", "watch").result == "f32[16, 16]"
 
     layer = Layer()
-    stop_in(layer, torch.ones(2, 16), look=look)
+    stop_in(layer, torch.ones(2, 16), inspect_stop=inspect_stop)
     assert layer.calls == 1
 
 
@@ -198,7 +198,7 @@ def containers(x: Any, pair: Any, table: Any) -> Any:
 
 
 def test_every_kind_of_value() -> None:
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
         values = {name: row.value for name, row in rows.items()}
         assert values["items"] == "[f32[3], Pair(first=1, second=2), {'a': f32[3]}]"
@@ -219,7 +219,7 @@ def test_every_kind_of_value() -> None:
             if row.variables_reference:
                 stop.below(row)
 
-    stop_in(containers, torch.ones(3), Pair(1, 2), {"k": 5, 3: 4}, look=look)
+    stop_in(containers, torch.ones(3), Pair(1, 2), {"k": 5, 3: 4}, inspect_stop=inspect_stop)
 
 
 def test_what_dynamo_has_not_looked_at_is_shown_and_marked() -> None:
@@ -227,7 +227,7 @@ def test_what_dynamo_has_not_looked_at_is_shown_and_marked() -> None:
         y = x + 1  # STOP
         return y + later
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
         assert rows["later"].value == "f32[3]"
         assert "not looked at by Dynamo yet" in (rows["later"].type or "")
@@ -236,14 +236,14 @@ def test_what_dynamo_has_not_looked_at_is_shown_and_marked() -> None:
         hint = rows["later"].presentation_hint
         assert hint is not None and hint.attributes == ["unrealised", "readOnly"]
 
-    stop_in(function, torch.ones(3), torch.ones(3), {"k": 1}, look=look)
+    stop_in(function, torch.ones(3), torch.ones(3), {"k": 1}, inspect_stop=inspect_stop)
 
 
 def test_user_code_is_never_run() -> None:
     def function(x: Any, hostile: Any, slots: Any, items: Any) -> Any:
         return x + 1  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
         assert rows["hostile"].value == "Hostile object"
         assert list(stop.below(rows["hostile"])) == ["plain"]
@@ -253,7 +253,7 @@ def test_user_code_is_never_run() -> None:
         for name in rows:
             stop.evaluate(name)
 
-    stop_in(function, torch.ones(3), Hostile(), Slots(), HostileList([1, 2]), look=look)
+    stop_in(function, torch.ones(3), Hostile(), Slots(), HostileList([1, 2]), inspect_stop=inspect_stop)
 
 
 def test_children_come_in_pages() -> None:
@@ -261,7 +261,7 @@ def test_children_come_in_pages() -> None:
         own = [x] * 300
         return x + len(own) + len(many)  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
         many = rows["many"]
         assert many.indexed_variables == 10_000
@@ -275,19 +275,19 @@ def test_children_come_in_pages() -> None:
         assert list(stop.below(own, filter="indexed", start=298, count=10)) == ["[298]", "[299]"]
         assert len(stop.below(own)) == 302
 
-    stop_in(function, torch.ones(3), list(range(10_000)), look=look)
+    stop_in(function, torch.ones(3), list(range(10_000)), inspect_stop=inspect_stop)
 
 
 def test_long_strings_are_cut() -> None:
     def function(x: Any, text: str) -> Any:
         return x + len(text)  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         value = stop.scope("Locals")["text"].value
         assert len(value) < 300
         assert value.endswith("(10,000 characters)")
 
-    stop_in(function, torch.ones(3), "x" * 10_000, look=look)
+    stop_in(function, torch.ones(3), "x" * 10_000, inspect_stop=inspect_stop)
 
 
 def test_guards_shapes_graph_and_compile() -> None:
@@ -295,7 +295,7 @@ def test_guards_shapes_graph_and_compile() -> None:
         y = x * settings.scale * TABLE["scale"]
         return y.sum() if x.size(0) > 4 else y  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         guards = stop.scope("Guards")
         assert "TENSOR_MATCH" in guards["L['x']"].value
         scale = stop.below(guards["L['settings'].scale"])
@@ -324,7 +324,7 @@ def test_guards_shapes_graph_and_compile() -> None:
 
     x = torch.ones(8, 2)
     torch._dynamo.mark_dynamic(x, 0)
-    stop_in(function, x, Settings(), look=look)
+    stop_in(function, x, Settings(), inspect_stop=inspect_stop)
 
 
 def test_recompile_says_why() -> None:
@@ -333,10 +333,16 @@ def test_recompile_says_why() -> None:
     def function(x: Any) -> Any:
         return x + 1  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         seen.append((stop.frames[0].name, stop.scope("Compile")["reason"].value))
 
-    stop_in(function, torch.ones(3), look=look, times=2, then=lambda compiled: compiled(torch.ones(3).double()))
+    stop_in(
+        function,
+        torch.ones(3),
+        inspect_stop=inspect_stop,
+        times=2,
+        then=lambda compiled: compiled(torch.ones(3).double()),
+    )
     assert [name for name, _ in seen] == ["function [0/0]", "function [0/1]"]
     assert "dtype" in seen[1][1]
 
@@ -349,14 +355,14 @@ def test_resume_functions_are_named_after_their_original() -> None:
         torch._dynamo.graph_break()
         return y + 2  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         names.append(stop.frames[0].name)
         rows = stop.scope("Locals")
         assert not [name for name in rows if name.startswith("__")]
         assert rows["y"].value == "f32[3]"
         assert "graph break" in stop.scope("Compile")["reason"].value
 
-    stop_in(function, torch.ones(3), look=look)
+    stop_in(function, torch.ones(3), inspect_stop=inspect_stop)
     assert [name.split()[0] for name in names] == ["function"]
 
 
@@ -366,13 +372,13 @@ def test_globals_are_those_the_code_names_with_their_pending_values() -> None:
         COUNT = 5
         return x * TABLE["scale"] + COUNT  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Globals")
         assert rows["COUNT"].value == "5"
         assert rows["TABLE"].value == "{'scale': 2.0}"
         assert "Pair" not in rows
 
-    stop_in(function, torch.ones(3), look=look)
+    stop_in(function, torch.ones(3), inspect_stop=inspect_stop)
 
 
 def test_ids_die_with_their_stop() -> None:
@@ -383,13 +389,13 @@ def test_ids_die_with_their_stop() -> None:
             x = x + 1  # STOP
         return x
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         if kept:
             with pytest.raises(Refused, match="gone"):
                 stop.rows(kept[0])
         kept.append(stop.scopes()[0].variables_reference)
 
-    stop_in(function, torch.ones(3), look=look, times=2)
+    stop_in(function, torch.ones(3), inspect_stop=inspect_stop, times=2)
 
 
 def test_guards_on_a_variable_are_below_it() -> None:
@@ -397,7 +403,7 @@ def test_guards_on_a_variable_are_below_it() -> None:
         y = x * 2 if x.shape[0] > 2 and mode == "double" else x
         return y + 1  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
         guards = stop.below(rows["x"])["guards"]
         assert guards.value.startswith("TENSOR_MATCH") and guards.value.endswith("s77 > 2")
@@ -409,7 +415,7 @@ def test_guards_on_a_variable_are_below_it() -> None:
         assert stop.below(stop.scope("Shapes")["s77"])["guards"].value == "s77 > 2"
         assert stop.below(stop.scope("Shapes")["s27"])["guards"].value == "none yet"
 
-    stop_in(function, torch.ones(5, 3), "double", look=look, dynamic=True)
+    stop_in(function, torch.ones(5, 3), "double", inspect_stop=inspect_stop, dynamic=True)
 
 
 def test_a_guard_on_a_size_leads_to_its_line() -> None:
@@ -419,13 +425,13 @@ def test_a_guard_on_a_size_leads_to_its_line() -> None:
         y = x * 2 if x.shape[0] > 2 else x
         return y + 1  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         row = stop.scope("Guards")["s77 > 2"]
         place = stop.location(row.declaration_location_reference)
         assert (place.source.path, place.line) == (__file__, function.__code__.co_firstlineno + 1)
         assert stop.below(row)["user line"].value == f"{__file__}:{place.line}"
 
-    stop_in(function, torch.ones(5, 3), look=look, dynamic=True)
+    stop_in(function, torch.ones(5, 3), inspect_stop=inspect_stop, dynamic=True)
 
 
 @pytest.mark.cuda
@@ -434,8 +440,8 @@ def test_devices_are_named_when_they_are_not_cpu() -> None:
         y = x + 1
         return y * 2  # STOP
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         assert stop.scope("Locals")["y"].value == "f32[8, 16] cuda:0"
         assert stop.evaluate("(y @ y.t()).relu()").result == "f32[8, 8] cuda:0"
 
-    stop_in(function, torch.ones(8, 16, device="cuda"), look=look)
+    stop_in(function, torch.ones(8, 16, device="cuda"), inspect_stop=inspect_stop)

@@ -34,15 +34,15 @@ LABELS = labels(PATH)
 NAMES = {line: label for label, line in LABELS.items()}
 
 
-class Looking(ScriptedSession):
+class Inspecting(ScriptedSession):
     """`looks` are called one per stop."""
 
-    def __init__(self, *looks: Callable[[Looking], None], commands: list[ResumeCommand] | None = None) -> None:
+    def __init__(self, *looks: Callable[[Inspecting], None], commands: list[ResumeCommand] | None = None) -> None:
         super().__init__(commands or ())
         self.looks = list(looks)
         self.at_stop = self._look  # type: ignore[assignment]
 
-    def _look(self, session: Looking) -> None:
+    def _look(self, session: Inspecting) -> None:
         if self.looks:
             self.looks.pop(0)(self)
 
@@ -93,12 +93,12 @@ def at(rows: list[DisassembledInstruction], label: str, opname: str = "") -> Dis
 def test_the_listing_is_what_dynamo_traces() -> None:
     seen: dict[str, Any] = {}
 
-    def look(session: Looking) -> None:
+    def inspect_stop(session: Inspecting) -> None:
         seen["current"], seen["rows"] = session.address, session.whole()
         seen["padded"] = session.listing(-3, 5, seen["rows"][0].address)
         seen["bytes"] = session.listing(0, 1, hex(int(seen["rows"][0].address, 0) + 4))
 
-    session = Looking(look)
+    session = Inspecting(inspect_stop)
     session.break_at(PATH, LABELS["calls"])
     session.run()
     rows: list[DisassembledInstruction] = seen["rows"]
@@ -122,11 +122,11 @@ def test_the_listing_is_what_dynamo_traces() -> None:
 def test_an_instruction_breakpoint_stops_in_each_compile() -> None:
     answers: list[Breakpoint] = []
 
-    def look(session: Looking) -> None:
+    def inspect_stop(session: Inspecting) -> None:
         answers.extend(session.stop_at(at(session.whole(), "calls", "STORE_FAST")))
         session.break_at(PATH)
 
-    session = Looking(look)
+    session = Inspecting(inspect_stop)
     session.break_at(PATH, LABELS["calls"])
     assert session.run("main_twice") == ["calls", "calls", "calls"]
     assert answers[0].verified and answers[0].line == LABELS["calls"]
@@ -139,11 +139,11 @@ def test_an_instruction_breakpoint_stops_in_each_compile() -> None:
 
 
 def test_an_instruction_breakpoint_stops_in_the_resume_function() -> None:
-    def look(session: Looking) -> None:
+    def inspect_stop(session: Inspecting) -> None:
         session.stop_at(at(session.whole(), "loop_body", "BINARY_OP"))
         session.break_at(PATH)
 
-    session = Looking(look)
+    session = Inspecting(inspect_stop)
     session.break_at(PATH, LABELS["calls"])
     assert session.run() == ["calls", "loop_body", "loop_body"]
     assert session.stops[1].frames[0].name == "fn [1/0]"
@@ -151,16 +151,16 @@ def test_an_instruction_breakpoint_stops_in_the_resume_function() -> None:
 
 
 def test_conditions_and_hit_conditions_of_instruction_breakpoints() -> None:
-    def never(session: Looking) -> None:
+    def never(session: Inspecting) -> None:
         session.stop_at(at(session.whole(), "calls", "STORE_FAST"), condition="x.shape[0] == 9")
 
-    def second(session: Looking) -> None:
+    def second(session: Inspecting) -> None:
         session.stop_at(at(session.whole(), "loop_body", "BINARY_OP"), hit_condition="2")
 
-    session = Looking(never)
+    session = Inspecting(never)
     session.break_at(PATH, LABELS["calls"])
     assert session.run() == ["calls"]
-    session = Looking(second)
+    session = Inspecting(second)
     session.break_at(PATH, LABELS["calls"])
     assert session.run() == ["calls", "loop_body"]
 
@@ -168,7 +168,7 @@ def test_conditions_and_hit_conditions_of_instruction_breakpoints() -> None:
 def test_an_address_where_nothing_is_is_refused_with_the_reason() -> None:
     answers: list[Breakpoint] = []
 
-    def look(session: Looking) -> None:
+    def inspect_stop(session: Inspecting) -> None:
         rows = session.whole()
         made = [
             InstructionBreakpoint(id=1, instruction_reference="0x10"),
@@ -180,7 +180,7 @@ def test_an_address_where_nothing_is_is_refused_with_the_reason() -> None:
         body: BreakpointsBody = session.ask(SetInstructionBreakpoints(id=11, breakpoints=made), BreakpointsBody)
         answers.extend(body.breakpoints)
 
-    session = Looking(look)
+    session = Inspecting(inspect_stop)
     session.break_at(PATH, LABELS["calls"])
     session.run()
     assert [answer.verified for answer in answers] == [False] * 4 + [True]
@@ -189,11 +189,11 @@ def test_an_address_where_nothing_is_is_refused_with_the_reason() -> None:
 
 
 def test_steps_by_instruction_in_into_and_out() -> None:
-    def by_instruction(session: Looking) -> None:
+    def by_instruction(session: Inspecting) -> None:
         session.prepare_step(granularity="instruction")
 
     count = 40
-    session = Looking(*[by_instruction] * count, commands=["stepIn"] * count)
+    session = Inspecting(*[by_instruction] * count, commands=["stepIn"] * count)
     session.break_at(PATH, LABELS["calls"])
     session.run()
     walked = [(stop.frames[0].name, stop.frames[0].instruction_pointer_reference) for stop in session.stops]
@@ -207,10 +207,10 @@ def test_steps_by_instruction_in_into_and_out() -> None:
 
 
 def test_next_by_instruction_passes_over_calls_and_the_graph_break() -> None:
-    def by_instruction(session: Looking) -> None:
+    def by_instruction(session: Inspecting) -> None:
         session.prepare_step(granularity="instruction")
 
-    session = Looking(*[by_instruction] * 60, commands=["next"] * 60)
+    session = Inspecting(*[by_instruction] * 60, commands=["next"] * 60)
     session.break_at(PATH, LABELS["graph_break"])
     session.run()
     assert {stop.frames[0].name for stop in session.stops} == {"fn [0/0]", "fn [1/0]"}
@@ -221,12 +221,12 @@ def test_next_by_instruction_passes_over_calls_and_the_graph_break() -> None:
 def test_step_into_a_chosen_call(chosen: int, line: str) -> None:
     labels_seen: list[str] = []
 
-    def look(session: Looking) -> None:
+    def inspect_stop(session: Inspecting) -> None:
         targets = session.targets()
         labels_seen.extend(target.label for target in targets)
         session.prepare_step(target_id=targets[chosen].id)
 
-    session = Looking(look, commands=["stepIn"])
+    session = Inspecting(inspect_stop, commands=["stepIn"])
     session.break_at(PATH, LABELS["calls"])
     assert session.run()[1] == line
     assert labels_seen == ["double(x.abs())", "shift(double(x.abs()), by)"]
@@ -235,11 +235,11 @@ def test_step_into_a_chosen_call(chosen: int, line: str) -> None:
 def test_calls_of_a_statement_over_several_lines_without_those_that_are_never_inlined() -> None:
     seen: list[StepInTarget] = []
 
-    def look(session: Looking) -> None:
+    def inspect_stop(session: Inspecting) -> None:
         seen.extend(session.targets())
         session.prepare_step(target_id=seen[-1].id)
 
-    session = Looking(look, commands=["stepIn"])
+    session = Inspecting(inspect_stop, commands=["stepIn"])
     session.break_at(PATH, LABELS["statement"])
     assert session.run()[1] == "shift"
     assert [target.label.split("(")[0] for target in seen if "relu" not in target.label.split("(")[0]][-1] == "shift"

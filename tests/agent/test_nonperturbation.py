@@ -10,18 +10,18 @@ import pytest
 pytest.importorskip("torch")
 
 from tests.agent.nonperturbation.capture import run
-from tests.agent.nonperturbation.onlookers import Everywhere, go_by_instructions, look_naively, read_everything
+from tests.agent.nonperturbation.observers import Everywhere, go_by_instructions, inspect_naively, read_everything
 from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 
 
-def compare(make: Callable[[], Program], look: Callable[[Everywhere], None]) -> tuple[list[str], Everywhere]:
-    """What differs between a plain run and one with `look` at every line; the first run of all only warms caches."""
+def compare(make: Callable[[], Program], inspect_stop: Callable[[Everywhere], None]) -> tuple[list[str], Everywhere]:
+    """Return what a run with `inspect_stop` at every line changes; the first run of all only warms caches."""
     program = make()
     run(program, contextlib.nullcontext())
     plain = run(program, contextlib.nullcontext())
-    session = Everywhere(look)
-    with_onlooker = run(program, session.looking())
-    return plain.differences(with_onlooker), session
+    session = Everywhere(inspect_stop)
+    with_observer = run(program, session.inspecting())
+    return plain.differences(with_observer), session
 
 
 def assert_unperturbed(make: Callable[[], Program]) -> None:
@@ -59,6 +59,6 @@ def test_transformers_model(name: str) -> None:
 @pytest.mark.parametrize("name", ["untouched_arguments", "pending_mutations", "closures_and_generators"])
 def test_naive_inspector_is_caught(name: str) -> None:
     """The comparison can fail: an inspector that asks variables instead of reading them changes the program."""
-    differences, session = compare(OWN[name], look_naively)
+    differences, session = compare(OWN[name], inspect_naively)
     assert session.stops > 0
     assert differences

@@ -15,7 +15,7 @@ from dynascope.facts.store import FILE_NAME
 from dynascope.facts.writer import Writer
 
 from tests.agent.nonperturbation.capture import run
-from tests.agent.nonperturbation.onlookers import Everywhere, read_everything
+from tests.agent.nonperturbation.observers import Everywhere, read_everything
 from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 from tests.facts.sample import new_run
 
@@ -72,5 +72,5 @@ def test_beside_a_debugger_that_stops_everywhere(tmp_path: Path) -> None:
 
     session = Everywhere(read_everything)
     alone = recorded(contextlib.nullcontext(), tmp_path / "alone")
-    assert recorded(session.looking(), tmp_path / "beside") == alone
+    assert recorded(session.inspecting(), tmp_path / "beside") == alone
     assert session.stops > 0 and alone

@@ -20,19 +20,19 @@ def names(function: Any, *arguments: Any) -> tuple[list[str], list[str]]:
     """The names of the slots of the innermost frame, and of its caller, the top one first."""
     found: list[list[str]] = []
 
-    def look(stop: Stopped) -> None:
+    def inspect_stop(stop: Stopped) -> None:
         for frame in range(2):
             found.append(list(stop.scope("Value Stack", frame)) if len(stop.frames) > frame else [])
 
-    stop_in_helper(function, *arguments, look=look)
+    stop_in_helper(function, *arguments, inspect_stop=inspect_stop)
     return found[0], found[1]
 
 
-def stop_in_helper(function: Any, *arguments: Any, look: Any) -> None:
+def stop_in_helper(function: Any, *arguments: Any, inspect_stop: Any) -> None:
     torch._dynamo.reset()
     lines, first = inspect.getsourcelines(helper)
     line = next(first + i for i, text in enumerate(lines) if "# STOP" in text)
-    session = Stopped(look)
+    session = Stopped(inspect_stop)
     session.agent.install()
     try:
         place = SetBreakpoints(id=0, path=__file__, breakpoints=[SourceBreakpoint(id=1, line=line)])

@@ -36,7 +36,7 @@ def test_the_rows_are_there_with_their_values(stop: str) -> None:
     ]
     wrong: list[str] = []
 
-    def look(names: stops.Names) -> None:
+    def inspect_stop(names: stops.Names) -> None:
         for shown in wanted:
             try:
                 found = names.find(shown.path)
@@ -46,7 +46,7 @@ def test_the_rows_are_there_with_their_values(stop: str) -> None:
                 if not stops.pattern(shown.text).fullmatch(found):
                     wrong.append(f"{shown.names}: {shown.path} says {found!r}, not {shown.text!r}")
 
-    stops.STOPS[stop](look)
+    stops.STOPS[stop](inspect_stop)
     assert wanted
     assert not wrong, "\n".join(wrong)
 

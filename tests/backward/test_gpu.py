@@ -34,13 +34,13 @@ def test_gradients_equal_eager_with_a_stop_at_every_node(name: str, cudagraphs: 
         graphs.append(re.sub(r"(aot|CompiledFunctionBackward)\d+", r"\1", graph.print_readable(False)))
         return graph
 
-    def look(inspection: Any) -> None:
+    def inspect_stop(inspection: Any) -> None:
         evaluate(inspection, "torch.rand(2, device='cuda').device, len(inputs), [g.is_cuda for g in gradients]")
 
     expected = gradients(name)
     before, random_numbers = device_state(), torch.cuda.get_rng_state()
     script = Script("stepIn")
-    script.at_stop = look
+    script.at_stop = inspect_stop
     with inductor.patch({"triton.cudagraphs": cudagraphs}):
         with compiled_autograd.enable(keep):
             difference(gradients(name), expected)
@@ -98,12 +98,12 @@ def test_the_scopes_tell_what_moves_and_why_the_rest_stays(cudagraphs: bool):
 def test_tensors_of_the_program_are_evaluated_for_real_in_the_middle_of_a_capture():
     found: list[str] = []
 
-    def look(inspection: Any) -> None:
+    def inspect_stop(inspection: Any) -> None:
         found.append(evaluate(inspection, "(weight * 2).sum().item()"))
         found.append(evaluate(inspection, "str(gradients[0].device), gradients[0].shape"))
 
     script = Script()
-    script.at_stop = look
+    script.at_stop = inspect_stop
     with debugging(script, names=["ReadsScalar.backward"]), compiled_autograd.enable(lambda graph: graph):
         divide("cuda")
     assert found[0] == "12.0"

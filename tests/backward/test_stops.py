@@ -69,11 +69,11 @@ def test_every_node_stops_once_and_nothing_changes(name: str):
     states = random.getstate(), torch.get_rng_state().clone(), numpy.random.get_state()[1].copy()
     script = Script("stepIn")
 
-    def look(inspection: Any) -> None:
+    def inspect_stop(inspection: Any) -> None:
         repr((torch.ones(3, requires_grad=True) * 2).sum())  # what debugpy does to show a tensor of the program below
         evaluate(inspection, "any(each.shape[0] > 2 for each in inputs if each.ndim), gradients, sizes, len(reasons)")
 
-    script.at_stop = look
+    script.at_stop = inspect_stop
     with debugging(script, names=["GraphRoot"]), compiled_autograd.record() as runs:
         graphs, debugged, counted = captured(build)
     assert graphs == plain_graphs
@@ -261,7 +261,7 @@ def test_evaluation_finds_rows_and_says_what_it_cannot():
     found: list[str] = []
     numbers: list[str] = []
 
-    def look(inspection: Any) -> None:
+    def inspect_stop(inspection: Any) -> None:
         found.append(evaluate(inspection, "inputs[0]"))
         found.append(evaluate(inspection, "compile id"))
         found.append(evaluate(inspection, "gradients"))
@@ -272,7 +272,7 @@ def test_evaluation_finds_rows_and_says_what_it_cannot():
             evaluate(inspection, "loss + 1")
 
     script = Script()
-    script.at_stop = look
+    script.at_stop = inspect_stop
     with debugging(script, names=["SinBackward0"]):
         run(chain)
     assert found == ["f32[] ← torch::autograd::GraphRoot (NodeCall 0)", "!0", "[f32[3]]"]

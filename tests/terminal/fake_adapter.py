@@ -3,7 +3,7 @@
 It stops twice in thread 1, at lines 2 and 3 of the launched program, then ends with exit code 3.
 SCENARIO: `plain`; `refuses` (the launch fails); `dies` (exits at `configurationDone`); `two threads` (thread 2 stops
 too, and each goes on alone); `late` (a stop comes before the response to `continue`); `mute` (dies at once);
-`runs` (after the first stop, until it is paused); `alone` (thread 1 goes on alone, deaf to a pause); `alone
+`runs` (after the first stop, until it is paused); `single_thread` (thread 1 goes on alone, deaf to a pause); `alone
 exits` (it goes on alone to its end).
 """
 
@@ -149,10 +149,10 @@ class Adapter:
         }
 
     def resume(self, arguments: dict) -> dict:
-        alone = self.scenario == "two threads"
+        single_thread = self.scenario == "two threads"
         if self.scenario == "late":
             self.next_stop()
-        self.respond(success=True, body={"allThreadsContinued": not alone})
+        self.respond(success=True, body={"allThreadsContinued": not single_thread})
         if self.scenario.startswith("alone") and arguments.get("singleThread"):
             if self.scenario == "alone exits":
                 self.event("thread", reason="exited", threadId=1)
@@ -160,7 +160,7 @@ class Adapter:
         if self.scenario == "runs" and self.request["command"] == "continue":
             self.event("output", category="stdout", output="working\n")
             return {}
-        if self.scenario != "late" and not (alone and arguments["threadId"] == 2):
+        if self.scenario != "late" and not (single_thread and arguments["threadId"] == 2):
             self.next_stop()
         return {}
 

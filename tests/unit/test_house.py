@@ -80,7 +80,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
 # Sent to the program and run there, so that its import of the agent happens in the program's interpreter.
 RUNS_IN_THE_PROGRAM = {"dynascope.dap.program.injected_source"}
 # The Python API: its functions run in the program and open the agent on first use. Importing it must not import torch.
-DOORS = {"dynascope"}
+ENTRY_POINTS = {"dynascope"}
 
 # Names of Dynamo's that nobody could mistake for one of ours.
 DYNAMO_PRIVATE = re.compile(
@@ -209,7 +209,7 @@ def test_only_the_agent_imports_torch():
     wrong = [
         where(path, line, name)
         for path in SOURCES
-        if wing(path) != "agent" and module_name(path) not in DOORS
+        if wing(path) != "agent" and module_name(path) not in ENTRY_POINTS
         for line, name in imports(path)
         if below(name, ("torch",))
     ]
@@ -220,7 +220,7 @@ def test_only_internals_name_what_is_private_to_dynamo():
     wrong = [
         where(path, line, name)
         for path in SOURCES
-        if INTERNALS not in path.parents and module_name(path) not in DOORS
+        if INTERNALS not in path.parents and module_name(path) not in ENTRY_POINTS
         for line, name in private_names(path)
     ]
     assert not wrong, "\n".join(wrong)

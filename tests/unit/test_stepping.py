@@ -17,20 +17,20 @@ def at(command: str, *frames: int) -> Stepping:
 def test_continue_ends_nowhere() -> None:
     stepping = at("continue", ROOT)
     assert not stepping.ends_at_line(ROOT, SHOWN)
-    assert not stepping.watches(ROOT)
+    assert not stepping.follows(ROOT)
     assert not stepping.compile_ends()
 
 
 def test_step_in_ends_at_the_next_shown_line_of_any_frame() -> None:
     stepping = at("stepIn", ROOT)
-    assert stepping.watches(CALLEE)
+    assert stepping.follows(CALLEE)
     assert not stepping.ends_at_line(CALLEE, HIDDEN)
     assert stepping.ends_at_line(CALLEE, SHOWN)
 
 
 def test_next_stays_in_its_frame() -> None:
     stepping = at("next", ROOT)
-    assert not stepping.watches(CALLEE)
+    assert not stepping.follows(CALLEE)
     assert not stepping.ends_at_line(CALLEE, SHOWN)
     assert stepping.frame_left(CALLEE, [(ROOT, True)]) is None
     assert stepping.ends_at_line(ROOT, SHOWN)
@@ -154,15 +154,15 @@ def into_call(at: int, call: int) -> Stepping:
 def test_a_step_into_a_chosen_call_passes_over_those_before_it() -> None:
     stepping = into_call(4, 9)
     stepping.reaches(ROOT, 6)
-    assert not stepping.watches(CALLEE) and not stepping.ends_at_line(ROOT, SHOWN)
+    assert not stepping.follows(CALLEE) and not stepping.ends_at_line(ROOT, SHOWN)
     stepping.reaches(ROOT, 9)
-    assert stepping.watches(CALLEE) and stepping.ends_at_line(CALLEE, SHOWN)
+    assert stepping.follows(CALLEE) and stepping.ends_at_line(CALLEE, SHOWN)
 
 
 def test_a_chosen_call_that_is_not_made_ends_the_step_at_the_next_line() -> None:
     stepping = into_call(4, 9)
     stepping.reaches(ROOT, 12)
-    assert stepping.ends_at_line(ROOT, SHOWN) and not stepping.watches(CALLEE)
+    assert stepping.ends_at_line(ROOT, SHOWN) and not stepping.follows(CALLEE)
 
 
 def test_a_restart_after_a_chosen_call_does_not_wait_for_it_again() -> None:

@@ -31,13 +31,13 @@ class Serving:
 
     async def serve(self) -> bool:
         """Serve until the client disconnects or goes away. False when what it sent could not be read."""
-        reading = asyncio.ensure_future(self._read())
+        read_task = asyncio.ensure_future(self._read())
         over = asyncio.ensure_future(self._session.over.wait())
         try:
-            await asyncio.wait({reading, over}, return_when=asyncio.FIRST_COMPLETED)
-            return not reading.done() or reading.result()
+            await asyncio.wait({read_task, over}, return_when=asyncio.FIRST_COMPLETED)
+            return not read_task.done() or read_task.result()
         finally:
-            reading.cancel()
+            read_task.cancel()
             over.cancel()
             await self._session.end_program(None)
             await self._client.transport.drain()

@@ -106,10 +106,10 @@ def _create(path: Path) -> None:
     if not ignore.exists():
         ignore.touch(mode=0o600)
         ignore.write_text("*\n")
-    aside = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-    os.close(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
-        connection = sqlite3.connect(aside, isolation_level=None)
+        connection = sqlite3.connect(temporary, isolation_level=None)
         try:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute("PRAGMA journal_mode = WAL")
@@ -117,19 +117,19 @@ def _create(path: Path) -> None:
             _migrate(connection)
         finally:
             connection.close()
-        _put_in_place(aside, path)
+        _put_in_place(temporary, path)
     finally:
-        aside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
-def _put_in_place(aside: Path, path: Path) -> None:
+def _put_in_place(temporary: Path, path: Path) -> None:
     try:
-        os.link(aside, path)
+        os.link(temporary, path)
     except FileExistsError:
         pass  # another process was first
     except OSError:
         if not path.exists():  # a file system without hard links
-            aside.rename(path)
+            temporary.rename(path)
 
 
 def _migrate(connection: sqlite3.Connection) -> None:

@@ -198,13 +198,13 @@ class Debuggee:
         threads = self.threads()
         self.request("pause", {"threadId": threads[0].id if threads else 1}, msgspec.Raw)
 
-    def wait(self, alone: int | None = None, seconds: float | None = None) -> Stop | None:
-        """The next stop; None at the program's end, at that of the thread `alone`, and when so much time has passed.
+    def wait(self, single_thread: int | None = None, seconds: float | None = None) -> Stop | None:
+        """Return the next stop; None when the program or the thread `single_thread` ends, or after `seconds`.
 
         KeyboardInterrupt comes through.
         """
         with self.changed:
-            self.changed.wait_for(lambda: self.stops or self.ended or alone in self.exited, seconds)
+            self.changed.wait_for(lambda: self.stops or self.ended or single_thread in self.exited, seconds)
             return None if self.ended else next(iter(self.stops.values()), None)
 
     # ---- the end

@@ -9,15 +9,15 @@ from types import FrameType
 
 
 class Interrupts:
-    """Ctrl-C on the main thread while `held_back` is in force."""
+    """Ctrl-C on the main thread while `deferred` is in force."""
 
     def __init__(self) -> None:
         self._pressed = False
-        self._held = True
+        self._deferred = True
 
     def on_key(self, number: int, frame: FrameType | None) -> None:
         """The handler of SIGINT. A second press gets through in any case: what we do may hang."""
-        if self._pressed or not self._held:
+        if self._pressed or not self._deferred:
             self._pressed = False
             raise KeyboardInterrupt
         self._pressed = True
@@ -25,12 +25,12 @@ class Interrupts:
     @contextmanager
     def let_through(self) -> Iterator[None]:
         """Here Ctrl-C raises KeyboardInterrupt, also the one that was pressed before."""
-        self._held = False
+        self._deferred = False
         try:
             self.serve()
             yield
         finally:
-            self._held = True
+            self._deferred = True
 
     def serve(self) -> None:
         """Raise KeyboardInterrupt where Ctrl-C was pressed before."""
@@ -40,7 +40,7 @@ class Interrupts:
 
 
 @contextmanager
-def held_back() -> Iterator[Interrupts]:
+def deferred() -> Iterator[Interrupts]:
     """Keep Ctrl-C for the next `let_through`, or for the end of this. For the main thread alone."""
     interrupts = Interrupts()
     before = signal.signal(signal.SIGINT, interrupts.on_key)

@@ -70,9 +70,9 @@ class Printer:
             return
         symbolic = is_symbolic(frame)
         why = ", ".join(f"breakpoint {one.number}" for one in hit) or stop.reason
-        half = ("● compile time", COMPILE_TIME) if symbolic else ("● run time", RUN_TIME)
+        part = ("● compile time", COMPILE_TIME) if symbolic else ("● run time", RUN_TIME)
         self.console.print(
-            Text.assemble(half, (f"  {frame.name}", "bold"), (f"  {place(frame)}", "cyan"), (f"  ({why})", "dim"))
+            Text.assemble(part, (f"  {frame.name}", "bold"), (f"  {place(frame)}", "cyan"), (f"  ({why})", "dim"))
         )
 
     def stack(self, frames: Sequence[StackFrame], selected: int) -> None:

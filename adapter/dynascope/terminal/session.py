@@ -12,11 +12,11 @@ from dynascope.terminal.breakpoints.exception_filters import Catching
 from dynascope.terminal.breakpoints.locations import Group, lines_of_function
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_adapter
-from dynascope.terminal.interrupts import Interrupts, held_back
+from dynascope.terminal.interrupts import Interrupts, deferred
 from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import Program
 from dynascope.terminal.selection import CommandError, Selection
-from dynascope.terminal.threads_left_stopped import held_beside
+from dynascope.terminal.threads_left_stopped import still_stopped
 from dynascope.wire.dap import (
     Breakpoint,
     StackTraceBody,
@@ -80,14 +80,14 @@ class Session(Selection):
             self.close()
             self.exit_code = 1
             raise StartFailed(f"{self.program.name} did not start: {error}") from error
-        with held_back() as interrupts:
+        with deferred() as interrupts:
             self.follow(interrupts)
 
     def resume(self, command: StepCommand, how: Mapping[str, Any] = MappingProxyType({})) -> None:
         """Let the stopped program go on, to its next stop or its end; `how` are arguments of a step. Raises
         CommandError."""
         debuggee = self.need_program()
-        with held_back() as interrupts:
+        with deferred() as interrupts:
             if self.stop is not None:
                 try:
                     debuggee.resume(command, self.stop.thread_id, how)
@@ -95,27 +95,26 @@ class Session(Selection):
                     if debuggee.ended:
                         self.follow(interrupts)
                     raise CommandError(str(error)) from error
-                alone = self.stop.thread_id if how.get("singleThread") and self.program.runtime else None
+                single_thread = self.stop.thread_id if how.get("singleThread") and self.program.runtime else None
                 self._forget_stop()
-                self.follow(interrupts, alone)
+                self.follow(interrupts, single_thread)
             else:
                 self.follow(interrupts)
 
-    def follow(self, interrupts: Interrupts, alone: int | None = None) -> None:
+    def follow(self, interrupts: Interrupts, single_thread: int | None = None) -> None:
         """Wait for the next stop or the end and show it. Ctrl-C asks for a stop; a second one stops waiting.
 
-        The thread that goes on `alone` may have come to its end, or wait for one that it has left behind: then that
-        one is shown.
+        The thread `single_thread` may have ended, or wait for one that is still stopped: then that one is shown.
         """
         debuggee = self.need_program()
-        asked, patience = False, None if alone is None or not self.interactive else ALONE_TELLS_AFTER
+        asked, patience = False, None if single_thread is None or not self.interactive else ALONE_TELLS_AFTER
         while True:
             try:
                 with interrupts.let_through():
-                    stop = debuggee.wait(alone, patience)
+                    stop = debuggee.wait(single_thread, patience)
                 if stop is None and not debuggee.ended:
-                    if alone in debuggee.exited:
-                        stop, alone = held_beside(debuggee, alone or 0), None
+                    if single_thread in debuggee.exited:
+                        stop, single_thread = still_stopped(debuggee, single_thread or 0), None
                     elif patience is not None:
                         self.printer.say(ALONE_RUNS, "dim")
                     patience = None
@@ -127,7 +126,7 @@ class Session(Selection):
             except KeyboardInterrupt:
                 if not self.interactive:
                     raise
-                stop = held_beside(debuggee, alone) if alone is not None and asked else None
+                stop = still_stopped(debuggee, single_thread) if single_thread is not None and asked else None
                 if stop is not None:
                     break
                 if asked:
@@ -182,7 +181,7 @@ class Session(Selection):
         if thread_id not in [thread.id for thread in self.ask("threads", {}, ThreadsBody).threads]:
             raise CommandError(f"there is no thread {thread_id}; `threads` lists them")
         known = debuggee.stops.get(thread_id)
-        self._look(known or Stop(reason="stopped with the others", thread_id=thread_id))
+        self._show_stop(known or Stop(reason="stopped with the others", thread_id=thread_id))
 
     # ---- showing
 
@@ -239,9 +238,9 @@ class Session(Selection):
             one.hits += 1
             if self.breakpoints.used(one):
                 self.send_breakpoints(one.location.group)
-        self._look(stop, hit)
+        self._show_stop(stop, hit)
 
-    def _look(self, stop: Stop, hit: Sequence[UserBreakpoint] = ()) -> None:
+    def _show_stop(self, stop: Stop, hit: Sequence[UserBreakpoint] = ()) -> None:
         """Select a stopped thread and show where it is. Raises CommandError and keeps the old selection."""
         frames = self.ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
         self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None

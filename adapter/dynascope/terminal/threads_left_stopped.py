@@ -10,7 +10,7 @@ from dynascope.terminal.debuggee import Debuggee
 from dynascope.wire.dap import StackTraceBody
 
 
-def held_beside(debuggee: Debuggee, thread_id: int) -> Stop | None:
+def still_stopped(debuggee: Debuggee, thread_id: int) -> Stop | None:
     """A thread other than that one which waits for a command; None where the others run, or are in C.
 
     Raises RequestFailed.

@@ -37,8 +37,8 @@ class Traces:
         return [f.name for f in dataclasses.fields(self) if getattr(self, f.name) != getattr(other, f.name)]
 
 
-def run(program: Program, onlooker: contextlib.AbstractContextManager[Any]) -> Traces:
-    """Compile and call the program once, from a clean start, while `onlooker` is entered."""
+def run(program: Program, observer: contextlib.AbstractContextManager[Any]) -> Traces:
+    """Compile and call the program once, from a clean start, while `observer` is entered."""
     torch._dynamo.reset()
     counters.clear()
     torch.manual_seed(0)
@@ -51,7 +51,7 @@ def run(program: Program, onlooker: contextlib.AbstractContextManager[Any]) -> T
         traces.code.append(_normal(module.code))
         return module.forward
 
-    with _guards_and_bytecode(traces), onlooker, contextlib.redirect_stdout(io.StringIO()):
+    with _guards_and_bytecode(traces), observer, contextlib.redirect_stdout(io.StringIO()):
         try:
             output: Any = torch.compile(function, backend=backend, **program.options)(*arguments, **keywords)
         except Exception as error:  # some examples are there because they do not compile: they must fail alike
@@ -104,8 +104,8 @@ def _output_text(output: Any) -> str:
 def _leaf_text(leaf: Any) -> str:
     if isinstance(leaf, torch.Tensor):
         return f"{leaf.dtype}{tuple(leaf.shape)} {leaf.detach().flatten().tolist()}"
-    held = vars(leaf) if hasattr(leaf, "__dict__") and not isinstance(leaf, (type, torch.nn.Module)) else None
-    return f"{type(leaf).__name__} {_output_text(held)}" if held else repr(leaf)
+    content = vars(leaf) if hasattr(leaf, "__dict__") and not isinstance(leaf, (type, torch.nn.Module)) else None
+    return f"{type(leaf).__name__} {_output_text(content)}" if content else repr(leaf)
 
 
 _CHANGING = (

@@ -44,10 +44,10 @@ class Refused(Exception):
 
 
 class Stopped(Suspension):
-    """One stop seen through the agent's own messages; `look` is called with it at each."""
+    """One stop seen through the agent's own messages; `inspect_stop` is called with it at each."""
 
-    def __init__(self, look: Callable[[Stopped], None]) -> None:
-        self._look = look
+    def __init__(self, inspect_stop: Callable[[Stopped], None]) -> None:
+        self._look = inspect_stop
         self._error: BaseException | None = None
         self._reply: Reply | Failure | None = None
         self.frames: list[StackFrame] = []
@@ -134,19 +134,19 @@ class Stopped(Suspension):
 def stop_in(
     function: Any,
     *arguments: Any,
-    look: Callable[[Stopped], None],
+    inspect_stop: Callable[[Stopped], None],
     times: int = 1,
     then: Callable[[Any], Any] = lambda compiled: None,
     **options: Any,
 ) -> Any:
-    """Compile and call `function`, and `then` do more with it; `look` runs where Dynamo traces its `# STOP` line."""
+    """Compile and call `function`, then call `then`; `inspect_stop` runs where Dynamo traces its `# STOP` line."""
     torch._dynamo.reset()
     target = type(function).forward if isinstance(function, torch.nn.Module) else function
     lines, first = inspect.getsourcelines(target)
     line = next(first + i for i, text in enumerate(lines) if "# STOP" in text)
     path = inspect.getsourcefile(target)
     assert path is not None
-    session = Stopped(look)
+    session = Stopped(inspect_stop)
     session.agent.install()
     with contextlib.ExitStack() as stack:
         stack.callback(session.agent.uninstall)

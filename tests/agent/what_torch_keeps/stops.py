@@ -67,7 +67,9 @@ def _reader(rows: Callable[[int], list[Any]], reference: int) -> Read:
 Look = Callable[[Names], None]
 
 
-def _stopped(look: Look, run: Callable[[], Any], line: int | None = None, caught: FilterId | None = None) -> None:
+def _stopped(
+    inspect_stop: Look, run: Callable[[], Any], line: int | None = None, caught: FilterId | None = None
+) -> None:
     """Run with a breakpoint at the line of this file, or with this filter on; what fails for the filter is expected."""
     seen: list[Names] = []
 
@@ -79,7 +81,7 @@ def _stopped(look: Look, run: Callable[[], Any], line: int | None = None, caught
                 scopes[name] = _reader(stop.rows, scope.variables_reference)
         seen.append(Names(scopes))
         if len(seen) == 1:
-            look(seen[0])
+            inspect_stop(seen[0])
 
     torch._dynamo.reset()
     session = Stopped(at_stop)
@@ -129,13 +131,13 @@ def helper(y: Any) -> Any:
     return y * 2  # STOP
 
 
-def tracing(look: Look) -> None:
+def tracing(inspect_stop: Look) -> None:
     """Amid an inlined call of a module with symbolic sizes and a region that is traced once and reused."""
     compiled = torch.compile(Model(), backend="eager", dynamic=True)
-    _stopped(look, lambda: compiled(torch.ones(3, 4), 2.5, "on"), _line(helper))
+    _stopped(inspect_stop, lambda: compiled(torch.ones(3, 4), 2.5, "on"), _line(helper))
 
 
-def rarely_set(look: Look) -> None:
+def rarely_set(inspect_stop: Look) -> None:
     """The same, with fields set that only DDP, CUDA graphs or a backend at work sets, for as long as the stop lasts."""
     fields = {
         "ddp_optimizer_ctx": _Settings(),
@@ -151,18 +153,18 @@ def rarely_set(look: Look) -> None:
     relations = [_guards.DuplicateInputs(LocalSource("x"), LocalSource("y"))]
     of_guards = {"skip_install": True, "aotautograd_guards": relations}
 
-    def set_and_look(names: Names) -> None:
+    def set_and_inspect(names: Names) -> None:
         context = _guards.TracingContext.get()
-        held = {name: value for name, value in fields.items() if name in vars(context)}
+        content = {name: value for name, value in fields.items() if name in vars(context)}
         guard = next(each for each in context.guards_context.dynamo_guards if each.name == "L['x']")
         with contextlib.ExitStack() as stack:
-            stack.enter_context(patch.dict(vars(context), held))
+            stack.enter_context(patch.dict(vars(context), content))
             stack.enter_context(patch.dict(vars(context.guards_context), of_guards))
             if hasattr(guard, "_force_dict_keys_match"):
                 stack.enter_context(patch.object(guard, "_force_dict_keys_match", True))
-            look(names)
+            inspect_stop(names)
 
-    tracing(set_and_look)
+    tracing(set_and_inspect)
 
 
 class _Settings:
@@ -178,7 +180,7 @@ def in_place(x: Any, written: Any, other: Any) -> Any:
     return x.sum() + other.sum()
 
 
-def backend_failure(look: Look) -> None:
+def backend_failure(inspect_stop: Look) -> None:
     """In the compiler of the forward: AOTAutograd has taken the graph apart, and two inputs overlap."""
 
     def fails(_graph: Any, _inputs: Any) -> Any:
@@ -186,7 +188,7 @@ def backend_failure(look: Look) -> None:
 
     x, base = torch.ones(3, requires_grad=True), torch.ones(8)
     compiled = torch.compile(in_place, backend=aot_autograd(fw_compiler=fails), dynamic=True)
-    _stopped(look, lambda: compiled(x, base[:4], base[2:6]), caught="backendFailure")
+    _stopped(inspect_stop, lambda: compiled(x, base[:4], base[2:6]), caught="backendFailure")
 
 
 # ---- while the guards are made
@@ -196,12 +198,12 @@ def narrows(x: Any, kind: Any) -> Any:
     return x * 2 if x.shape[0] > 5 and kind == "double" else x
 
 
-def constraint_violation(look: Look) -> None:
+def constraint_violation(inspect_stop: Look) -> None:
     """`mark_dynamic` was not to be had: most guards have their code by then."""
     x = torch.ones(8, 4)
     torch._dynamo.mark_dynamic(x, 0, min=3, max=100)
     compiled = torch.compile(narrows, backend="eager")
-    _stopped(look, lambda: compiled(x, "double"), caught="specialization")
+    _stopped(inspect_stop, lambda: compiled(x, "double"), caught="specialization")
 
 
 # ---- where a graph has ended
@@ -221,16 +223,16 @@ def breaks(x: Any, counted: Any) -> Any:
     return kept[0] + kept[1] + y, made
 
 
-def graph_ended(look: Look) -> None:
+def graph_ended(inspect_stop: Look) -> None:
     """At a graph break, with its bytecode there: outputs, a list, an object and an attribute to restore."""
     compiled = torch.compile(breaks, backend="eager")
-    _stopped(look, lambda: compiled(torch.ones(3), Counted()), caught="codegen")
+    _stopped(inspect_stop, lambda: compiled(torch.ones(3), Counted()), caught="codegen")
 
 
 # ---- in a capture of compiled autograd
 
 
-def _backward(look: Look, breakpoint: str, program: Callable[[], None]) -> None:
+def _backward(inspect_stop: Look, breakpoint: str, program: Callable[[], None]) -> None:
     seen: list[Names] = []
 
     def at_stop(inspection: BackwardInspection) -> None:
@@ -243,7 +245,7 @@ def _backward(look: Look, breakpoint: str, program: Callable[[], None]) -> None:
                 ).variables
 
             seen.append(Names({scope.name: _reader(rows, scope.variables_reference) for scope in scopes}))
-            look(seen[0])
+            inspect_stop(seen[0])
 
     torch._dynamo.reset()
     compiled_autograd.reset()
@@ -264,14 +266,14 @@ def _compiled_forward() -> None:
     (forward(torch.ones(3, 3)).sum() * 2.0).backward()
 
 
-def aot_node(look: Look) -> None:
+def aot_node(inspect_stop: Look) -> None:
     """At the backward of a compiled forward, which is about to be copied into the graph."""
-    _backward(look, "CompiledFunctionBackward", _compiled_forward)
+    _backward(inspect_stop, "CompiledFunctionBackward", _compiled_forward)
 
 
-def behind_aot_node(look: Look) -> None:
+def behind_aot_node(inspect_stop: Look) -> None:
     """When it has been copied, and compiled autograd is about to run the graph."""
-    _backward(look, "runtime_wrapper", _compiled_forward)
+    _backward(inspect_stop, "runtime_wrapper", _compiled_forward)
 
 
 def _all_kinds() -> None:
@@ -283,9 +285,9 @@ def _all_kinds() -> None:
         base.sin().sum().backward()
 
 
-def checking_nans(look: Look) -> None:
+def checking_nans(inspect_stop: Look) -> None:
     """In anomaly mode, behind the last pass: which gradients are to be checked is known."""
-    _backward(look, "runtime_wrapper", _all_kinds)
+    _backward(inspect_stop, "runtime_wrapper", _all_kinds)
 
 
 STOPS: dict[str, Callable[[Look], None]] = {

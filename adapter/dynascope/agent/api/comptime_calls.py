@@ -109,14 +109,14 @@ def _with_defaults(made: NestedFunction, context: ComptimeContext, effects: Side
     """The function that the program has made while Dynamo traced; a default that is no constant is a `ComptimeVar`."""
 
     def given(variable: Any) -> Any:
-        held = contents(variable, effects)
-        return held.value if isinstance(held, (Constant, Real)) else context.variable(variable)
+        content = contents(variable, effects)
+        return content.value if isinstance(content, (Constant, Real)) else context.variable(variable)
 
     function = types.FunctionType(made.code, made.globals, made.name)
-    if is_variable(made.defaults) and isinstance(held := contents(made.defaults, effects), Items):
-        function.__defaults__ = tuple(map(given, held.items))
-    if is_variable(made.keyword_defaults) and isinstance(held := contents(made.keyword_defaults, effects), Entries):
-        named = {_constant(key_variable(key), effects): given(value) for key, value in held.entries.items()}
+    if is_variable(made.defaults) and isinstance(content := contents(made.defaults, effects), Items):
+        function.__defaults__ = tuple(map(given, content.items))
+    if is_variable(made.keyword_defaults) and isinstance(content := contents(made.keyword_defaults, effects), Entries):
+        named = {_constant(key_variable(key), effects): given(value) for key, value in content.entries.items()}
         function.__kwdefaults__ = named
     return function
 

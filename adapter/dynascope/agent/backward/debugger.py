@@ -111,7 +111,7 @@ class BackwardDebugger:
         self._table = BackwardTable()
         self.enabled = True
         compiled_autograd.observe(self)
-        self._recorder = run_reporter.hold()
+        self._recorder = run_reporter.acquire()
 
     @property
     def table(self) -> BackwardTable:
@@ -269,7 +269,7 @@ class BackwardDebugger:
     def _stop(self, thread: _Thread, point: StopPoint, reason: StopReason, ids: list[int]) -> None:
         live = thread.live
         assert live is not None
-        with captured_graph.set_aside():
+        with captured_graph.without_modes():
             make_inspection = functools.partial(BackwardInspection, live, point)
             command = self._wait(make_inspection, live.caller, Stop(reason, ids), "Paused in a backward")
         thread.mode = {

@@ -103,7 +103,7 @@ def row(expression: str, live: LiveCapture, point: StopPoint, options: ViewOptio
 def _shown(value: Any, options: ViewOptions) -> Row:
     if isinstance(value, TensorFacts):
         return Row("", repr(value), type="tensor")
-    with captured_graph.set_aside(), torch._C.DisableTorchFunction():
+    with captured_graph.without_modes(), torch._C.DisableTorchFunction():
         return concrete.row(options, "", value, None)
 
 
@@ -121,7 +121,7 @@ def _value(expression: str, live: LiveCapture, point: StopPoint) -> Any:
     caller = live.caller
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     try:
-        with captured_graph.set_aside():
+        with captured_graph.without_modes():
             world: dict[str, Any] = {"torch": torch}
             for name in names:
                 if name in NAMES:

@@ -18,7 +18,7 @@ from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
-from dynascope.agent.internals.autograd.captured_graph import set_aside
+from dynascope.agent.internals.autograd.captured_graph import without_modes
 from dynascope.wire.dap import EvaluateResult, Source, StackFrame
 from dynascope.wire.to_agent import Evaluate
 
@@ -70,8 +70,8 @@ class BackwardInspection(StopInspection):
             where = f"[{self._live.capture.compile_id} NodeCall {call.index}]"
             self._add(StopPoint("node", call.index), call.name, where, place)
 
-    def reading(self) -> AbstractContextManager[Any]:
-        return set_aside()
+    def isolated(self) -> AbstractContextManager[Any]:
+        return without_modes()
 
     def headings(self, frame_id: int) -> list[Heading]:
         return list(headings(self._live, self.frame(frame_id)))
@@ -81,7 +81,7 @@ class BackwardInspection(StopInspection):
         return f"backward [{self._live.capture.compile_id}] graph so far"
 
     def document_text(self) -> str:
-        with self.reading():
+        with self.isolated():
             return "\n".join([f"# {self.document_name}", *graph.code(self._live), ""])
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
@@ -89,7 +89,7 @@ class BackwardInspection(StopInspection):
         if request.assigned is not None:
             raise EvaluationError(f"{request.expression} {NOT_SET}")
         running = self.runtime_frame(request.frame_id)
-        with self.reading():
+        with self.isolated():
             if running is not None:
                 row = evaluate_running(running, request.expression, request.context, request.hex)
             else:

@@ -32,8 +32,8 @@ def why_not_stopped(breakpoint: Breakpoint, who: str = "Dynamo") -> str | None:
         return f"{who} came here {came}, and its condition ({condition}) never held."
     if not hit_condition:
         return None
-    held = f", its condition ({condition}) held {_times(breakpoint.hits)} in all" if condition else ""
-    return f"{who} came here {came}{held}, and its hit condition is {hit_condition}."
+    condition_text = f", its condition ({condition}) held {_times(breakpoint.hits)} in all" if condition else ""
+    return f"{who} came here {came}{condition_text}, and its hit condition is {hit_condition}."
 
 
 def _times(count: int) -> str:

@@ -33,13 +33,13 @@ class Codegen(FilterSource):
     """Ends of graphs."""
 
     def install(self) -> None:
-        self._once = OncePerCompile()
+        self._reported = OncePerCompile()
         self.listen(CodegenEvents(lambda act: self.hook.outside_trace(lambda state: act()), self._ended))
 
     def _ended(self, ending: Ending) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:
             place = tuple((id(translators.code_of(each)), translators.current_index(each)) for each in stack)
-            if self._once.is_new(state, (place, ending.reason)):
+            if self._reported.is_new(state, (place, ending.reason)):
                 self.tell(state, _event(ending, stack))
 
         self.hook.during_instruction(serve)
@@ -75,8 +75,8 @@ def _count(number: int, noun: str) -> str:
 def _then(ending: Ending) -> str:
     names = [each.name for each in ending.resumes]
     if names and ending.reason.startswith(_JUMPS):  # both ways, each with the frames that called this one
-        half = len(names) // 2
-        return f", then {', '.join(names[:half])} or {', '.join(names[half:])}"
+        middle = len(names) // 2
+        return f", then {', '.join(names[:middle])} or {', '.join(names[middle:])}"
     if names:
         return f", then {', '.join(names)}"
     return ", then the rest runs uncompiled" if ending.reason == _UNCOMPILED else ""

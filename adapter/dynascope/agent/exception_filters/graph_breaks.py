@@ -39,7 +39,7 @@ class GraphBreaks(FilterSource):
         self._told: ErrorMap[bool] = ErrorMap()
         self._first_told: ErrorMap[bool] = ErrorMap()
         """The errors that have stopped as they were raised, or that say again what one has said that has."""
-        self._raised_once, self._taken_once = OncePerCompile(), OncePerCompile()
+        self._raised_reported, self._taken_reported = OncePerCompile(), OncePerCompile()
         self.listen(unsupported.UnsupportedEvents(self._raised, self._taken), unsupported.LeavingEvents(self._leaving))
 
     def _raised(self, error: BaseException) -> None:
@@ -86,12 +86,12 @@ class GraphBreaks(FilterSource):
         if not is_first_chance:
             self._told.put(error, True)
         cause, stack = self._cause_of(error, is_first_chance)
-        once = self._raised_once if is_first_chance else self._taken_once
+        reported = self._raised_reported if is_first_chance else self._taken_reported
         # whatever called it: Dynamo may break there, and next time at the caller of that
         innermost = stack[0]
         code, index = translators.code_of(innermost), translators.instruction_index(innermost)
         place = id(code), index, unsupported.message_of(cause)
-        if not once.is_new(state, place):
+        if not reported.is_new(state, place):
             return False
         stops = self.tell(state, _event(error, cause, stack, effect))
         if stops and not is_first_chance:

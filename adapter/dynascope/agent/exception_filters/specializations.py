@@ -18,14 +18,14 @@ class Specializations(FilterSource):
     """Specialisations as they are decided, and violations of constraints where the compile fails."""
 
     def install(self) -> None:
-        self._once = OncePerCompile()
+        self._reported = OncePerCompile()
         self._violations = ConstraintViolations(self.hook, self.stop_for)
         self.listen(self._violations, SpecializationEvents(self._specialized))
 
     def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:
             place = tuple((id(translators.code_of(each)), translators.instruction_index(each)) for each in stack)
-            if self._once.is_new(state, (place, tuple(origins), value)):
+            if self._reported.is_new(state, (place, tuple(origins), value)):
                 event = _event(symbol, value, reason, origins, stack)
                 if self.tell(state, event) and event.info.exception_id == VIOLATION:
                     self._violations.was_told(state, stack)

@@ -42,7 +42,7 @@ class Inspection(StopInspection):
         self.frames += [symbolic_frame(self.add_frame(translator), translator) for translator in translators]
         self.add_runtime_frames(runtime_frames)
 
-    def reading(self) -> AbstractContextManager[Any]:
+    def isolated(self) -> AbstractContextManager[Any]:
         context: AbstractContextManager[Any] = torch._C.DisableTorchFunction()
         return context
 
@@ -76,7 +76,7 @@ class Inspection(StopInspection):
         return f"{self.frames[self.symbolic_frames - 1].name} graph so far"
 
     def document_text(self) -> str:
-        with self.reading():
+        with self.isolated():
             return "\n".join([f"# {self.document_name}", *graph.code(self._translators[0]), ""])
 
     def step_in_targets(self, frame_id: int) -> StepInTargetsBody:

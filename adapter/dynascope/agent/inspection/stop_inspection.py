@@ -72,7 +72,7 @@ class StopInspection(ABC):
         """Evaluate an expression at a frame. Raises EvaluationError with a sentence for the user."""
 
     @abstractmethod
-    def reading(self) -> AbstractContextManager[Any]:
+    def isolated(self) -> AbstractContextManager[Any]:
         """Return the context in which values of this stop may be read."""
 
     @abstractmethod
@@ -132,7 +132,7 @@ class StopInspection(ABC):
         """Return the scopes of a frame. Raises EvaluationError when it is gone."""
         running = self.runtime_frame(frame_id)
         names = None if running is not None else self.names_of(frame_id)
-        with self.reading():
+        with self.isolated():
             headings = self.headings(frame_id) if running is None else running_headings(running)
             return ScopesBody(scopes=[self._scope(heading, names) for heading in headings])
 
@@ -165,7 +165,7 @@ class StopInspection(ABC):
         """Return a page of children. Raises EvaluationError when the reference is not of this stop."""
         children, names = self.children(request.variables_reference)
         options = ViewOptions(None, request.hex) if names is None else names.options(request.hex)
-        with self.reading():
+        with self.isolated():
             rows = requested_rows(children, options, request)
             variables = (to_variable(row, self._reference(row.children, names), self._locations) for row in rows)
             return VariablesBody(variables=list(variables))

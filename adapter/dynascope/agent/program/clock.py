@@ -11,11 +11,11 @@ from time import perf_counter
 class Clock:
     """Read and held by its own thread alone; only differences mean something."""
 
-    __slots__ = ("_holds", "_stood")
+    __slots__ = ("_stood", "_stops")
 
     def __init__(self) -> None:
         self._stood = 0.0
-        self._holds = 0
+        self._stops = 0
 
     def now(self) -> float:
         """Seconds."""
@@ -25,12 +25,12 @@ class Clock:
     def standing(self) -> Iterator[None]:
         """Around the time in which somebody looks at the thread; within itself it does nothing."""
         began = perf_counter()
-        self._holds += 1
+        self._stops += 1
         try:
             yield
         finally:
-            self._holds -= 1
-            if not self._holds:
+            self._stops -= 1
+            if not self._stops:
                 self._stood += perf_counter() - began
 
 

@@ -18,11 +18,11 @@ from dynascope.wire.to_agent import Evaluate
 
 NOT_STOPPED = "This thread is not stopped at compile time any more."
 
-Look = Callable[[Any, Any], Any]
+Answer = Callable[[Any, Any], Any]
 """Serves a request (the second argument) at what a stop shows (the first)."""
 
 
-def post(session: Session, thread_ident: int, request: Request, serve: Look) -> None:
+def post(session: Session, thread_ident: int, request: Request, serve: Answer) -> None:
     """Have a stopped thread serve a request. Any thread."""
     cancellation = session.stops.cancellation
     cancellation.expect(request.id)
@@ -32,13 +32,13 @@ def post(session: Session, thread_ident: int, request: Request, serve: Look) -> 
         session.send(Failure(id=request.id, message=NOT_STOPPED))
 
 
-def _serve(session: Session, request: Request, serve: Look) -> None:
+def _serve(session: Session, request: Request, serve: Answer) -> None:
     """On the stopped thread: send the answer, whatever happens."""
     from dynascope.agent.inspection.values.errors import EvaluationError
 
     is_evaluation = isinstance(request, Evaluate)
 
-    def look() -> Any:
+    def serve_request() -> Any:
         inspection = session.stops.inspection()
         if inspection is None:
             raise LookupError("This stop is over.")
@@ -51,7 +51,7 @@ def _serve(session: Session, request: Request, serve: Look) -> None:
 
     raised: BaseException | None = None
     try:
-        result = session.stops.cancellation.run(request.id, lambda: answer(request, look, EvaluationError))
+        result = session.stops.cancellation.run(request.id, lambda: answer(request, serve_request, EvaluationError))
     except Cancelled:
         result = Failure(id=request.id, message="cancelled")
     except BaseException as error:  # raised by the handler of a signal: Ctrl-C ends an expression, else the stop

@@ -92,7 +92,7 @@ class PydevdSuspension(Suspension):
         step = self._step_over, self.runtime_steps_over
         asks_twice = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
         self._steps = RuntimeSteps(self._pydevd, pydevd_api.PyDevdAPI, *step, self._lines_stopped_at, asks_twice)
-        self._look_before_and_after()
+        self._check_before_and_after()
         refuse_reentry(self._pydevd, self._replace)
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
         self._keep_entries(pydevd_api.PyDevdAPI)
@@ -110,7 +110,7 @@ class PydevdSuspension(Suspension):
 
     # ---- at start
 
-    def _look_before_and_after(self) -> None:
+    def _check_before_and_after(self) -> None:
         """Learn that pydevd suspends threads, and keep Dynamo from seeing pydevd's own Python meanwhile (3.11)."""
         set_suspend, do_wait_suspend = self._pydevd.set_suspend, self._pydevd.do_wait_suspend
 
@@ -213,7 +213,7 @@ class PydevdSuspension(Suspension):
 
     def single_thread(self, thread_id: int) -> int | None:
         try:
-            return self._resuming.alone(self._from_dap_id(thread_id))
+            return self._resuming.single_thread(self._from_dap_id(thread_id))
         except KeyError:
             return None
 
@@ -242,7 +242,7 @@ class PydevdSuspension(Suspension):
         return True
 
     def compile_ends(self, token: Any) -> None:
-        notice = self._tracing.look_at_generated_code()
+        notice = self._tracing.trace_generated_code()
         if notice is not None:
             self.observer.notice(notice)
         if token:
@@ -298,7 +298,7 @@ class PydevdSuspension(Suspension):
         if frame is None or self._tracing.stays_off:
             return
         self._step_over(frame)
-        self._steps.watch(passed)
+        self._steps.follow(passed)
 
     def _step_over(self, frame: types.FrameType) -> None:
         only_user = self._pydevd.get_use_libraries_filter()

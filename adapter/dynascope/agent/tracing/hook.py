@@ -185,7 +185,7 @@ class Hook:
                 compile_state.frames[key] = compile_state.clock.activations
             if (
                 state.pause_pending
-                or (state.stepping.mode is not Mode.RUN and state.stepping.watches(compile_state.frames[key]))
+                or (state.stepping.mode is not Mode.RUN and state.stepping.follows(compile_state.frames[key]))
                 or (self._checks and self._may_stop_in(compile_state, translators.code_of(translator)))
             ):
                 self.callbacks.add(state, translator)

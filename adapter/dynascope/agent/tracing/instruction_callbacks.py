@@ -41,7 +41,7 @@ class InstructionCallbacks:
             except Exception:
                 report()
 
-        translators.watch(translator, on_instruction)
+        translators.on_each_instruction(translator, on_instruction)
 
     def pause_compiles(self) -> None:
         """Have the other threads that compile ask their suspension at the next instruction."""

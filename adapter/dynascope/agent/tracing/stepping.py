@@ -110,10 +110,10 @@ class Stepping:
         return self._functions is not None and function in self._functions
 
     @property
-    def watches_every_frame(self) -> bool:
+    def follows_every_frame(self) -> bool:
         return self.mode is Mode.INTO
 
-    def watches(self, frame: FrameId) -> bool:
+    def follows(self, frame: FrameId) -> bool:
         return self.mode is Mode.INTO or (self.frame == frame and self.mode in _IN_ONE_FRAME)
 
     @property

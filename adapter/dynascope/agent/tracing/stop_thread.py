@@ -44,7 +44,7 @@ class StopThread:
         lines = self._runtime_frames.lines_passed(stack) if command != "continue" else []
         state.step_lines = lines[1:] if command == "stepOut" else lines
         for translator, frame in zip(stack, frames, strict=True):
-            if state.stepping.watches(frame):
+            if state.stepping.follows(frame):
                 self._add_callback(state, translator)
 
     def stop_at_skipped_frame(self, state: ThreadState, frame: Any, stop: Stop) -> None:
@@ -64,10 +64,12 @@ class StopThread:
         finally:
             state.is_stopped = False
 
-    def _inspection(self, stack: list[Translator], ids: Iterator[int], below: Sequence[types.FrameType]) -> Any:
+    def _inspection(
+        self, stack: list[Translator], ids: Iterator[int], runtime_frames: Sequence[types.FrameType]
+    ) -> Any:
         from dynascope.agent.inspection.inspection import Inspection
 
-        inspection = Inspection(stack, ids, below)
+        inspection = Inspection(stack, ids, runtime_frames)
         for frame, translator in zip(inspection.frames, stack, strict=False):
             frame.instruction_pointer_reference = self._stops.listings.address_of(translator)
         return inspection

@@ -9,12 +9,12 @@ from msgspec import UNSET, Raw, UnsetType
 from dynascope.dap.client.breakpoint_table import BreakpointTable
 from dynascope.dap.protocol.arguments import InitializeArguments, SetExceptionBreakpointsArguments
 from dynascope.dap.protocol.call import Call
-from dynascope.dap.protocol.connection import Link
+from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import Envelope, raw
 from dynascope.dap.protocol.transport import Transport
 
 
-class Client(Link):
+class Client(Connection):
     """The editor, or whoever else speaks DAP with us."""
 
     def __init__(self, transport: Transport) -> None:

@@ -11,11 +11,11 @@ import asyncio
 from typing import Any
 
 from dynascope import debugpy_adapter
-from dynascope.dap.agent_channel.agent_link import open_listener
+from dynascope.dap.agent_channel.agent_connection import open_listener
 from dynascope.dap.client.client import Client
 from dynascope.dap.log import logger
 from dynascope.dap.protocol.arguments import Address
-from dynascope.dap.protocol.connection import Link
+from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import UnreadableMessage
 from dynascope.dap.protocol.errors import RequestError, TransportError
 from dynascope.dap.protocol.transport import Transport, connect
@@ -86,34 +86,34 @@ async def _let_run(configuration: dict[str, Any], token: str | None) -> None:
     except (OSError, RequestError) as error:
         logger.warning("a child process may wait for a debugger: %s", error)
         return
-    link = Link(Transport(reader, writer), "debugpy")
+    connection = Connection(Transport(reader, writer), "debugpy")
     initialized = asyncio.Event()
-    reading = asyncio.ensure_future(_read(link, initialized))
+    read_task = asyncio.ensure_future(_read(connection, initialized))
     try:
         async with asyncio.timeout(TIMEOUT):
-            await link.request("initialize", {"adapterID": "debugpy"})
-            attached = link.request("attach", configuration)
+            await connection.request("initialize", {"adapterID": "debugpy"})
+            attached = connection.request("attach", configuration)
             # debugpy takes configurationDone once it has sent `initialized`; the answer to `attach` comes after both
             await initialized.wait()
-            await link.request("configurationDone")
+            await connection.request("configurationDone")
             await attached
-            await link.request("disconnect", {"terminateDebuggee": False})
+            await connection.request("disconnect", {"terminateDebuggee": False})
     except TimeoutError:
         logger.warning("debugpy did not let go of child process %s", configuration.get("subProcessId"))
     finally:
-        link.close()
-        reading.cancel()
+        connection.close()
+        read_task.cancel()
 
 
-async def _read(link: Link, initialized: asyncio.Event) -> None:
+async def _read(connection: Connection, initialized: asyncio.Event) -> None:
     try:
-        while (message := await link.receive()) is not None:
+        while (message := await connection.receive()) is not None:
             if message.type == "response":
-                link.settle(message)
+                connection.settle(message)
             elif message.event in ("initialized", "terminated"):
                 initialized.set()
     except (TransportError, UnreadableMessage) as error:
         logger.warning("debugpy, of a child process: %s", error)
     finally:
         initialized.set()
-        link.close()
+        connection.close()

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from dynascope.dap.agent_channel.agent_link import AgentLink
+from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.client.client import Client
 from dynascope.dap.client.progress import PATIENCE, Progress
 from dynascope.dap.protocol.errors import RequestError
@@ -25,7 +25,7 @@ SETTLED = 0.2
 """Seconds after which a thread that entered the compiler, and has not begun to trace, waits for another."""
 
 
-async def compiles(agent: AgentLink | None) -> list[Compiling]:
+async def compiles(agent: AgentConnection | None) -> list[Compiling]:
     """The threads in the compiler now; [] when the agent is gone."""
     if agent is None or agent.closed:
         return []
@@ -64,7 +64,7 @@ class Waiting:
         self._told: dict[int, int] = {}
         """By the waiting thread's ident: the ident of the stopped one."""
 
-    def look(self, known: list[Compiling]) -> list[str]:
+    def newly_waiting(self, known: list[Compiling]) -> list[str]:
         """Sentences about those that have not been told of, and an event when threads have other names now."""
         holder = next((each for each in known if each.state == "stopped"), None)
         waiting = {each.thread_ident: each for each in known if each.state == "waiting"} if holder is not None else {}
@@ -84,16 +84,16 @@ class CompileProgress:
         self._since: dict[int, tuple[str, float]] = {}
         self._shown: dict[int, str] = {}
 
-    async def watch(self, agent: AgentLink) -> None:
+    async def follow(self, agent: AgentConnection) -> None:
         """Until the agent is gone."""
         try:
             while not agent.closed:
                 await asyncio.sleep(INTERVAL)
-                self._look(await compiles(agent))
+                self._show(await compiles(agent))
         finally:
-            self._look([])
+            self._show([])
 
-    def _look(self, known: list[Compiling]) -> None:
+    def _show(self, known: list[Compiling]) -> None:
         now = asyncio.get_running_loop().time()
         working = {each.thread_ident: each for each in known if each.state in ("tracing", "backend")}
         for ident in self._since.keys() - working.keys():

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 import asyncio
 
-from dynascope.dap.agent_channel.agent_link import AgentLink, AgentListener
+from dynascope.dap.agent_channel.agent_connection import AgentConnection, AgentListener
 from dynascope.dap.program import injected_source
 from dynascope.dap.program.program import HELLO_TIMEOUT, decode_body
-from dynascope.dap.protocol.connection import Link
+from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.errors import RequestError
 
 
-async def inject(debugpy: Link, listener: AgentListener) -> AgentLink:
+async def inject(debugpy: Connection, listener: AgentListener) -> AgentConnection:
     """Have debugpy start the agent, which connects back to `listener`. Raises RequestError with the reason."""
     await listener.open()
     expression = injected_source.injection(listener.address, listener.token)

@@ -33,7 +33,7 @@ def adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-class Household:
+class LaunchedProcesses:
     """The processes of one launch."""
 
     def __init__(self, *, ours: bool = True) -> None:
@@ -109,6 +109,6 @@ def _signal(processes: Iterable[psutil.Process], *, kill: bool) -> None:
 
 async def end_process(pid: int) -> None:
     """End a process that was attached to, with its children."""
-    household = Household(ours=False)
-    household.add(pid)
-    await household.end()
+    launched_processes = LaunchedProcesses(ours=False)
+    launched_processes.add(pid)
+    await launched_processes.end()

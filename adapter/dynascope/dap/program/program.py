@@ -13,16 +13,16 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.agent_channel.agent_link import AgentLink
+from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.client.client import Client
 from dynascope.dap.client.progress import Progress
 from dynascope.dap.log import logger
 from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
-from dynascope.dap.program.process_tree import Household
+from dynascope.dap.program.process_tree import LaunchedProcesses
 from dynascope.dap.program.stops import Stops, own_stopped
 from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call
-from dynascope.dap.protocol.connection import Link
+from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import Envelope
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments
@@ -49,10 +49,10 @@ HELLO_TIMEOUT = 20.0
 
 
 class Program(ABC):
-    """The debugged program: its agent, if it has one, and its `Household`, if it was launched."""
+    """The debugged program: its agent, if it has one, and its `LaunchedProcesses`, if it was launched."""
 
-    debugpy: Link | None = None
-    agent: AgentLink | None = None
+    debugpy: Connection | None = None
+    agent: AgentConnection | None = None
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Program(ABC):
         self.configuration = configuration
         self.arguments = arguments
         self.launched = isinstance(arguments, LaunchArguments)
-        self.household = Household() if self.launched else None
+        self.launched_processes = LaunchedProcesses() if self.launched else None
         self.paths = PathMap(arguments.path_mappings)
         self.stops = Stops()
         self.ready = False
@@ -79,7 +79,7 @@ class Program(ABC):
         """A restart is replacing this program: the client shall not hear of its end."""
         self._ended = False
         self._waiting = Waiting(client)
-        self._looks_at_waiting: asyncio.TimerHandle | None = None
+        self._says_who_waits: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def check_wanted(self) -> None:
@@ -144,17 +144,17 @@ class Program(ABC):
 
     # the agent
 
-    async def adopt(self, agent: AgentLink) -> None:
+    async def adopt(self, agent: AgentConnection) -> None:
         """Take an agent that said hello into the session, and configure it. Raises RequestError."""
         self.agent = agent
-        agent.looks.say = self.say
+        agent.pending.say = self.say
         self.in_background(self._read_agent(agent))
-        alone = self.debugpy is None
+        without_debugpy = self.debugpy is None
         request = Configure(
             id=agent.next_id(),
             just_my_code=self.arguments.just_my_code,
             debug_dynamo=self.arguments.debug_dynamo,
-            stop_on_entry=alone and self.arguments.stop_on_entry,
+            stop_on_entry=without_debugpy and self.arguments.stop_on_entry,
             record=self.arguments.record,
             compiled_autograd=self.arguments.autograd_backend,
         )
@@ -178,7 +178,7 @@ class Program(ABC):
             self.agent.close()
         self.stops.clear()
 
-    async def _read_agent(self, agent: AgentLink) -> None:
+    async def _read_agent(self, agent: AgentConnection) -> None:
         why = await agent.read(self._on_notice)
         self.stops.clear()
         if why is not None:
@@ -203,22 +203,22 @@ class Program(ABC):
                 elif notice.reason == "pause" and self.client.refetches:
                     # the client may hold it for stopped already, since another thread stopped
                     self.event("invalidated", {"areas": ["stacks"], "threadId": notice.thread_id})
-                self.look_at_waiting()
+                self.say_who_waits()
             case Resumed():
                 self._sources_changed("removed", notice.documents)
                 ended = self.stops.remove_thread(notice.thread_ident)
                 if ended is not None and ended.notice.own_loop:  # by a signal: the client has not resumed it
                     self.event("continued", {"threadId": ended.notice.thread_id, "allThreadsContinued": False})
                 if self.agent is not None:
-                    self.agent.looks.gone_on(notice.thread_ident)
-                self.look_at_waiting()
+                    self.agent.pending.gone_on(notice.thread_ident)
+                self.say_who_waits()
             case SourcesLoaded():
                 self._sources_changed("new", notice.sources)
                 self._sources_changed("removed", notice.removed)
             case BreakpointChanged():
                 self._breakpoint_changed(notice)
             case CompileBegins():
-                self.look_at_waiting()
+                self.say_who_waits()
             case Invalidated():
                 self._invalidated(notice)
             case Output():
@@ -240,19 +240,19 @@ class Program(ABC):
     def _compiler_is_there(self) -> None:
         progress = Progress(self.client)
         if progress.is_shown and self.agent is not None:
-            self.in_background(CompileProgress(progress).watch(self.agent))
+            self.in_background(CompileProgress(progress).follow(self.agent))
 
-    def look_at_waiting(self) -> None:
+    def say_who_waits(self) -> None:
         """Say, as soon as it is certain, which threads wait in the compiler for one that is stopped."""
-        if self._looks_at_waiting is None:
-            self._looks_at_waiting = asyncio.get_running_loop().call_later(SETTLED, self._look_at_waiting)
+        if self._says_who_waits is None:
+            self._says_who_waits = asyncio.get_running_loop().call_later(SETTLED, self._say_who_waits)
 
-    def _look_at_waiting(self) -> None:
-        self._looks_at_waiting = None
+    def _say_who_waits(self) -> None:
+        self._says_who_waits = None
         self.in_background(self._tell_waiting())
 
     async def _tell_waiting(self) -> None:
-        for sentence in self._waiting.look(await compiles(self.agent)):
+        for sentence in self._waiting.newly_waiting(await compiles(self.agent)):
             self.say(sentence)
 
     def _invalidated(self, notice: Invalidated) -> None:

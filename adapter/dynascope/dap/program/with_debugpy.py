@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw
 
 from dynascope import debugpy_adapter
-from dynascope.dap.agent_channel.agent_link import AgentListener, ModeRefused, connect_to_agent, open_listener
+from dynascope.dap.agent_channel.agent_connection import AgentListener, ModeRefused, connect_to_agent, open_listener
 from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint
 from dynascope.dap.log import logger
 from dynascope.dap.program import attach_address, attach_by_pid, child_processes, launch
@@ -26,7 +26,7 @@ from dynascope.dap.program.program import Answer, Program, decode_body
 from dynascope.dap.program.stops import merged_stopped
 from dynascope.dap.protocol.arguments import Address, NoArguments
 from dynascope.dap.protocol.call import Body, Call
-from dynascope.dap.protocol.connection import Link
+from dynascope.dap.protocol.connection import Connection
 from dynascope.dap.protocol.envelope import Envelope, UnreadableMessage, raw
 from dynascope.dap.protocol.errors import RequestError, TransportError, cause
 from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments, for_debugpy
@@ -68,16 +68,16 @@ class ProgramWithDebugpy(Program):
                 await launch.check(self.arguments)
             elif self.arguments.process_id is not None:
                 attach_by_pid.check(self.arguments.process_id)
-            link = self.debugpy = await self._open()
+            connection = self.debugpy = await self._open()
         except ModeRefused as error:
             raise DebugpyRefused(str(error)) from None
         except RequestError as error:
             answer(self.failed(error))
             return
-        self.in_background(self._read(link))
+        self.in_background(self._read(connection))
         try:
             response = await asyncio.wait_for(
-                link.request("initialize", self._initialize_arguments()), INITIALIZE_TIMEOUT
+                connection.request("initialize", self._initialize_arguments()), INITIALIZE_TIMEOUT
             )
         except TimeoutError:
             answer(self.failed(RequestError("What was connected to does not answer: it is no debugpy.")))
@@ -93,7 +93,7 @@ class ProgramWithDebugpy(Program):
 
         self._start_failed = lambda reason: started(self.failed(RequestError(reason)))
         command = "launch" if self.launched else "attach"
-        link.forward(command, self._configuration(), started)
+        connection.forward(command, self._configuration(), started)
         waits = [asyncio.ensure_future(event.wait()) for event in (self._initialized, self._started)]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:
@@ -102,11 +102,11 @@ class ProgramWithDebugpy(Program):
             await self._bring_agent()
             self.become_ready()
 
-    async def _open(self) -> Link:
+    async def _open(self) -> Connection:
         arguments = self.arguments
         address = attach_address.address_of(arguments) if isinstance(arguments, AttachArguments) else None
         reader, writer = await (self._start_debugpy() if address is None else self._connect(address))
-        return Link(Transport(reader, writer), "debugpy")
+        return Connection(Transport(reader, writer), "debugpy")
 
     async def _connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         assert isinstance(self.arguments, AttachArguments)
@@ -126,8 +126,8 @@ class ProgramWithDebugpy(Program):
     async def _start_debugpy(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         self._token = new_token()
         environment = {**os.environ, debugpy_adapter.TOKEN_VARIABLE: self._token}
-        if self.household is not None:
-            environment |= self.household.environment()
+        if self.launched_processes is not None:
+            environment |= self.launched_processes.environment()
         self.check_wanted()
         self._process = await asyncio.create_subprocess_exec(
             sys.executable,
@@ -140,8 +140,8 @@ class ProgramWithDebugpy(Program):
             env=environment,
             start_new_session=True,
         )
-        if self.household is not None:
-            self.household.add(self._process.pid)
+        if self.launched_processes is not None:
+            self.launched_processes.add(self._process.pid)
         assert self._process.stdout is not None and self._process.stdin is not None
         return self._process.stdout, self._process.stdin
 
@@ -155,8 +155,8 @@ class ProgramWithDebugpy(Program):
 
     def _configuration(self) -> Raw:
         configuration = for_debugpy(self.configuration)
-        if isinstance(self.arguments, LaunchArguments) and self.household is not None:
-            configuration["env"] = raw(self.arguments.env | self.household.environment())
+        if isinstance(self.arguments, LaunchArguments) and self.launched_processes is not None:
+            configuration["env"] = raw(self.arguments.env | self.launched_processes.environment())
             paths = {"cwd": self.arguments.cwd, "program": self.arguments.program}
             configuration |= {name: raw(path) for name, path in paths.items() if path is not None}
             if not self.arguments.no_debug:
@@ -180,11 +180,11 @@ class ProgramWithDebugpy(Program):
 
     # ---- messages from debugpy
 
-    async def _read(self, link: Link) -> None:
+    async def _read(self, connection: Connection) -> None:
         try:
-            while (message := await link.receive()) is not None:
+            while (message := await connection.receive()) is not None:
                 if message.type == "response":
-                    link.settle(message)
+                    connection.settle(message)
                 elif message.type == "event":
                     self._on_event(message)
                 else:
@@ -193,7 +193,7 @@ class ProgramWithDebugpy(Program):
         except (TransportError, UnreadableMessage) as error:
             logger.error("debugpy: %s", error)
         finally:
-            link.close()
+            connection.close()
             self._started.set()
             self.report_end()
 
@@ -232,8 +232,8 @@ class ProgramWithDebugpy(Program):
                 self.client.breakpoints.told_by_debugpy(entry, msgspec.convert(body["breakpoint"], DebugpyBreakpoint))
                 message.body = raw({"reason": body["reason"], "breakpoint": entry.shown()})
             case "process":
-                if self.household is not None:
-                    self.household.add(decode_body(message)["systemProcessId"])
+                if self.launched_processes is not None:
+                    self.launched_processes.add(decode_body(message)["systemProcessId"])
             case "terminated":
                 self.report_end()
                 return
@@ -308,7 +308,7 @@ class ProgramWithDebugpy(Program):
             except TimeoutError:
                 logger.warning("debugpy did not answer disconnect within %s s", DISCONNECT_TIMEOUT)
             self.debugpy.close()
-        if self.household is not None and not await self.household.end():
+        if self.launched_processes is not None and not await self.launched_processes.end():
             logger.error("some processes of the program could not be ended")
         if self._process is not None:
             try:

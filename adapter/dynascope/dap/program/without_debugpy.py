@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from dynascope.dap.agent_channel.agent_link import AgentLink, AgentListener, connect_to_agent
+from dynascope.dap.agent_channel.agent_connection import AgentConnection, AgentListener, connect_to_agent
 from dynascope.dap.log import logger
 from dynascope.dap.program import attach_address, launch
 from dynascope.dap.program.process_tree import end_process
@@ -59,7 +59,7 @@ class ProgramAlone(Program):
         self.event("capabilities", {"capabilities": dict.fromkeys(ONLY_WITH_DEBUGPY, False)})
         self.become_ready()
 
-    async def _connect(self, arguments: AttachArguments) -> AgentLink:
+    async def _connect(self, arguments: AttachArguments) -> AgentConnection:
         address = attach_address.address_of(arguments)
         if address is None:
             raise RequestError("Without debugpy (`runtime` is false) attach needs `connect`.")
@@ -88,21 +88,21 @@ class ProgramAlone(Program):
                 else f"The agent in the program did not connect back within {HELLO_TIMEOUT:.0f} seconds."
             )
         agent = accepted.result()
-        if self.household is not None:
-            self.household.add(agent.hello.pid)
+        if self.launched_processes is not None:
+            self.launched_processes.add(agent.hello.pid)
         await self.adopt(agent)
         self.event("process", self._process(agent.hello.pid, "launch"))
 
     async def _run(self, arguments: LaunchArguments, command: list[str], ours: dict[str, str]) -> None:
         self.check_wanted()
-        assert self.household is not None
-        changes = launch.environment(arguments, ours | self.household.environment())
+        assert self.launched_processes is not None
+        changes = launch.environment(arguments, ours | self.launched_processes.environment())
         folder = launch.working_folder(arguments)
         if arguments.console in ("integratedTerminal", "externalTerminal"):
             await self._run_in_terminal(arguments, command, folder, changes)
             return
         child = await launch.Child.start(command, folder, changes, self._output_of_child)
-        self.household.add(child.process.pid)
+        self.launched_processes.add(child.process.pid)
         self.in_background(self._wait_for(child))
         if arguments.no_debug:
             self.event("process", self._process(child.process.pid, "launch"))
@@ -166,8 +166,8 @@ class ProgramAlone(Program):
         self.leave_agent(detach=not terminate)
         if self._listener is not None:
             self._listener.close()
-        if self.household is None:
+        if self.launched_processes is None:
             if terminate and pid is not None:
                 await end_process(pid)
-        elif not await self.household.end():
+        elif not await self.launched_processes.end():
             logger.error("some processes of the program could not be ended")

@@ -17,13 +17,13 @@ from dynascope.dap.protocol.transport import Transport
 Settle = Callable[[Envelope], None]
 
 
-class Link:
+class Connection:
     """One end of a DAP connection; the other is `transport`'s peer."""
 
-    def __init__(self, transport: Transport, peer: str) -> None:
-        """`peer` names the other side in errors: "the client", "debugpy"."""
+    def __init__(self, transport: Transport, other_side: str) -> None:
+        """`other_side` names the other side in errors: "the client", "debugpy"."""
         self.transport = transport
-        self._peer = peer
+        self._other_side = other_side
         self._seq = 0
         self._pending: dict[int, Settle] = {}
         self._closed = False
@@ -77,5 +77,5 @@ class Link:
 
     def _gone(self, command: str) -> Envelope:
         return Envelope(
-            "response", 0, command=command, success=False, message=f"{self._peer} has closed the connection."
+            "response", 0, command=command, success=False, message=f"{self._other_side} has closed the connection."
         )

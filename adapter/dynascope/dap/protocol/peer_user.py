@@ -15,14 +15,14 @@ Address = tuple[str, int]
 TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 
 
-def is_another_user(peer: Address, own: Address) -> bool:
-    """Whether the connection from `peer` to `own` is some other user's; False when nobody can tell. Root may."""
-    user = _user_of(peer, own)
+def is_another_user(client: Address, own: Address) -> bool:
+    """Whether the connection from `client` to `own` is some other user's; False when nobody can tell. Root may."""
+    user = _user_of(client, own)
     return user not in (None, 0, os.getuid())
 
 
-def _user_of(peer: Address, own: Address) -> int | None:
-    wanted = [_hexadecimal(peer), _hexadecimal(own)]
+def _user_of(client: Address, own: Address) -> int | None:
+    wanted = [_hexadecimal(client), _hexadecimal(own)]
     for table in TABLES:
         try:
             rows = Path(table).read_text().splitlines()[1:]

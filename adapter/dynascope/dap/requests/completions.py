@@ -6,7 +6,7 @@ import re
 
 import msgspec
 
-from dynascope.dap.agent_channel.agent_link import AgentLink
+from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.program.stops import Stop
 from dynascope.dap.protocol.arguments import CompletionsArguments
 from dynascope.dap.protocol.call import Body, Call
@@ -55,7 +55,7 @@ def _before_cursor(arguments: CompletionsArguments) -> str:
     return line.encode("utf-16-le")[: max(arguments.column - 1, 0) * 2].decode("utf-16-le", errors="ignore")
 
 
-async def _names(agent: AgentLink, stop: Stop, frame_id: int, prefix: str) -> list[Variable]:
+async def _names(agent: AgentConnection, stop: Stop, frame_id: int, prefix: str) -> list[Variable]:
     ident = stop.notice.thread_ident
     body = await agent.ask(Scopes(id=agent.next_id(), thread_ident=ident, frame_id=frame_id))
     scopes = msgspec.json.decode(body, type=ScopesBody).scopes
@@ -69,7 +69,9 @@ async def _names(agent: AgentLink, stop: Stop, frame_id: int, prefix: str) -> li
     return list({variable.name: variable for variable in reversed(found)}.values())[::-1]
 
 
-async def _attributes(agent: AgentLink, stop: Stop, frame_id: int, expression: str, prefix: str) -> list[Variable]:
+async def _attributes(
+    agent: AgentConnection, stop: Stop, frame_id: int, expression: str, prefix: str
+) -> list[Variable]:
     """Those that a view shows, and what `dir` names beside them: methods, and those of `ctx`."""
     value = await _evaluated(agent, stop, frame_id, expression)
     if value is None:
@@ -84,7 +86,7 @@ async def _attributes(agent: AgentLink, stop: Stop, frame_id: int, expression: s
     return found + [Variable(name=name, value="", variables_reference=0) for name in others]
 
 
-async def _evaluated(agent: AgentLink, stop: Stop, frame_id: int, expression: str) -> EvaluateResult | None:
+async def _evaluated(agent: AgentConnection, stop: Stop, frame_id: int, expression: str) -> EvaluateResult | None:
     try:
         body = await agent.ask(
             Evaluate(
@@ -100,7 +102,7 @@ async def _evaluated(agent: AgentLink, stop: Stop, frame_id: int, expression: st
     return msgspec.json.decode(body, type=EvaluateResult)
 
 
-async def _variables(agent: AgentLink, stop: Stop, reference: int, prefix: str | None = None) -> list[Variable]:
+async def _variables(agent: AgentConnection, stop: Stop, reference: int, prefix: str | None = None) -> list[Variable]:
     """All rows, or, faster, only the named ones that begin so."""
     if not reference:
         return []

@@ -30,13 +30,13 @@ async def continue_(session: Session, call: Call[ResumeArguments]) -> Body:
     if agent is None or ident is None:
         return resume(session, call)
     session.client.succeed(call, {"allThreadsContinued": False})
-    tell_alone(session, call.arguments.thread_id)
-    agent.looks.goes_on(ident, lambda: None)
+    announce_single_thread(session, call.arguments.thread_id)
+    agent.pending.goes_on(ident, lambda: None)
     agent.send(Resume(id=agent.next_id(), thread_ident=ident, command="continue"), lambda result: None)
     return ANSWERED
 
 
-def tell_alone(session: Session, thread_id: int) -> None:
+def announce_single_thread(session: Session, thread_id: int) -> None:
     """For an editor whose own commands mean all threads: it was an extension that sent this one."""
     session.client.event("continued", {"threadId": thread_id, "allThreadsContinued": False})
 
@@ -92,7 +92,7 @@ def resume(session: Session, call: Call[Any]) -> Body:
         id=agent.next_id(), thread_ident=stop.notice.thread_ident, command=cast("ResumeCommand", call.command)
     )
     program.stops.remove_thread(stop.notice.thread_ident)
-    agent.looks.goes_on(stop.notice.thread_ident, lambda: None)
+    agent.pending.goes_on(stop.notice.thread_ident, lambda: None)
     agent.send(request, answer)
     return ANSWERED
 
@@ -111,7 +111,7 @@ def _resume_all(program: Program, call: Call[Any]) -> Body:
     program.debugpy.forward(call.command, call.raw, answer)
     if program.agent is not None:
         goes_on = Envelope("response", 0, success=True, body=raw({"allThreadsContinued": True}))
-        program.agent.looks.goes_on(None, lambda: answer(goes_on))
+        program.agent.pending.goes_on(None, lambda: answer(goes_on))
     return ANSWERED
 
 

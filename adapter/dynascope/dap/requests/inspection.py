@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.agent_channel.agent_link import AgentLink
-from dynascope.dap.agent_channel.pending_looks import OVER
+from dynascope.dap.agent_channel.agent_connection import AgentConnection
+from dynascope.dap.agent_channel.pending_requests import OVER
 from dynascope.dap.program.frame_names import named, needs_agent, wants_parameters
 from dynascope.dap.program.program import Program
 from dynascope.dap.program.stops import Stop, agents_stack, merged_stack
@@ -29,7 +29,7 @@ _ALL = 1 << 30
 """More frames than any stack has."""
 
 
-def stop_of(session: Session, id: int) -> tuple[AgentLink, Stop] | None:
+def stop_of(session: Session, id: int) -> tuple[AgentConnection, Stop] | None:
     """Who answers for a frame id or variablesReference: None means debugpy. Raises RequestError if stale."""
     if id < FIRST_AGENT_ID:
         return None

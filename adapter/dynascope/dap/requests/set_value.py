@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from dynascope.dap.agent_channel.agent_link import AgentLink
+from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.protocol.arguments import SetExpressionArguments, SetVariableArguments
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.requests.inspection import stop_of
@@ -63,7 +63,7 @@ async def set_expression(session: Session, call: Call[SetExpressionArguments]) -
     )
 
 
-async def _set(agent: AgentLink, wanted: Evaluate) -> SetExpressionBody:
+async def _set(agent: AgentConnection, wanted: Evaluate) -> SetExpressionBody:
     """Both requests are answered alike. Raises RequestError where nothing can be set."""
     body = await agent.ask(wanted)
     shown = msgspec.json.decode(body, type=EvaluateResult)

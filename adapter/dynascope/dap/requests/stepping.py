@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynascope.dap.protocol.arguments import FrameArguments, StepArguments
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.envelope import raw
-from dynascope.dap.requests.execution import check_stopped, resume, single_thread, tell_alone
+from dynascope.dap.requests.execution import announce_single_thread, check_stopped, resume, single_thread
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
@@ -44,7 +44,7 @@ async def _step(session: Session, call: Call[StepArguments]) -> Body:
         await program.agent.ask(step)
         call.raw = raw({"threadId": asked.thread_id})  # the target is not one of debugpy's
     if await single_thread(session, call) is not None:
-        tell_alone(session, asked.thread_id)
+        announce_single_thread(session, asked.thread_id)
     return resume(session, call)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command, find
 from dynascope.terminal.debuggee import StepCommand
-from dynascope.terminal.interrupts import held_back
+from dynascope.terminal.interrupts import deferred
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
 from dynascope.wire.dap import StepInTargetsBody
@@ -64,12 +64,14 @@ _ALONE: dict[str, StepCommand] = {"continue": "continue", "next": "next", "step"
     needs_stop=True,
     missing="what shall this thread do? `alone next`, `alone continue`",
 )
-def alone(session: Session, argument: str) -> None:
+def single_thread(session: Session, argument: str) -> None:
     """Let this thread alone go on: other threads that are stopped stay so, until `continue`."""
     session.need_frame()
     name = find(argument).names[0]
     if name not in _ALONE:
-        raise CommandError(f"`alone` takes one of {', '.join(f'`{each}`' for each in _ALONE)}, not `{argument}`")
+        raise CommandError(
+            f"`single_thread` takes one of {', '.join(f'`{each}`' for each in _ALONE)}, not `{argument}`"
+        )
     session.resume(_ALONE[name], {"singleThread": True})
 
 
@@ -83,7 +85,7 @@ def pause(session: Session, argument: str) -> None:
         debuggee.pause()
     except RequestFailed as error:
         raise CommandError(str(error)) from error
-    with held_back() as interrupts:
+    with deferred() as interrupts:
         session.follow(interrupts)
 
 

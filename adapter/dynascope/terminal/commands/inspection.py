@@ -94,8 +94,8 @@ def show_scope(session: Session, name: str, text: str = "") -> None:
     scope = _scope(session, name)
     if scope is None:
         frame = session.need_frame()
-        half = "Dynamo keeps none here" if is_symbolic(frame) else "the program runs here; Dynamo is not tracing"
-        raise CommandError(f"`{frame.name}` has no {name} ({half}){_instead(session)}")
+        part = "Dynamo keeps none here" if is_symbolic(frame) else "the program runs here; Dynamo is not tracing"
+        raise CommandError(f"`{frame.name}` has no {name} ({part}){_instead(session)}")
     reference = scope.variables_reference
     if not text:
         rows = session.children(reference)

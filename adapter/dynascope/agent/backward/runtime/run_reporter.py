@@ -17,7 +17,7 @@ from dynascope.agent.backward.runtime.report import BackwardRun, DeviceInputs, H
 from dynascope.agent.inspection.values.callable_location import place_of
 from dynascope.agent.internals.autograd import compiled_autograd
 from dynascope.agent.internals.autograd import failures as autograd_failures
-from dynascope.agent.internals.autograd.fork_safe_lock import held_over_fork
+from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
 
 _log = logging.getLogger("dynascope")
@@ -26,28 +26,28 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-_lock = held_over_fork(threading.RLock())
-_held = 0
+_lock = fork_safe(threading.RLock())
+_users = 0
 _recorder: Recorder | None = None
 
 
-def hold() -> Recorder:
+def acquire() -> Recorder:
     """The process's one recorder, which observes while anybody holds it: what one saw captured, another sees reused."""
-    global _held, _recorder
+    global _users, _recorder
     with _lock:
         if _recorder is None:
             _recorder = Recorder()
             compiled_autograd.observe(_recorder)
-        _held += 1
+        _users += 1
         return _recorder
 
 
 def release() -> None:
-    """What `hold` gave is no longer needed."""
-    global _held, _recorder
+    """What `acquire` gave is no longer needed."""
+    global _users, _recorder
     with _lock:
-        _held -= 1
-        if not _held and _recorder is not None:
+        _users -= 1
+        if not _users and _recorder is not None:
             compiled_autograd.unobserve(_recorder)
             _recorder = None
 

@@ -15,20 +15,20 @@ from dynascope.agent.backward.runtime.run_reporter import Recorder
 from dynascope.agent.internals.autograd import compiler_switch
 from dynascope.agent.internals.autograd import failures as autograd_failures
 from dynascope.agent.internals.autograd.compiler_switch import GraphCompiler, Switch
-from dynascope.agent.internals.autograd.fork_safe_lock import held_over_fork
+from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.compile import trace_rules
 from dynascope.agent.program.user_code import OUR_FOLDER
 
-_lock = held_over_fork(threading.RLock())
+_lock = fork_safe(threading.RLock())
 _recorder: Recorder | None = None
 
 
-def _watching() -> Recorder:
+def _reporter() -> Recorder:
     """The process's recorder: once there it stays, for a graph captured under one context may run under another."""
     global _recorder
     with _lock:
         if _recorder is None:
-            _recorder = run_reporter.hold()
+            _recorder = run_reporter.acquire()
             trace_rules.never_trace([os.path.join(OUR_FOLDER, "agent")])
         return _recorder
 
@@ -72,9 +72,9 @@ def reset() -> None:
 @contextmanager
 def record() -> Iterator[list[BackwardRun]]:
     runs: list[BackwardRun] = []
-    watching = _watching()
+    reporter = _reporter()
     try:
-        watching.add(runs.append)
+        reporter.add(runs.append)
         yield runs
     finally:
-        watching.discard(runs.append)
+        reporter.discard(runs.append)

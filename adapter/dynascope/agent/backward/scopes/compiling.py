@@ -52,9 +52,9 @@ def _rows(options: ViewOptions, live: LiveCapture, point: StopPoint) -> list[Row
     return [*rows, _values("AutogradCompilerInstance", f"{len(fields)} fields", fields), *compiled_autograd_rows()]
 
 
-def _values(name: str, text: str, held: Mapping[str, Any]) -> Row:
+def _values(name: str, text: str, content: Mapping[str, Any]) -> Row:
     """What torch keeps, by its names."""
-    children = computed(lambda options: [_value(options, key, value) for key, value in held.items()])
+    children = computed(lambda options: [_value(options, key, value) for key, value in content.items()])
     return Row(name, text, children=Children(named=children), hint=VIRTUAL)
 
 

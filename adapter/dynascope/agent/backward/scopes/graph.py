@@ -38,14 +38,14 @@ def heading(live: LiveCapture, point: StopPoint) -> Heading:
     graph = live.graph
     nodes = list(graph.nodes) if graph is not None else []
 
-    def make(_look: ViewOptions, start: int, stop: int) -> Iterator[Row]:
+    def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         return (_row(live, node) for node in nodes[start:stop])
 
     return Heading(GRAPH, Children(named=Rows(len(nodes), make)), expensive=True)
 
 
 def _row(live: LiveCapture, node: Any) -> Row:
-    children = Children(named=computed(lambda _look: _facts(live, node)))
+    children = Children(named=computed(lambda _options: _facts(live, node)))
     return Row(node.name, node_text(node), type=node.op, children=children, hint=VIRTUAL, made_at=_place(live, node))
 
 

@@ -19,7 +19,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, s
 def heading(live: LiveCapture, point: StopPoint) -> Heading:
     gradients = list(_gradients(live, point.node_call)) if point.node_call is not None else []
 
-    def make(_look: ViewOptions, start: int, stop: int) -> Iterator[Row]:
+    def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         return (_input(live, i) for i in range(start, stop))
 
     return Heading("Inputs", Children(named=fixed(gradients), indexed=Rows(len(live.inputs), make)))

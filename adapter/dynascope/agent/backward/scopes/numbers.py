@@ -14,14 +14,14 @@ from dynascope.agent.inspection.values.tensors import number_text
 
 
 def sizes_heading(live: LiveCapture) -> Heading:
-    return Heading("Sizes", _below("sizes", live, live.sizes, live.capture.size_origins))
+    return Heading("Sizes", _children("sizes", live, live.sizes, live.capture.size_origins))
 
 
 def scalars_heading(live: LiveCapture) -> Heading:
-    return Heading("Scalars", _below("scalars", live, live.scalars, live.capture.scalar_origins))
+    return Heading("Scalars", _children("scalars", live, live.scalars, live.capture.scalar_origins))
 
 
-def _below(name: str, live: LiveCapture, values: Sequence[Any], origins: Sequence[int]) -> Children:
+def _children(name: str, live: LiveCapture, values: Sequence[Any], origins: Sequence[int]) -> Children:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for i in range(start, stop):
             text = f"{number_text(values[i], options)} ← {origin_text(live, origins, i)}"

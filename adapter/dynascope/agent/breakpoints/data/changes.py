@@ -22,23 +22,23 @@ class Seen:
     identity: object
     text: str
     sources: frozenset[str]
-    is_looked_at: bool
+    is_unwrapped: bool
     line: int
 
     @classmethod
     def of(cls, subject: Subject, line: int) -> Seen:
-        held = subject.held
-        if isinstance(held, (Items, Entries, Members, Object)) and subject.variable is not None:
+        content = subject.content
+        if isinstance(content, (Items, Entries, Members, Object)) and subject.variable is not None:
             identity: object = source_of(subject.variable) or id(subject.variable)
-        elif isinstance(held, Tensor) and subject.is_part:
-            identity = subject.row.value, getattr(held.node, "name", None)
-        elif isinstance(held, Real):
-            identity = id(held.value)
+        elif isinstance(content, Tensor) and subject.is_part:
+            identity = subject.row.value, getattr(content.node, "name", None)
+        elif isinstance(content, Real):
+            identity = id(content.value)
         else:
             identity = subject.row.value
-        return cls(identity, subject.row.value, subject.sources, subject.is_looked_at, line)
+        return cls(identity, subject.row.value, subject.sources, subject.is_unwrapped, line)
 
     def changes_into(self, now: Seen) -> bool:
         if self.identity == now.identity:
             return False
-        return self.is_looked_at == now.is_looked_at or self.sources.isdisjoint(now.sources)
+        return self.is_unwrapped == now.is_unwrapped or self.sources.isdisjoint(now.sources)

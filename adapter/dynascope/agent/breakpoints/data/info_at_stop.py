@@ -101,10 +101,10 @@ def _of_row(row: Row, frame: Translator, options: ViewOptions) -> DataBreakpoint
         return offer(on, ACCESS[on.kind], can_persist=on.what != row.name or on.kind == "source")
     if row.path is None or data_id.access_path(row.path) is None:
         return refusal(_NOTHING.format(row.name))
-    _, held = of_row(row, options)
-    if isinstance(held, (Unset, Parts, NestedFunction)):
+    _, content = of_row(row, options)
+    if isinstance(content, (Unset, Parts, NestedFunction)):
         return offer(DataId("local", *_place(frame), row.path), ["write"])
-    if isinstance(held, (Constant, Real)) and not (row.subject is not None and source_of(row.subject)):
+    if isinstance(content, (Constant, Real)) and not (row.subject is not None and source_of(row.subject)):
         return offer(DataId("local", *_place(frame), row.path), ["write"])  # nothing guards what was made while tracing
     return offer(DataId("local", *_place(frame), row.path), ALL)
 

@@ -19,7 +19,7 @@ from dynascope.agent.internals.guards.events import as_written
 from dynascope.agent.internals.symbolic_shapes.events import symbols_in
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
 from dynascope.agent.internals.variables.contents import Cell, Contents, Number, Object, Real, Tensor, Unrealised
-from dynascope.agent.internals.variables.variables import is_variable, look_through_lazy, source_of
+from dynascope.agent.internals.variables.variables import is_variable, source_of, without_lazy
 
 
 @dataclass(slots=True)
@@ -27,7 +27,7 @@ class Subject:
     """The value as it is now, in the terms that guards, nodes, symbols and mutations are told in."""
 
     row: Row
-    held: Contents | None
+    content: Contents | None
     """None for a symbolic size, and for a real value that Dynamo does not track."""
     variable: object | None
     owner: object | None
@@ -39,7 +39,7 @@ class Subject:
     """As a user writes them; empty for what is made while tracing."""
     node: Any
     symbols: frozenset[str]
-    is_looked_at: bool
+    is_unwrapped: bool
     """Whether Dynamo tracks it, and not only the real value: before that a tensor's sizes are plain numbers."""
 
 
@@ -64,12 +64,12 @@ def may_be_set(translator: Translator, what: str) -> bool:
         names = Names(translator)
         options = names.options()
         row = row_at(expression.value, names, options)
-        held = of_row(row, options)[1] if row is not None else None
-    if isinstance(held, Object):
+        content = of_row(row, options)[1] if row is not None else None
+    if isinstance(content, Object):
         return True
-    if not isinstance(held, (Real, Unrealised)):
+    if not isinstance(content, (Real, Unrealised)):
         return False
-    kind = type(held.value)
+    kind = type(content.value)
     has_dict = kind.__dictoffset__ != 0 and not issubclass(kind, torch.Tensor)
     return has_dict or any(expression.attr in vars(each) for each in kind.__mro__)
 
@@ -79,46 +79,46 @@ def of_row(row: Row, options: ViewOptions) -> tuple[object | None, Contents | No
     variable = row.subject
     if variable is None or isinstance(variable, Datum) or not is_variable(variable):
         return None, None
-    variable = look_through_lazy(variable)[0] or variable
-    held = contents(options, variable)
-    if isinstance(held, Cell) and held.contents is not None:
-        variable = look_through_lazy(held.contents)[0] or held.contents
-        held = contents(options, variable)
-    return variable, held
+    variable = without_lazy(variable)[0] or variable
+    content = contents(options, variable)
+    if isinstance(content, Cell) and content.contents is not None:
+        variable = without_lazy(content.contents)[0] or content.contents
+        content = contents(options, variable)
+    return variable, content
 
 
 def _subject(row: Row, expression: ast.expr, names: Names, options: ViewOptions) -> Subject:
-    variable, held = of_row(row, options)
+    variable, content = of_row(row, options)
     owner, attribute = None, None
     if isinstance(expression, ast.Attribute):
         owner_row = row_at(expression.value, names, options)
         owner = of_row(owner_row, options)[0] if owner_row is not None else None
         attribute = expression.attr
     root = _root(expression, names, options)
-    symbolic = row.subject if is_symbolic(row.subject) else held.symbolic if isinstance(held, Number) else None
+    symbolic = row.subject if is_symbolic(row.subject) else content.symbolic if isinstance(content, Number) else None
     return Subject(
         row=row,
-        held=held,
+        content=content,
         variable=variable,
         owner=owner,
         attribute=attribute,
         is_part=not isinstance(expression, ast.Name),
-        sources=_sources(_source(variable, held), expression, root),
-        node=held.node if isinstance(held, (Tensor, Number)) else None,
+        sources=_sources(_source(variable, content), expression, root),
+        node=content.node if isinstance(content, (Tensor, Number)) else None,
         symbols=symbols_in(symbolic) if is_symbolic(symbolic) else frozenset(),
-        is_looked_at=_is_looked_at(held, expression, names, options),
+        is_unwrapped=_is_unwrapped(content, expression, names, options),
     )
 
 
-def _is_looked_at(held: Contents | None, expression: ast.expr, names: Names, options: ViewOptions) -> bool:
+def _is_unwrapped(content: Contents | None, expression: ast.expr, names: Names, options: ViewOptions) -> bool:
     """A part without a variable of its own is a tensor's size or attribute, or of something Dynamo has not met yet."""
-    while held is None and isinstance(expression, (ast.Attribute, ast.Subscript)):
+    while content is None and isinstance(expression, (ast.Attribute, ast.Subscript)):
         expression = expression.value
         row = row_at(expression, names, options)
-        held = of_row(row, options)[1] if row is not None else None
-        if held is not None:
-            return isinstance(held, (Tensor, Number))
-    return held is not None and not isinstance(held, Unrealised)
+        content = of_row(row, options)[1] if row is not None else None
+        if content is not None:
+            return isinstance(content, (Tensor, Number))
+    return content is not None and not isinstance(content, Unrealised)
 
 
 def _root(expression: ast.expr, names: Names, options: ViewOptions) -> str | None:
@@ -145,7 +145,7 @@ def _sources(own: str | None, expression: ast.expr, root: str | None) -> frozens
     return frozenset(map(as_written, found))
 
 
-def _source(variable: object | None, held: Contents | None) -> str | None:
-    if isinstance(held, Unrealised):
-        return held.source
+def _source(variable: object | None, content: Contents | None) -> str | None:
+    if isinstance(content, Unrealised):
+        return content.source
     return source_of(variable) if variable is not None else None

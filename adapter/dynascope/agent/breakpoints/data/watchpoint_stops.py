@@ -30,7 +30,7 @@ from dynascope.agent.internals.guards.events import GuardEvents, as_written
 from dynascope.agent.internals.symbolic_shapes.events import SymbolEvent, SymbolEvents
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.variables.mutations import MutationEvents
-from dynascope.agent.internals.variables.variables import look_through_lazy, source_of
+from dynascope.agent.internals.variables.variables import source_of, without_lazy
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
@@ -123,7 +123,7 @@ class WatchpointStops:
     def _mutated(self, variable: object, attribute: str | None) -> None:
         if attribute == "cell_contents":
             return  # a name that an inner function shares: its value is compared
-        variable = look_through_lazy(variable)[0] or variable
+        variable = without_lazy(variable)[0] or variable
         source = as_written(source_of(variable) or "")
 
         def hits(watchpoint: Watchpoint, stack: Sequence[Translator]) -> str | None:

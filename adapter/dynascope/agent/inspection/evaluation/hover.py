@@ -87,8 +87,8 @@ def _is_harmless_owner(name: str, names: Names) -> bool:
 
 
 def _module_of(variable: object, names: Names) -> Any:
-    held = contents(names.options(), variable)
-    return getattr(held, "value", None)
+    content = contents(names.options(), variable)
+    return getattr(content, "value", None)
 
 
 def root_name(expression: ast.expr) -> str | None:

@@ -50,7 +50,7 @@ class _ObjectStandIn(StandIn):
         if name == "__class__":
             return _state(self)[0]
         if name == "__dict__":
-            return _held(self)
+            return _attributes_of(self)
         return _attribute(self, name)
 
     def __setattr__(self, name: str, value: Any) -> NoReturn:
@@ -86,12 +86,12 @@ def _own_names(stand_in: Any) -> list[str]:
     return list(dict.fromkeys([*concrete.instance_attributes(real), *pending]))
 
 
-def _held(stand_in: Any) -> dict[str, Any]:
+def _attributes_of(stand_in: Any) -> dict[str, Any]:
     """What the object itself holds, whatever its class makes of these names."""
     _, real, pending, _ = _state(stand_in)
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
-    held = {name: shadow.of_real(value) for name, value in concrete.instance_attributes(real).items()}
-    return held | {name: shadow.of_variable(variable) for name, variable in pending.items()}
+    content = {name: shadow.of_real(value) for name, value in concrete.instance_attributes(real).items()}
+    return content | {name: shadow.of_variable(variable) for name, variable in pending.items()}
 
 
 def _attribute(stand_in: Any, name: str) -> Any:
@@ -105,11 +105,11 @@ def _attribute(stand_in: Any, name: str) -> Any:
         return _get(stand_in, cls, found, name)
     if name in pending:
         return shadow.of_variable(pending[name])
-    held = concrete.instance_dictionary(real)
+    content = concrete.instance_dictionary(real)
     for place in (
-        held,
+        content,
         concrete.slots(real),
-        *(held.get(group) or {} for group in ("_parameters", "_buffers", "_modules")),
+        *(content.get(group) or {} for group in ("_parameters", "_buffers", "_modules")),
     ):
         if name in place:
             return shadow.of_real(place[name])

@@ -114,62 +114,64 @@ class Shadow:
                 return self.of_variable(inner)
             case Unset(why):
                 raise EvaluationError(f"This name has no value here ({why}).")
-            case Items() | Entries() | Members() as held:
-                return self.container(held, variable)
+            case Items() | Entries() | Members() as content:
+                return self.container(content, variable)
             case Object(value, cls) if issubclass(cls, enum.Enum):
                 return value
-            case Object() as held:
-                if held.cls in _AS_THEY_ARE or issubclass(held.cls, (int, float, str, bytes)):
-                    return self._make_real(held.value)
-                return object_stand_in(self, Named(variable), held.cls, held.value, held.pending, held.builtin_part)
-            case NestedFunction() as held:
-                return self._nested_function(held)
-            case Parts() as held:
-                return self._parts(variable, held)
+            case Object() as content:
+                if content.cls in _AS_THEY_ARE or issubclass(content.cls, (int, float, str, bytes)):
+                    return self._make_real(content.value)
+                return object_stand_in(
+                    self, Named(variable), content.cls, content.value, content.pending, content.builtin_part
+                )
+            case NestedFunction() as content:
+                return self._nested_function(content)
+            case Parts() as content:
+                return self._parts(variable, content)
 
-    def container(self, held: Items | Entries | Members, variable: object = None) -> Any:
+    def container(self, content: Items | Entries | Members, variable: object = None) -> Any:
         """A read-only copy of a container Dynamo tracks; known by its variable before it is filled, for cycles."""
-        if isinstance(held, Entries):
-            table = self._keep(variable, _DICTS.get(held.kind, ReadOnlyDict)())
-            for key, value in held.entries.items():
+        if isinstance(content, Entries):
+            table = self._keep(variable, _DICTS.get(content.kind, ReadOnlyDict)())
+            for key, value in content.entries.items():
                 dict.__setitem__(table, self.of_variable(key_variable(key)), self.of_variable(value))
             return table
-        if isinstance(held, Members):
-            members = [self.of_variable(key_variable(member)) for member in held.members]
-            return frozenset(members) if held.kind == "frozenset" else ReadOnlySet(members)
-        if held.kind in ("list", "deque"):
-            items = self._keep(variable, ReadOnlyList() if held.kind == "list" else ReadOnlyDeque())
-            list.extend(items, map(self.of_variable, held.items))
+        if isinstance(content, Members):
+            members = [self.of_variable(key_variable(member)) for member in content.members]
+            return frozenset(members) if content.kind == "frozenset" else ReadOnlySet(members)
+        if content.kind in ("list", "deque"):
+            items = self._keep(variable, ReadOnlyList() if content.kind == "list" else ReadOnlyDeque())
+            list.extend(items, map(self.of_variable, content.items))
             return items
-        made = tuple(map(self.of_variable, held.items))
-        return torch.Size(made) if held.kind == "torch.Size" else made
+        made = tuple(map(self.of_variable, content.items))
+        return torch.Size(made) if content.kind == "torch.Size" else made
 
-    def _nested_function(self, held: NestedFunction) -> Any:
+    def _nested_function(self, content: NestedFunction) -> Any:
         if not self.runs_user_code:
-            return _not_now(held.name)
-        cells = tuple(types.CellType(self.of_variable(held.cells[name])) for name in held.code.co_freevars)
-        defaults = tuple(self.of_variable(held.defaults)) if is_variable(held.defaults) else None
-        made = types.FunctionType(held.code, ShadowGlobals(self, held.globals), held.name, defaults, cells)
-        if is_variable(held.keyword_defaults):
-            made.__kwdefaults__ = dict(self.of_variable(held.keyword_defaults))
+            return _not_now(content.name)
+        cells = tuple(types.CellType(self.of_variable(content.cells[name])) for name in content.code.co_freevars)
+        defaults = tuple(self.of_variable(content.defaults)) if is_variable(content.defaults) else None
+        made = types.FunctionType(content.code, ShadowGlobals(self, content.globals), content.name, defaults, cells)
+        if is_variable(content.keyword_defaults):
+            made.__kwdefaults__ = dict(self.of_variable(content.keyword_defaults))
         return made
 
-    def _parts(self, variable: object, held: Parts) -> Any:
-        if held.rest is not None:
-            return iter([self._next(each) for each in held.rest])
-        if held.is_iterator:
-            return object_stand_in(self, Named(variable), types.GeneratorType, None, held.parts, None)
-        values = {name: self.of_variable(part) for name, part in held.parts.items() if part is not None}
-        values |= {name: self.of_real(part) for name, part in held.real.items()}
-        if held.title in ("range", "slice"):
-            return {"range": range, "slice": slice}[held.title](*values.values())
-        if held.title == "partial" and "func" in values:
+    def _parts(self, variable: object, content: Parts) -> Any:
+        if content.rest is not None:
+            return iter([self._next(each) for each in content.rest])
+        if content.is_iterator:
+            return object_stand_in(self, Named(variable), types.GeneratorType, None, content.parts, None)
+        values = {name: self.of_variable(part) for name, part in content.parts.items() if part is not None}
+        values |= {name: self.of_real(part) for name, part in content.real.items()}
+        if content.title in ("range", "slice"):
+            return {"range": range, "slice": slice}[content.title](*values.values())
+        if content.title == "partial" and "func" in values:
             positional = [value for name, value in values.items() if name.startswith("args[")]
             named = {name: value for name, value in values.items() if name != "func" and not name.startswith("args[")}
             return functools.partial(values["func"], *positional, **named)
         if "__self__" in values and "__func__" in values:
             return types.MethodType(values["__func__"], values["__self__"])
-        return object_stand_in(self, Named(variable), types.SimpleNamespace, None, held.parts, None)
+        return object_stand_in(self, Named(variable), types.SimpleNamespace, None, content.parts, None)
 
     def _next(self, given: Any) -> Any:
         """What an iterator gives, see `Parts.rest`."""

@@ -15,7 +15,7 @@ from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic, is_tensor, symbolic_text
 from dynascope.agent.internals.variables.contents import Cell, Number, Tensor, Unrealised, Unset
-from dynascope.agent.internals.variables.variables import look_through_lazy
+from dynascope.agent.internals.variables.variables import without_lazy
 from dynascope.wire.dap import Parameter
 
 _UNNAMED = re.compile(r"\.\d+")
@@ -54,19 +54,19 @@ def _parameter(options: ViewOptions, name: str, named: Named | None) -> Paramete
     row = named.row(options, name, None)
     if named.variable is None:
         return _of_real(name, named.real, row)
-    seen, _ = look_through_lazy(named.variable)
-    held = contents(options, named.variable if seen is None else seen)
-    match held:
+    seen, _ = without_lazy(named.variable)
+    content = contents(options, named.variable if seen is None else seen)
+    match content:
         case Cell():
-            return _parameter(options, name, None if held.contents is None else Named(held.contents))
+            return _parameter(options, name, None if content.contents is None else Named(content.contents))
         case Unset():
             return Parameter(name=name)
         case Tensor():
             return Parameter(name=name, type=row.value)
-        case Number() if is_symbolic(held.symbolic):
-            return Parameter(name=name, type=type(held.symbolic).__name__, value=symbolic_text(held.symbolic))
+        case Number() if is_symbolic(content.symbolic):
+            return Parameter(name=name, type=type(content.symbolic).__name__, value=symbolic_text(content.symbolic))
         case Unrealised():
-            return _of_real(name, held.value, row)
+            return _of_real(name, content.value, row)
     return Parameter(name=name, type=_type(row), value=_value(row))
 
 

@@ -11,7 +11,7 @@ from dynascope.agent.internals.frames.frame_state import symbolic_locals
 from dynascope.agent.internals.frames.instructions import CALLS, described, instructions_of
 from dynascope.agent.internals.frames.translators import code_of, globals_of, instruction_index, line_of
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
-from dynascope.agent.internals.variables.variables import class_names, look_through_lazy
+from dynascope.agent.internals.variables.variables import class_names, without_lazy
 from dynascope.agent.program.source_lines import lines_with_code
 from dynascope.wire.dap import StepInTarget
 
@@ -76,7 +76,7 @@ def _short(call: str) -> str:
 
 def _has_no_python(variable: object) -> bool:
     """Whether methods of this variable are Dynamo's own business: those of tensors, sizes and constants."""
-    known, cache = look_through_lazy(variable)
+    known, cache = without_lazy(variable)
     if known is None:
         return is_tensor(vars(cache).get("value"))
     return not _NEVER_INLINED.isdisjoint(class_names(known))

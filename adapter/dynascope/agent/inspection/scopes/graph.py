@@ -31,7 +31,7 @@ def code(translator: Any) -> Iterator[str]:
 
 def heading(names: Names) -> Heading:
     nodes = nodes_so_far(output_of(names.translator))
-    rows = Rows(len(nodes), lambda _look, start, stop: map(_node_row, nodes[start:stop]))
+    rows = Rows(len(nodes), lambda _options, start, stop: map(_node_row, nodes[start:stop]))
     return Heading(GRAPH, Children(named=rows), expensive=True)
 
 
@@ -40,7 +40,7 @@ def _node_row(node: Any) -> Row:
         node.name,
         node_text(node),
         type=node.op,
-        children=Children(named=computed(lambda options: _below(node, options))),
+        children=Children(named=computed(lambda options: _children(node, options))),
         hint=VIRTUAL,
         made_at=place_of_node(node),
         subject=Datum("node", node.name),
@@ -56,7 +56,7 @@ def _origin(node: Any) -> list[Row]:
     return [Row("node", called, hint=VIRTUAL, made_at=place), Row("forward line", where, hint=VIRTUAL, made_at=place)]
 
 
-def _below(node: Any, options: ViewOptions) -> list[Row]:
+def _children(node: Any, options: ViewOptions) -> list[Row]:
     example = example_of(node)
     value = Children(named=fixed(tensor_rows(example, options, None))) if is_tensor(example) else None
     rows = [

@@ -21,7 +21,7 @@ from dynascope.agent.internals.guards.guards import (
 def heading(names: Names) -> Heading:
     output = output_of(names.translator)
 
-    def make(_look: ViewOptions, start: int, stop: int) -> Iterator[Row]:
+    def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         on_sources, on_state = guards_so_far(output)
         on_symbols = map(shape_guard_row, shape_guards_so_far(output))
         relations = map(relation_row, input_relations(output))

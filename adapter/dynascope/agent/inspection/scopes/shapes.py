@@ -19,7 +19,7 @@ def heading(names: Names) -> Heading:
     output = output_of(names.translator)
     symbols = Symbols(output)
 
-    def make(_look: ViewOptions, start: int, stop: int) -> Iterator[Row]:
+    def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         return (_symbol_row(output, fact) for fact in symbols.facts(start, stop))
 
     return Heading("Shapes", Children(named=Rows(len(symbols), make)), expensive=True)
@@ -38,7 +38,7 @@ def _symbol_row(output: Any, fact: SymbolFact) -> Row:
         Row("replacement", fact.replacement or "none", hint=VIRTUAL),
         Row("constraints", "; ".join(fact.constraints) or "none", hint=VIRTUAL),
     ]
-    children = Children(named=computed(lambda _look: [*rows, guards_row([], _guards_on(output, fact))]))
+    children = Children(named=computed(lambda _options: [*rows, guards_row([], _guards_on(output, fact))]))
     datum = Datum("symbol", fact.sources[0] if fact.sources else fact.name)
     return Row(fact.name, text, type="symbol", children=children, hint=VIRTUAL, subject=datum)
 

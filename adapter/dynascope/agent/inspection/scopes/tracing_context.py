@@ -22,11 +22,11 @@ _CODE = 1_000
 
 def compile_context_row() -> Row:
     """`CompileContext`: over all attempts."""
-    held = tracing_context.compile_context()
+    content = tracing_context.compile_context()
     children = Children(
-        named=computed(lambda options: [_compile_row(options, name, value) for name, value in held.items()])
+        named=computed(lambda options: [_compile_row(options, name, value) for name, value in content.items()])
     )
-    return Row("CompileContext", f"{len(held)} fields", children=children, hint=VIRTUAL)
+    return Row("CompileContext", f"{len(content)} fields", children=children, hint=VIRTUAL)
 
 
 def _compile_row(options: ViewOptions, name: str, value: Any) -> Row:
@@ -39,9 +39,9 @@ def _compile_row(options: ViewOptions, name: str, value: Any) -> Row:
 
 def tracing_context_row(output: Any) -> Row:
     """`TracingContext`: of this attempt."""
-    held = tracing_context.fields_that_are_set(output)
-    children = Children(named=computed(lambda options: [_row(options, name, value) for name, value in held.items()]))
-    return Row("TracingContext", f"{len(held)} fields are set", children=children, hint=VIRTUAL)
+    content = tracing_context.fields_that_are_set(output)
+    children = Children(named=computed(lambda options: [_row(options, name, value) for name, value in content.items()]))
+    return Row("TracingContext", f"{len(content)} fields are set", children=children, hint=VIRTUAL)
 
 
 def _row(options: ViewOptions, name: str, value: Any) -> Row:
@@ -56,7 +56,7 @@ def _values(options: ViewOptions, known: Mapping[str, Any]) -> Children:
     return Children(named=fixed([concrete.untracked_row(options, name, value, None) for name, value in known.items()]))
 
 
-def _guards(_look: ViewOptions, context: Any) -> tuple[str, Children]:
+def _guards(_options: ViewOptions, context: Any) -> tuple[str, Children]:
     guards, relations, skips = tracing_context.guards_context(context)
     facts = {"dynamo_guards": f"{guards:,}: see Guards", "aotautograd_guards": f"{relations:,}"}
     if skips is not None:
@@ -66,23 +66,25 @@ def _guards(_look: ViewOptions, context: Any) -> tuple[str, Children]:
 
 
 def _modules(options: ViewOptions, context: Any) -> tuple[str, Children]:
-    held = tracing_context.modules(context)
-    rows = Children(named=fixed([Row("nn_modules", f"{len(held):,}", children=_values(options, held), hint=VIRTUAL)]))
-    return f"{len(held):,} modules and subgraphs", rows
+    content = tracing_context.modules(context)
+    rows = Children(
+        named=fixed([Row("nn_modules", f"{len(content):,}", children=_values(options, content), hint=VIRTUAL)])
+    )
+    return f"{len(content):,} modules and subgraphs", rows
 
 
 def _global_state(options: ViewOptions, context: Any) -> tuple[str, Children]:
-    held = tracing_context.global_state(context)
-    told = ", ".join(f"{name}={value_text(value, options, 1)}" for name, value in held.items() if value is not False)
-    return told or "not saved yet", _values(options, held)
+    content = tracing_context.global_state(context)
+    told = ", ".join(f"{name}={value_text(value, options, 1)}" for name, value in content.items() if value is not False)
+    return told or "not saved yet", _values(options, content)
 
 
 def _codes(
-    _look: ViewOptions, codes: Iterable[Any], told: Callable[[Any], str] = lambda _code: ""
+    _options: ViewOptions, codes: Iterable[Any], told: Callable[[Any], str] = lambda _code: ""
 ) -> tuple[str, Children]:
     listed = list(codes)
 
-    def rows(_look: ViewOptions) -> list[Row]:
+    def rows(_options: ViewOptions) -> list[Row]:
         found = []
         for code in listed[:_CODE]:
             place = tracing_context.place_of_code(code)
@@ -102,7 +104,7 @@ def _inlined_code(options: ViewOptions, known: Mapping[Any, Any]) -> tuple[str, 
     return _codes(options, known, lambda code: f"{len(known[code].instructions)} instructions")
 
 
-def _location(_look: ViewOptions, where: tuple[str, int, str]) -> tuple[str, Children | None]:
+def _location(_options: ViewOptions, where: tuple[str, int, str]) -> tuple[str, Children | None]:
     path, line, function = where
     return f"{path}:{line} in {function}", None
 
@@ -126,20 +128,20 @@ def _symbolic_context(options: ViewOptions, source: str, context: Any) -> Row:
 
 def _subgraph_caches(options: ViewOptions, cache: Any) -> tuple[str, Children]:
     found = tracing_context.subgraph_caches(cache)
-    told = ", ".join(f"{name}: {', '.join(held)}" for name, held in found.items() if held)
+    told = ", ".join(f"{name}: {', '.join(content)}" for name, content in found.items() if content)
     rows = [
         Row(
             name,
-            ", ".join(held) or "nothing to reuse yet",
-            children=_values(options, held) if held else None,
+            ", ".join(content) or "nothing to reuse yet",
+            children=_values(options, content) if content else None,
             hint=VIRTUAL,
         )
-        for name, held in found.items()
+        for name, content in found.items()
     ]
     return told or "nothing to reuse yet", Children(named=fixed(rows))
 
 
-def _frames(_look: ViewOptions, stack: Any) -> tuple[str, Children | None]:
+def _frames(_options: ViewOptions, stack: Any) -> tuple[str, Children | None]:
     row = stack_row("", [(frame.filename, frame.lineno, frame.name) for frame in stack])
     return row.value, row.children
 

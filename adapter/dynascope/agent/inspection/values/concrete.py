@@ -119,14 +119,14 @@ def attributes(value: Any, path: str | None) -> Rows:
     """Attributes an instance holds itself; for an nn.Module its submodules, parameters and buffers first."""
 
     @functools.cache
-    def held() -> dict[str, Any]:
+    def content() -> dict[str, Any]:
         return instance_attributes(value)
 
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-        for name, item in islice(held().items(), start, stop):
+        for name, item in islice(content().items(), start, stop):
             yield row(options, name, item, attribute_path(value, path, name))
 
-    return Rows(lambda: len(held()), make, names=held)
+    return Rows(lambda: len(content()), make, names=content)
 
 
 def attribute_path(owner: Any, path: str | None, name: str) -> str | None:
@@ -173,13 +173,13 @@ def instance_attributes(value: Any) -> dict[str, Any]:
         return {f"args[{i}]": item for i, item in enumerate(exception_arguments(value))} | instance_dictionary(value)
     if issubclass(type(value), type):
         return {}
-    held = instance_dictionary(value)
-    if issubclass(type(value), torch.nn.Module) and "_parameters" in held:
+    content = instance_dictionary(value)
+    if issubclass(type(value), torch.nn.Module) and "_parameters" in content:
         found: dict[str, Any] = {}
         for group in ("_modules", "_parameters", "_buffers"):
-            found.update(held.get(group) or {})
-        return found | {name: item for name, item in held.items() if name not in _MODULE_BOOKKEEPING}
-    return {**{name: item for name, item in held.items() if type(name) is str}, **slots(value)}
+            found.update(content.get(group) or {})
+        return found | {name: item for name, item in content.items() if name not in _MODULE_BOOKKEEPING}
+    return {**{name: item for name, item in content.items() if type(name) is str}, **slots(value)}
 
 
 _parts: dict[type, Callable[[Any], dict[str, Any]]] = {
@@ -202,9 +202,9 @@ def _storage(cls: type) -> _Storage:
 
 def _find_storage(cls: type) -> _Storage:
     of_bases = [vars(base) for base in cls.__mro__]
-    dictionary = next((held["__dict__"] for held in of_bases if "__dict__" in held), None)
+    dictionary = next((content["__dict__"] for content in of_bases if "__dict__" in content), None)
     has_dictionary = type(dictionary) in (types.GetSetDescriptorType, types.MemberDescriptorType)
-    slotted = (descriptor for held in of_bases if "__slots__" in held for descriptor in held.values())
+    slotted = (descriptor for content in of_bases if "__slots__" in content for descriptor in content.values())
     members = [d for d in slotted if type(d) is types.MemberDescriptorType and not d.__name__.startswith("__")]
     return has_dictionary, tuple(members)
 
@@ -213,8 +213,8 @@ def instance_dictionary(value: Any) -> dict[str, Any]:
     """The instance `__dict__` unless the class made a property of it."""
     if not _storage(type(value))[0]:
         return {}
-    held = object.__getattribute__(value, "__dict__")
-    return held if type(held) is dict else {}
+    content = object.__getattribute__(value, "__dict__")
+    return content if type(content) is dict else {}
 
 
 def slots(value: Any) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def _ranges(rows: Rows, start: int, stop: int) -> Rows:
     if size == 1:
         return Rows(stop - start, lambda options, low, high: rows.make(options, start + low, start + high))
 
-    def make(_look: ViewOptions, low: int, high: int) -> Iterator[Row]:
+    def make(_options: ViewOptions, low: int, high: int) -> Iterator[Row]:
         for first in range(start + low * size, min(start + high * size, stop), size):
             last = min(first + size, stop)
             children = Children(named=_ranges(rows, first, last))

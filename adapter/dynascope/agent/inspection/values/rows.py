@@ -22,7 +22,7 @@ PAGED_FROM = 500
 """Named rows from which on clients are told to page through them, as DAP has it for indexed ones only."""
 
 
-def nothing_in_place(_look: ViewOptions, _name: str, _value: Any, _path: str | None) -> Row | None:
+def nothing_in_place(_options: ViewOptions, _name: str, _value: Any, _path: str | None) -> Row | None:
     return None
 
 
@@ -99,7 +99,7 @@ class Rows:
         return self._count
 
 
-def no_rows(_look: ViewOptions, _start: int, _stop: int) -> Iterator[Row]:
+def no_rows(_options: ViewOptions, _start: int, _stop: int) -> Iterator[Row]:
     return iter(())
 
 
@@ -160,7 +160,7 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
 def fixed(rows: list[Row]) -> Rows:
     """Rows that exist already."""
-    return Rows(len(rows), lambda _look, start, stop: islice(iter(rows), start, stop))
+    return Rows(len(rows), lambda _options, start, stop: islice(iter(rows), start, stop))
 
 
 def computed(make: Callable[[ViewOptions], list[Row]]) -> Rows:

@@ -37,8 +37,8 @@ from dynascope.agent.internals.variables.variables import (
     is_modified,
     is_variable,
     key_variable,
-    look_through_lazy,
     source_object,
+    without_lazy,
 )
 from dynascope.wire.dap import VariablePresentationHint
 
@@ -48,35 +48,35 @@ LAZY = VariablePresentationHint(attributes=["unrealised"])
 
 def row(options: ViewOptions, name: str, variable: object, path: str | None) -> Row:
     """The row of a variable."""
-    seen, _ = look_through_lazy(variable)
+    seen, _ = without_lazy(variable)
     if seen is not None:
         variable = seen
-    held = contents(options, variable)
-    if type(held) is Cell:
-        if held.contents is None:
+    content = contents(options, variable)
+    if type(content) is Cell:
+        if content.contents is None:
             return Row(name, "unset", type="empty cell", path=path, subject=variable)
-        return row(options, name, held.contents, path)
-    if type(held) is Unrealised and held.computed_from is None:
-        shown = concrete.row(options, name, held.value, path)
+        return row(options, name, content.contents, path)
+    if type(content) is Unrealised and content.computed_from is None:
+        shown = concrete.row(options, name, content.value, path)
         kind = f"{shown.type} (not looked at by Dynamo yet)"
         return Row(name, shown.value, kind, path, shown.children, LAZY, written_at=shown.written_at, subject=variable)
-    text, kind = contents_text(options, held, 0), type_text(variable, held)
-    made = Row(name, text, kind, path, children(variable, held, path), subject=variable)
-    made.made_at, made.written_at = _places(held)
+    text, kind = contents_text(options, content, 0), type_text(variable, content)
+    made = Row(name, text, kind, path, children(variable, content, path), subject=variable)
+    made.made_at, made.written_at = _places(content)
     return made
 
 
-def _places(held: Contents) -> tuple[Whereabouts, Whereabouts]:
+def _places(content: Contents) -> tuple[Whereabouts, Whereabouts]:
     """Where a variable was made, and where its value is written."""
-    match held:
+    match content:
         case Tensor() | Number():
-            return place_of_node(held.node), None
+            return place_of_node(content.node), None
         case NestedFunction():
-            return None, (held.code.co_filename, held.code.co_firstlineno)
+            return None, (content.code.co_filename, content.code.co_firstlineno)
         case Object():
-            return None, place_of_class(held.cls)
+            return None, place_of_class(content.cls)
         case Constant() | Real():
-            return None, place_of_value(held.value)
+            return None, place_of_value(content.value)
     return None, None
 
 
@@ -86,66 +86,66 @@ def in_place_of(options: ViewOptions, name: str, value: object, path: str | None
     return None if tracked is None else row(options, name, tracked, path)
 
 
-def type_text(variable: object, held: Contents) -> str:
+def type_text(variable: object, content: Contents) -> str:
     """The Python type where it is known, and the kind of VariableTracker."""
     kind = class_names(variable)[0]
-    match held:
+    match content:
         case Constant() | Unrealised():
-            return class_text(type(held.value))
+            return class_text(type(content.value))
         case Tensor() if kind == "NumpyNdarrayVariable":
             return "numpy.ndarray"
         case Tensor():
-            return class_text(held.class_type) if held.class_type else "torch.Tensor"
+            return class_text(content.class_type) if content.class_type else "torch.Tensor"
         case Object():
-            return class_text(held.cls)
+            return class_text(content.cls)
         case Items() | Entries() | Members():
-            return held.kind
+            return content.kind
     return kind
 
 
-def children(variable: object, held: Contents, path: str | None) -> Children | None:
+def children(variable: object, content: Contents, path: str | None) -> Children | None:
     """What expands below a variable; the last named rows tell how it would be made again, and its kind."""
-    match held:
+    match content:
         case Constant() | Real() | Unset() | Cell():
-            return _below_real(variable, held, path)
+            return _children_of_real(variable, content, path)
         case Tensor():
-            example = held.example
+            example = content.example
             if not issubclass(type(example), torch.Tensor):
                 return None
             kind = class_names(variable)[0]
 
             def rows(options: ViewOptions) -> list[Row]:
                 origin = origin_rows(options, variable, "made here")
-                *before, last = tensor_rows(example, options, path, held.node, origin, kind)
+                *before, last = tensor_rows(example, options, path, content.node, origin, kind)
                 return [*before, *way_rows(options, variable), last]
 
             return Children(named=computed(rows))
         case Number():
-            return Children(named=computed(lambda options: _number_rows(options, variable, held)))
+            return Children(named=computed(lambda options: _number_rows(options, variable, content)))
         case Unrealised():
-            _, arguments = held.computed_from or ("", ())
+            _, arguments = content.computed_from or ("", ())
             return Children(indexed=_variables(list(arguments), lambda i: f"[{i}]", lambda i: None))
         case Items():
-            return Children(named=_about(variable), indexed=_item_rows(held, path))
+            return Children(named=_about(variable), indexed=_item_rows(content, path))
         case Entries():
-            return Children(named=_about(variable), indexed=_entry_rows(held, path))
+            return Children(named=_about(variable), indexed=_entry_rows(content, path))
         case Members():
-            return Children(named=_about(variable), indexed=_member_rows(held))
+            return Children(named=_about(variable), indexed=_member_rows(content))
         case Object():
-            return Children(named=_attribute_rows(variable, held, path), indexed=_part_rows(held, path))
+            return Children(named=_attribute_rows(variable, content, path), indexed=_part_rows(content, path))
         case Parts():
-            return Children(named=_part_and_about_rows(variable, held.parts, path))
+            return Children(named=_part_and_about_rows(variable, content.parts, path))
         case NestedFunction():
-            defaults = {"__defaults__": held.defaults, "__kwdefaults__": held.keyword_defaults}
-            parts = {**held.cells, **{name: part for name, part in defaults.items() if is_variable(part)}}
-            where = Row("code", f"{held.code.co_filename}:{held.code.co_firstlineno}", hint=VIRTUAL)
+            defaults = {"__defaults__": content.defaults, "__kwdefaults__": content.keyword_defaults}
+            parts = {**content.cells, **{name: part for name, part in defaults.items() if is_variable(part)}}
+            where = Row("code", f"{content.code.co_filename}:{content.code.co_firstlineno}", hint=VIRTUAL)
             return Children(named=_part_and_about_rows(variable, parts, None, [where]))
 
 
-def _below_real(variable: object, held: Contents, path: str | None) -> Children | None:
-    if not isinstance(held, (Constant, Real)):
+def _children_of_real(variable: object, content: Contents, path: str | None) -> Children | None:
+    if not isinstance(content, (Constant, Real)):
         return None
-    inside = concrete.children(_NO_LOOK, held.value, path)
+    inside = concrete.children(_NO_LOOK, content.value, path)
     return inside or (Children(named=_about(variable)) if source_object(variable) is not None else None)
 
 
@@ -158,10 +158,10 @@ def _about(variable: object) -> Rows:
     return Rows(_ABOUT, lambda options, start, stop: iter(about_rows(options, variable)[start:stop]))
 
 
-def _number_rows(options: ViewOptions, variable: object, held: Number) -> list[Row]:
+def _number_rows(options: ViewOptions, variable: object, content: Number) -> list[Row]:
     from dynascope.agent.internals.graph.graph import node_text
 
-    rows = [Row("node", node_text(held.node), hint=VIRTUAL)] if held.node is not None else []
+    rows = [Row("node", node_text(content.node), hint=VIRTUAL)] if content.node is not None else []
     return rows + about_rows(options, variable)
 
 
@@ -173,37 +173,37 @@ def _variables(items: list[object], name: Callable[[int], str], path: Callable[[
     return Rows(len(items), make)
 
 
-def _item_rows(held: Items, path: str | None) -> Rows:
+def _item_rows(content: Items, path: str | None) -> Rows:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-        for i in range(start, min(stop, len(held.items))):
-            field = held.names[i] if i < len(held.names) else None
+        for i in range(start, min(stop, len(content.items))):
+            field = content.names[i] if i < len(content.names) else None
             reach = path and (f"{path}.{field}" if field else f"{path}[{i}]")
-            yield row(options, field or f"[{i}]", held.items[i], reach)
+            yield row(options, field or f"[{i}]", content.items[i], reach)
 
-    return Rows(len(held.items), make)
+    return Rows(len(content.items), make)
 
 
-def _entry_rows(held: Entries, path: str | None) -> Rows:
+def _entry_rows(content: Entries, path: str | None) -> Rows:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-        for key, value in islice(held.entries.items(), start, stop):
+        for key, value in islice(content.entries.items(), start, stop):
             variable = key_variable(key)
             found = contents(options, variable)
             plain = found.value if isinstance(found, (Constant, Unrealised)) else ()
             yield row(options, variable_text(options, variable, 1), value, concrete.subscript(path, plain))
 
-    return Rows(len(held.entries), make)
+    return Rows(len(content.entries), make)
 
 
-def _member_rows(held: Members) -> Rows:
+def _member_rows(content: Members) -> Rows:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-        for i, member in enumerate(islice(held.members, start, stop), start):
+        for i, member in enumerate(islice(content.members, start, stop), start):
             yield row(options, f"[{i}]", key_variable(member), None)
 
-    return Rows(len(held.members), make)
+    return Rows(len(content.members), make)
 
 
-def _part_rows(held: Object, path: str | None) -> Rows:
-    part = held.builtin_part
+def _part_rows(content: Object, path: str | None) -> Rows:
+    part = content.builtin_part
     if isinstance(part, Items):
         return _item_rows(part, path)
     if isinstance(part, Entries):
@@ -213,19 +213,19 @@ def _part_rows(held: Object, path: str | None) -> Rows:
     return NONE
 
 
-def _attribute_rows(variable: object, held: Object, path: str | None) -> Rows:
+def _attribute_rows(variable: object, content: Object, path: str | None) -> Rows:
     """Attributes of the real object, with those set while tracing in their place, then `VariableTracker`."""
 
     @functools.cache
     def names() -> dict[str, Any]:
         # A new object's `value` is a placeholder of Dynamo's: what it holds is all pending.
-        real = concrete.instance_attributes(held.value) if type(held.value) is held.cls else {}
-        return real | dict.fromkeys(held.pending)
+        real = concrete.instance_attributes(content.value) if type(content.value) is content.cls else {}
+        return real | dict.fromkeys(content.pending)
 
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-        real, pending = names(), {**_set_in_module(options, held.value), **held.pending}
+        real, pending = names(), {**_set_in_module(options, content.value), **content.pending}
         for name in islice(real, start, stop):
-            reach = concrete.attribute_path(held.value, path, name)
+            reach = concrete.attribute_path(content.value, path, name)
             if name in pending:
                 yield row(options, name, pending[name], reach)
             else:
@@ -244,11 +244,11 @@ def _set_in_module(options: ViewOptions, value: object) -> dict[str, object]:
     own = concrete.instance_dictionary(value)
     for group in ("_parameters", "_buffers", "_modules"):
         tracked = options.effects.variable_for(own.get(group))
-        variable = None if tracked is None else look_through_lazy(tracked)[0]
+        variable = None if tracked is None else without_lazy(tracked)[0]
         if variable is None or not is_modified(variable):
             continue
-        held = contents(options, variable)
-        for key, entry in held.entries.items() if isinstance(held, Entries) else ():
+        content = contents(options, variable)
+        for key, entry in content.entries.items() if isinstance(content, Entries) else ():
             name = contents(options, key_variable(key))
             if isinstance(name, (Constant, Unrealised)) and type(name.value) is str:
                 found[name.value] = entry

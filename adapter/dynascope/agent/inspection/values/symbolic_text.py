@@ -45,76 +45,80 @@ def variable_text(options: ViewOptions, variable: object, depth: int) -> str:
     return contents_text(options, contents(options, variable), depth)
 
 
-def contents_text(options: ViewOptions, held: Contents, depth: int) -> str:
-    match held:
+def contents_text(options: ViewOptions, content: Contents, depth: int) -> str:
+    match content:
         case Constant() | Real():
-            return value_text(held.value, options, depth)
+            return value_text(content.value, options, depth)
         case Tensor():
-            if issubclass(type(held.example), torch.Tensor):
-                return tensor_text(held.example)
-            return "tensor" if held.example is None else number_text(held.example, options)
+            if issubclass(type(content.example), torch.Tensor):
+                return tensor_text(content.example)
+            return "tensor" if content.example is None else number_text(content.example, options)
         case Number():
-            return number_text(held.symbolic, options)
+            return number_text(content.symbolic, options)
         case Unrealised():
-            if held.computed_from is not None:
-                name, arguments = held.computed_from
+            if content.computed_from is not None:
+                name, arguments = content.computed_from
                 shown = [variable_text(options, argument, depth + 1) for argument in arguments]
-                return f"{value_text(held.value, options, depth)} = {name}({', '.join(shown)})"
-            return value_text(held.value, options, depth)
+                return f"{value_text(content.value, options, depth)} = {name}({', '.join(shown)})"
+            return value_text(content.value, options, depth)
         case Items():
-            return _items_text(options, held, depth)
+            return _items_text(options, content, depth)
         case Entries():
-            return _entries_text(options, held, depth)
+            return _entries_text(options, content, depth)
         case Members():
-            return _members_text(options, held, depth)
+            return _members_text(options, content, depth)
         case Cell():
-            return "unset" if held.contents is None else variable_text(options, held.contents, depth)
+            return "unset" if content.contents is None else variable_text(options, content.contents, depth)
         case Object():
-            return _object_text(options, held, depth)
+            return _object_text(options, content, depth)
         case Parts():
-            if not held.call:
-                return held.title
+            if not content.call:
+                return content.title
             shown = (
                 ["…"]
                 if depth >= depth_shown(options)
-                else [variable_text(options, part, depth + 1) for part in held.parts.values()]
+                else [variable_text(options, part, depth + 1) for part in content.parts.values()]
             )
-            return f"{held.title}({', '.join(shown[: items_shown(options)])})"
+            return f"{content.title}({', '.join(shown[: items_shown(options)])})"
         case NestedFunction():
-            return f"function {held.name}"
+            return f"function {content.name}"
         case Unset():
-            return held.why
+            return content.why
 
 
-def _items_text(options: ViewOptions, held: Items, depth: int, name: str | None = None) -> str:
-    if held.kind == "torch.Size":
-        return f"torch.Size([{', '.join([_size_text(options, item) for item in held.items])}])"
-    brackets = "[]" if held.kind in ("list", "deque") else "()"
+def _items_text(options: ViewOptions, content: Items, depth: int, name: str | None = None) -> str:
+    if content.kind == "torch.Size":
+        return f"torch.Size([{', '.join([_size_text(options, item) for item in content.items])}])"
+    brackets = "[]" if content.kind in ("list", "deque") else "()"
 
     def texts() -> Iterator[str]:
-        for i, item in enumerate(held.items):
+        for i, item in enumerate(content.items):
             text = variable_text(options, item, depth + 1)
-            yield f"{held.names[i]}={text}" if i < len(held.names) else text
+            yield f"{content.names[i]}={text}" if i < len(content.names) else text
 
-    return _preview(options, name or held.kind, brackets, len(held.items), depth, texts())
+    return _preview(options, name or content.kind, brackets, len(content.items), depth, texts())
 
 
 def _size_text(options: ViewOptions, variable: object) -> str:
-    held = contents(options, variable)
-    return symbolic_text(held.symbolic) if isinstance(held, Number) else contents_text(options, held, PREVIEW_DEPTH)
+    content = contents(options, variable)
+    return (
+        symbolic_text(content.symbolic)
+        if isinstance(content, Number)
+        else contents_text(options, content, PREVIEW_DEPTH)
+    )
 
 
-def _entries_text(options: ViewOptions, held: Entries, depth: int, name: str | None = None) -> str:
+def _entries_text(options: ViewOptions, content: Entries, depth: int, name: str | None = None) -> str:
     pairs = (
         f"{variable_text(options, key_variable(key), depth + 1)}: {variable_text(options, value, depth + 1)}"
-        for key, value in held.entries.items()
+        for key, value in content.entries.items()
     )
-    return _preview(options, name or held.kind, "{}", len(held.entries), depth, pairs)
+    return _preview(options, name or content.kind, "{}", len(content.entries), depth, pairs)
 
 
-def _members_text(options: ViewOptions, held: Members, depth: int, name: str | None = None) -> str:
-    texts = (variable_text(options, key_variable(member), depth + 1) for member in held.members)
-    return _preview(options, name or held.kind, "{}", len(held.members), depth, texts)
+def _members_text(options: ViewOptions, content: Members, depth: int, name: str | None = None) -> str:
+    texts = (variable_text(options, key_variable(member), depth + 1) for member in content.members)
+    return _preview(options, name or content.kind, "{}", len(content.members), depth, texts)
 
 
 def _preview(options: ViewOptions, kind: str, brackets: str, count: int, depth: int, texts: Iterator[str]) -> str:
@@ -126,9 +130,9 @@ def _preview(options: ViewOptions, kind: str, brackets: str, count: int, depth: 
     return join_preview(prefix, brackets, list(islice(texts, items_shown(options))), count)
 
 
-def _object_text(options: ViewOptions, held: Object, depth: int) -> str:
-    if held.builtin_part is not None:
-        part, name = held.builtin_part, short_name(held.cls)
+def _object_text(options: ViewOptions, content: Object, depth: int) -> str:
+    if content.builtin_part is not None:
+        part, name = content.builtin_part, short_name(content.cls)
         if isinstance(part, Items):
             return _items_text(options, part, depth, name)
         return (
@@ -136,11 +140,15 @@ def _object_text(options: ViewOptions, held: Object, depth: int) -> str:
             if isinstance(part, Entries)
             else _members_text(options, part, depth, name)
         )
-    if issubclass(held.cls, torch.nn.Module):
-        return f"{short_name(held.cls)} module"
-    if held.is_new and not held.pending and held.cls is not type(held.value):
-        return f"{short_name(held.cls)} object"
-    return value_text(held.value, options, depth) if type(held.value) is held.cls else f"{short_name(held.cls)} object"
+    if issubclass(content.cls, torch.nn.Module):
+        return f"{short_name(content.cls)} module"
+    if content.is_new and not content.pending and content.cls is not type(content.value):
+        return f"{short_name(content.cls)} object"
+    return (
+        value_text(content.value, options, depth)
+        if type(content.value) is content.cls
+        else f"{short_name(content.cls)} object"
+    )
 
 
 def short_name(cls: type) -> str:

@@ -10,7 +10,7 @@ from dynascope.agent.internals.codegen.reconstruction import parts_of
 from dynascope.agent.internals.variables.contents import Cell, Entries, Items, Members, NestedFunction, Object, Parts
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import look_through_lazy, source_of
+from dynascope.agent.internals.variables.variables import source_of, without_lazy
 
 _MADE_OF = (Items, Entries, Members, Object, Parts, NestedFunction)
 _DEPTH = 3
@@ -30,7 +30,7 @@ class ValueNames:
     def _take(self, named: Iterator[tuple[str, object]]) -> None:
         waiting = [(name, variable, 0) for name, variable in named]
         for name, variable, depth in waiting:  # grows: what is alive by a name of its own comes first
-            seen, _ = look_through_lazy(variable)
+            seen, _ = without_lazy(variable)
             if seen is None or len(self._names) >= _NAMES:
                 continue
             known = self._names.setdefault(id(seen), [])
@@ -39,11 +39,11 @@ class ValueNames:
                 known.append(name)
             if not is_new:
                 continue
-            held = contents(seen, self._effects)
-            if isinstance(held, Cell) and held.contents is not None:
-                waiting.append((name, held.contents, depth))
-            elif depth < _DEPTH and isinstance(held, _MADE_OF):
-                waiting += [(_reach(name, part), each, depth + 1) for part, each in parts_of(held)]
+            content = contents(seen, self._effects)
+            if isinstance(content, Cell) and content.contents is not None:
+                waiting.append((name, content.contents, depth))
+            elif depth < _DEPTH and isinstance(content, _MADE_OF):
+                waiting += [(_reach(name, part), each, depth + 1) for part, each in parts_of(content)]
 
     def _changed(self, ending: Ending) -> Iterator[tuple[str, object]]:
         """What real objects will hold, by the object's name."""
@@ -56,7 +56,7 @@ class ValueNames:
 
     def of(self, variable: object) -> str:
         """All its names, or where it came from; "" for what has neither."""
-        seen, _ = look_through_lazy(variable)
+        seen, _ = without_lazy(variable)
         names = [] if seen is None else self._names.get(id(seen), [])
         return ", ".join(names) or (source_of(variable if seen is None else seen) or "")
 

@@ -23,7 +23,7 @@ _DUMMIES = frozenset({(0, 123456789), (0, 0, 0, 0, 123)})
 
 
 @contextlib.contextmanager
-def set_aside() -> Iterator[None]:
+def without_modes() -> Iterator[None]:
     """Let a thread that stops in a capture run torch code as the program does, untraced and unfaked.
 
     Takes away the dispatch modes (`utils._python_dispatch._disable_current_modes`, 2.0) and the Python dispatcher

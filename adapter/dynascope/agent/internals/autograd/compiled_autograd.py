@@ -14,7 +14,7 @@ from typing import Any
 
 from dynascope.agent.internals.autograd import cache as autograd_cache
 from dynascope.agent.internals.autograd.failures import noting_error
-from dynascope.agent.internals.autograd.fork_safe_lock import held_over_fork
+from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.autograd.observer import Compiler, Given, Observer, RunGiven
 
 HOOK_KINDS = ("tensor_pre_hook", "cpp_tensor_pre_hook", "pre_hook", "post_hook", "post_acc_grad_hook", "unpack_hook")
@@ -35,7 +35,7 @@ PASSES = (
 """What `end_capture` does to the graph, in this order (2.7); a pass that this torch lacks is left out."""
 
 
-_lock = held_over_fork(threading.RLock())
+_lock = fork_safe(threading.RLock())
 _observers: tuple[Observer, ...] = ()
 _originals: dict[str, Any] = {}
 

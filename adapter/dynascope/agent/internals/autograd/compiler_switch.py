@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dynascope.agent.internals.autograd.fork_safe_lock import held_over_fork
+from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 
 GraphCompiler = Callable[[Any], Callable[..., Any]]
 """Takes the captured `torch.fx.GraphModule` and gives what is called in its place: `torch.compile`, say."""
@@ -90,7 +90,7 @@ def _checked(compiler_fn: GraphCompiler) -> GraphCompiler:
     return compile_graph
 
 
-_lock = held_over_fork(threading.RLock())
+_lock = fork_safe(threading.RLock())
 _stack: list[Switch] = []
 _ended: list[tuple[Any, _Setting]] = []
 """Compilers whose context is over while somebody else's context still holds them as what to put back."""

@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 
-def held_over_fork(lock: Any) -> Any:
+def fork_safe(lock: Any) -> Any:
     """The same lock; whoever forks holds it meanwhile, so that what it guards is whole in the child, too."""
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
     return lock

@@ -26,15 +26,15 @@ _OF_AOT = (
 def flags() -> dict[str, str]:
     """The module's flags (2.4) and its `COMPILE_COUNTER` (2.1); none while it is not imported."""
     module = sys.modules.get("torch._dynamo.compiled_autograd")
-    held = vars(module) if module is not None else {}
-    return {name: repr(held[name]) for name in (*_FLAGS, "COMPILE_COUNTER") if name in held}
+    content = vars(module) if module is not None else {}
+    return {name: repr(content[name]) for name in (*_FLAGS, "COMPILE_COUNTER") if name in content}
 
 
 def operators() -> dict[str, Any]:
     """By name, the functions that the engine's nodes have put into `compiled_autograd.ops` (`OpNamespace`, 2.7)."""
     module = sys.modules.get("torch._dynamo.compiled_autograd")
-    held = vars(module.ops) if module is not None else {}
-    return {name: value for name, value in held.items() if name != "custom_function_name_counter"}
+    content = vars(module.ops) if module is not None else {}
+    return {name: value for name, value in content.items() if name != "custom_function_name_counter"}
 
 
 def fields_of(compiler: Any) -> dict[str, Any]:
@@ -53,10 +53,10 @@ def aot_backward(node: Any) -> dict[str, Any]:
     that of a cache is made when it is asked for, and is left alone here.
     """
     function = getattr(node, "_forward_cls", None)
-    held = vars(function) if issubclass(type(function), type) else {}
-    if "_aot_id" not in held:
+    content = vars(function) if issubclass(type(function), type) else {}
+    if "_aot_id" not in content:
         return {}
-    known = {name: held[name] for name in _OF_AOT if held.get(name) is not None}
+    known = {name: content[name] for name in _OF_AOT if content.get(name) is not None}
     lazy = known.get("_lazy_backward_info")
     module = vars(lazy).get("bw_module") if hasattr(lazy, "__dict__") else None
     found = known if module is None else known | {"bw_module": module}

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from dynascope.agent.internals.frames.frame_state import PRUNED
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.variables.variables import fields, look_through_lazy
+from dynascope.agent.internals.variables.variables import fields, without_lazy
 
 PartKind = Literal["new objects", "hooks", "cells", "value", "side effects", "applied"]
 
@@ -102,7 +102,7 @@ class Ending:
         """Index of an output by the identity of its variable, and of its `proxy` (`TensorVariable.proxy`, 2.0)."""
         found: dict[int, int] = {}
         for index, variable in enumerate(self.outputs()):
-            seen, _ = look_through_lazy(variable)
+            seen, _ = without_lazy(variable)
             proxy = None if seen is None else fields(seen).get("proxy")
             for each in (variable, seen, proxy):
                 if each is not None:

@@ -41,7 +41,7 @@ from dynascope.agent.internals.variables.variables import (
     is_modified,
     is_variable,
     key_variable,
-    look_through_lazy,
+    without_lazy,
 )
 
 Kind = Literal["source", "constant", "graph output", "module", "new object", "rebuilt", "impossible"]
@@ -94,7 +94,7 @@ class Way:
 
 def way(variable: object, effects: SideEffects) -> Way:
     """How this value is made again; where the graph has ended, by the names of what has been generated."""
-    return _Reading(effects, ending_of(effects.output)).way(variable)
+    return _InstructionReader(effects, ending_of(effects.output)).way(variable)
 
 
 def expression(source: Any) -> str:
@@ -105,7 +105,7 @@ def expression(source: Any) -> str:
     return known or type(source).__name__
 
 
-class _Reading:
+class _InstructionReader:
     """Reads one value with all its parts, each part once."""
 
     def __init__(self, effects: SideEffects, ending: Ending | None) -> None:
@@ -119,7 +119,7 @@ class _Reading:
             index = index_of_output(variable, self._ending)
             if index is not None:
                 return Way("graph output", f"output {index} of the graph")
-        seen, cache = look_through_lazy(variable)
+        seen, cache = without_lazy(variable)
         if seen is None:
             source = vars(cache).get("source")
             if source is None:
@@ -134,24 +134,28 @@ class _Reading:
             if is_exported and type(known.get("mutation_type")).__name__ != "ValueMutationExisting":
                 return self._made_anew(seen, known, names, contents(seen, self._effects))
             if type(source).__name__ == "TempLocalSource":  # the code has made it already, and keeps it there
-                held = contents(seen, self._effects)
-                return Way("new object", f"{expression(source)}, a new {_what(held, names)}")
+                content = contents(seen, self._effects)
+                return Way("new object", f"{expression(source)}, a new {_what(content, names)}")
             return self._of_source(source, is_modified(seen))
         if refused is not None:
             return Way("impossible", refused)
         if runs_out:
             return Way("rebuilt", _RUN_OUT)
-        held = contents(seen, self._effects)
-        return self._made_anew(seen, known, names, held)
+        content = contents(seen, self._effects)
+        return self._made_anew(seen, known, names, content)
 
     def _of_source(self, source: Any, modified: bool = False) -> Way:
         used = source if self._ending is None else self._ending.overridden().get(source, source)
         text = expression(used)
         return Way("source", f"{text}, with the changes that are replayed on it" if modified else text)
 
-    def _made_anew(self, seen: object, known: dict[str, Any], names: tuple[str, ...], held: Contents) -> Way:
-        if self._is_constant(held, names):
-            shown = f"the constant {constant_text(held.value)}" if isinstance(held, (Constant, Real)) else "a constant"
+    def _made_anew(self, seen: object, known: dict[str, Any], names: tuple[str, ...], content: Contents) -> Way:
+        if self._is_constant(content, names):
+            shown = (
+                f"the constant {constant_text(content.value)}"
+                if isinstance(content, (Constant, Real))
+                else "a constant"
+            )
             return Way("constant", shown)
         if not _OUTPUTS.isdisjoint(names):
             return Way("graph output", self._output(seen, names))
@@ -160,25 +164,25 @@ class _Reading:
         mutation = known.get("mutation_type")
         has_own = type(seen).reconstruct is not _base.VariableTracker.reconstruct  # type: ignore[attr-defined]
         if type(mutation).__name__ == "AttributeMutationNew" and not has_own:
-            return self._new_object(seen, mutation, names, held)
-        if isinstance(held, Unset):
-            return Way("constant", held.why)
+            return self._new_object(seen, mutation, names, content)
+        if isinstance(content, Unset):
+            return Way("constant", content.why)
         if not has_own:
             return Way("impossible", f"Dynamo has no bytecode that makes a {names[0].removesuffix('Variable')} again")
-        return self._of_parts(f"{_what(held, names)} made anew", held)
+        return self._of_parts(f"{_what(content, names)} made anew", content)
 
-    def _new_object(self, seen: object, mutation: Any, names: tuple[str, ...], held: Contents) -> Way:
+    def _new_object(self, seen: object, mutation: Any, names: tuple[str, ...], content: Contents) -> Way:
         if "CellVariable" in names:
-            return self._of_parts("a new cell", held, "new object")
+            return self._of_parts("a new cell", content, "new object")
         if getattr(mutation, "cls_source", None) is None:
             return Way("impossible", "an object whose class was made in the compiled function")
-        return self._of_parts(f"{_what(held, names)}: __new__, then its attributes", held, "new object")
+        return self._of_parts(f"{_what(content, names)}: __new__, then its attributes", content, "new object")
 
-    def _of_parts(self, text: str, held: Contents, kind: Kind = "rebuilt") -> Way:
+    def _of_parts(self, text: str, content: Contents, kind: Kind = "rebuilt") -> Way:
         if self._depth >= _DEPTH:
             return Way(kind, text)
         self._depth += 1
-        for name, part in parts_of(held):
+        for name, part in parts_of(content):
             if id(part) in self._seen or len(self._seen) >= _PARTS_READ:
                 continue
             self._seen.add(id(part))
@@ -201,34 +205,34 @@ class _Reading:
             return f"{text}, as a numpy array"
         if "TensorWithTFOverrideVariable" in names:
             return f"{text}, as its subclass"
-        held = contents(seen, self._effects)
-        is_float = isinstance(held, Number) and issubclass(type(held.symbolic), torch.SymFloat)
+        content = contents(seen, self._effects)
+        is_float = isinstance(content, Number) and issubclass(type(content.symbolic), torch.SymFloat)
         return f"{text}.item()" if is_float or fields(seen).get("need_unwrap") is True else text
 
-    def _is_constant(self, held: Contents, names: tuple[str, ...]) -> bool:
-        match held:
+    def _is_constant(self, content: Contents, names: tuple[str, ...]) -> bool:
+        match content:
             case Constant() | Real():
-                return _is_safe(held.value)
+                return _is_safe(content.value)
             case Object():
-                return issubclass(type(held.value), (enum.Enum, type))
+                return issubclass(type(content.value), (enum.Enum, type))
             case Unrealised():
                 return False
-            case Items() if held.kind in ("tuple", "torch.Size"):
-                return len(held.items) <= _PARTS_READ and all(map(self._is_constant_variable, held.items))
+            case Items() if content.kind in ("tuple", "torch.Size"):
+                return len(content.items) <= _PARTS_READ and all(map(self._is_constant_variable, content.items))
             case Parts() if "SliceVariable" in names:
-                return all(map(self._is_constant_variable, held.parts.values()))
-            case Members() if held.kind == "frozenset":
-                return all(self._is_constant_variable(key_variable(each)) for each in held.members)
+                return all(map(self._is_constant_variable, content.parts.values()))
+            case Members() if content.kind == "frozenset":
+                return all(self._is_constant_variable(key_variable(each)) for each in content.members)
         return False
 
     def _is_constant_variable(self, variable: object) -> bool:
-        seen, _ = look_through_lazy(variable)
+        seen, _ = without_lazy(variable)
         return seen is not None and self._is_constant(contents(seen, self._effects), class_names(seen))
 
 
 def index_of_output(variable: object, ending: Ending) -> int | None:
     """Which output of the graph this is; several variables may stand for one node."""
-    seen, _ = look_through_lazy(variable)
+    seen, _ = without_lazy(variable)
     if seen is None:
         return None
     known = fields(seen)
@@ -244,43 +248,43 @@ def _is_safe(value: object) -> bool:
     return kind in _CONSTANT_TYPES or issubclass(kind, (enum.Enum, type, torch.Size, types.GenericAlias))
 
 
-def _what(held: Contents, names: tuple[str, ...]) -> str:
-    match held:
+def _what(content: Contents, names: tuple[str, ...]) -> str:
+    match content:
         case Items():
-            return f"{held.kind} of {len(held.items)}"
+            return f"{content.kind} of {len(content.items)}"
         case Entries():
-            return f"{held.kind} of {len(held.entries)}"
+            return f"{content.kind} of {len(content.entries)}"
         case Members():
-            return f"{held.kind} of {len(held.members)}"
+            return f"{content.kind} of {len(content.members)}"
         case NestedFunction():
-            return f"function {held.name}"
+            return f"function {content.name}"
         case Object():
-            return str(type.__dict__["__name__"].__get__(held.cls))
+            return str(type.__dict__["__name__"].__get__(content.cls))
         case Parts():
-            return held.title
+            return content.title
     return names[0].removesuffix("Variable")
 
 
-def parts_of(held: Contents) -> Iterator[tuple[str, object]]:
+def parts_of(content: Contents) -> Iterator[tuple[str, object]]:
     """What a value is made of, by the name that the Variables view has for it."""
-    match held:
+    match content:
         case Items():
-            for i, item in enumerate(held.items):
-                yield held.names[i] if i < len(held.names) else f"[{i}]", item
+            for i, item in enumerate(content.items):
+                yield content.names[i] if i < len(content.names) else f"[{i}]", item
         case Entries():
-            yield from ((f"[{i}]", value) for i, value in enumerate(held.entries.values()))
+            yield from ((f"[{i}]", value) for i, value in enumerate(content.entries.values()))
         case Members():
-            yield from ((f"[{i}]", key_variable(member)) for i, member in enumerate(held.members))
+            yield from ((f"[{i}]", key_variable(member)) for i, member in enumerate(content.members))
         case Object():
-            yield from held.pending.items()
-            if held.builtin_part is not None:
-                yield from parts_of(held.builtin_part)
+            yield from content.pending.items()
+            if content.builtin_part is not None:
+                yield from parts_of(content.builtin_part)
         case Parts():
-            yield from ((name, part) for name, part in held.parts.items() if is_variable(part))
-            yield from ((f"[{i}]", part) for i, part in enumerate(held.rest or ()) if is_variable(part))
+            yield from ((name, part) for name, part in content.parts.items() if is_variable(part))
+            yield from ((f"[{i}]", part) for i, part in enumerate(content.rest or ()) if is_variable(part))
         case NestedFunction():
-            yield from held.cells.items()
-            defaults = {"__defaults__": held.defaults, "__kwdefaults__": held.keyword_defaults}
+            yield from content.cells.items()
+            defaults = {"__defaults__": content.defaults, "__kwdefaults__": content.keyword_defaults}
             yield from ((name, part) for name, part in defaults.items() if is_variable(part))
-        case Cell() if held.contents is not None:
-            yield "cell_contents", held.contents
+        case Cell() if content.contents is not None:
+            yield "cell_contents", content.contents

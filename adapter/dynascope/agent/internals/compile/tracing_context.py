@@ -20,8 +20,8 @@ def fields_that_are_set(output: Any) -> dict[str, Any]:
 
     The contexts of its own that it is made of are always among them.
     """
-    held: dict[str, Any] = vars(output.tracing_context)
-    return {name: value for name, value in held.items() if name not in SKIPPED and _is_set(value)}
+    content: dict[str, Any] = vars(output.tracing_context)
+    return {name: value for name, value in content.items() if name not in SKIPPED and _is_set(value)}
 
 
 def _is_set(value: Any) -> bool:
@@ -40,8 +40,8 @@ def guards_context(context: Any) -> tuple[int, int, bool | None]:
 
 def modules(context: Any) -> dict[str, Any]:
     """Modules and subgraphs that the graph calls by name (`ModuleContext.nn_modules`, 2.0)."""
-    held: dict[str, Any] = context.nn_modules
-    return held
+    content: dict[str, Any] = context.nn_modules
+    return content
 
 
 def global_state(context: Any) -> dict[str, Any]:
@@ -61,7 +61,9 @@ def symbolic_contexts(known: Any) -> list[tuple[str, Any]]:
 def subgraph_caches(cache: Any) -> dict[str, dict[str, Any]]:
     """By operator, what it reuses: fields of `HopDispatchSetCache.hop_cache_map` (2.5) that hold anything."""
     return {
-        str(operator): {name: dict(held) for name, held in vars(each).items() if issubclass(type(held), dict) and held}
+        str(operator): {
+            name: dict(content) for name, content in vars(each).items() if issubclass(type(content), dict) and content
+        }
         for operator, each in cache.hop_cache_map.items()
     }
 

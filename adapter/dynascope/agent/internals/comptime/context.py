@@ -21,7 +21,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of
 from dynascope.agent.internals.variables.contents import MISSING, Cell, Constant, Items, Number, Tensor, Unrealised
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import fields, look_through_lazy
+from dynascope.agent.internals.variables.variables import fields, without_lazy
 
 
 class Reads:
@@ -53,9 +53,9 @@ class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
         return self._reads.text(self._variable)
 
     def _in_graph(self) -> Any:
-        seen, _ = look_through_lazy(self._variable)
-        held = contents(seen, self._reads.effects) if seen is not None else None
-        return held if isinstance(held, (Tensor, Number)) else None
+        seen, _ = without_lazy(self._variable)
+        content = contents(seen, self._reads.effects) if seen is not None else None
+        return content if isinstance(content, (Tensor, Number)) else None
 
     def is_proxy(self) -> bool:
         return _proxy_of(self._variable, self._reads.effects) is not MISSING
@@ -67,17 +67,17 @@ class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
         return proxy
 
     def as_fake(self) -> Any:
-        held = self._in_graph()
-        return held.node.meta["example_value"] if held is not None else self._reads.value(self._variable)
+        content = self._in_graph()
+        return content.node.meta["example_value"] if content is not None else self._reads.value(self._variable)
 
     def size(self, dim: int | None = None) -> Any:
         fake = self.as_fake()
         return fake.size() if dim is None else fake.size(dim)
 
     def python_type(self) -> type:
-        held = self._in_graph()
-        if isinstance(held, Tensor) and held.class_type is not None:
-            return held.class_type
+        content = self._in_graph()
+        if isinstance(content, Tensor) and content.class_type is not None:
+            return content.class_type
         kind: type = self._reads.value(self._variable).__class__
         return next(
             (base for base in (list, dict, set) if kind.__name__ == base.__name__ and issubclass(kind, base)), kind
@@ -97,8 +97,8 @@ class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
             return False
 
     def is_dynamic(self) -> bool:
-        held = self._in_graph()
-        symbolic = held.symbolic if isinstance(held, Number) else None
+        content = self._in_graph()
+        symbolic = content.symbolic if isinstance(content, Number) else None
         return is_symbolic(symbolic) and bool(getattr(expression_of(symbolic), "free_symbols", None))
 
     def force_static(self) -> None:
@@ -136,11 +136,11 @@ class ComptimeContext(_pytorch.ComptimeContext):  # type: ignore[misc]
             variable = symbolic_locals(translator).get(name)
         if variable is None:
             raise self._reads.refuse(f"Dynamo tracks no local named {name} in this frame.")
-        held = contents(variable, self._reads.effects)
-        if isinstance(held, Cell):
-            if held.contents is None:
+        content = contents(variable, self._reads.effects)
+        if isinstance(content, Cell):
+            if content.contents is None:
                 raise self._reads.refuse(f"{name} is not bound yet.")
-            variable = held.contents
+            variable = content.contents
         return self.variable(variable)
 
     def parent(self) -> ComptimeContext:
@@ -221,7 +221,7 @@ def _proxy_of(variable: Any, effects: SideEffects) -> Any:
     """What `VariableTracker.as_proxy` (2.0) returns: an fx.Proxy, a constant, or a container of them; else MISSING."""
     match contents(variable, effects):
         case Tensor() | Number():
-            return fields(look_through_lazy(variable)[0])["proxy"]
+            return fields(without_lazy(variable)[0])["proxy"]
         case Constant(value):
             return value
         case Unrealised(value) if type(value) in _CONSTANTS:

@@ -45,7 +45,7 @@ class ActivationHooks:
             self._class.push_tx, self._class.pop_tx = self._originals
 
 
-def watch(translator: Translator, on_instruction: Callable[[int], None]) -> None:
+def on_each_instruction(translator: Translator, on_instruction: Callable[[int], None]) -> None:
     """Call `on_instruction(line)` before each instruction of this frame (`starts_line`, 2.10).
 
     `on_instruction` must call `note_line` first: it stands in the place of Dynamo's own method.

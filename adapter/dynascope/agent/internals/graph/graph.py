@@ -38,8 +38,8 @@ def example_of(node: Any) -> Any:
 
 def real_input(node: Any) -> Any:
     """The real tensor of an input of the graph (`node.meta["grapharg"]`, a `GraphArg`, 2.1), None for another."""
-    held: Any = getattr(node.meta.get("grapharg"), "_example", None) if node is not None else None
-    value = held() if type(held).__name__ == "TensorWeakRef" else held
+    content: Any = getattr(node.meta.get("grapharg"), "_example", None) if node is not None else None
+    value = content() if type(content).__name__ == "TensorWeakRef" else content
     return value if is_tensor(value) and not is_fake(value) else None
 
 

@@ -70,8 +70,10 @@ def contained() -> Iterator[None]:
 
 
 def _close() -> None:
-    for owner, name, why in _DOORS:
-        _replace(owner, name, _door(getattr(owner, name), name if owner is sys else f"{owner.__name__}.{name}", why))
+    for owner, name, why in _ENTRY_POINTS:
+        _replace(
+            owner, name, _entry_point(getattr(owner, name), name if owner is sys else f"{owner.__name__}.{name}", why)
+        )
     _replace(sys, "stdin", _Guarded(sys.stdin, "Reading from standard input", _READS))
     _replace(threading.Thread, "join", _not_for_ever(threading.Thread.join, lambda thread: not thread.is_alive()))
     _replace(threading.Condition, "wait", _not_for_ever(threading.Condition.wait, lambda condition: False))
@@ -91,7 +93,7 @@ def _replace(owner: Any, name: str, value: Any) -> None:
     setattr(owner, name, value)
 
 
-_DOORS: list[tuple[Any, str, str]] = [
+_ENTRY_POINTS: list[tuple[Any, str, str]] = [
     (sys, "breakpointhook", _STOPPED),
     (sys, "settrace", _STOPPED),
     (sys, "setprofile", _STOPPED),
@@ -104,15 +106,15 @@ _DOORS: list[tuple[Any, str, str]] = [
 ]
 
 
-def _door(original: Callable[..., Any], name: str, why: str) -> Callable[..., Any]:
+def _entry_point(original: Callable[..., Any], name: str, why: str) -> Callable[..., Any]:
     shown = {"breakpointhook": "breakpoint()", "settrace": "Tracing", "setprofile": "Profiling"}.get(name, f"{name}()")
 
-    def door(*arguments: Any, **named: Any) -> Any:
+    def entry_point(*arguments: Any, **named: Any) -> Any:
         if is_contained():
             raise ActRefused(f"{shown} cannot be used at a stop: {why}.")
         return original(*arguments, **named)
 
-    return door
+    return entry_point
 
 
 def _not_for_ever(original: Callable[..., Any], is_done: Callable[[Any], bool]) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor, symbolic_text, tensor_text
-from dynascope.agent.internals.variables.variables import class_names, fields, look_through_lazy
+from dynascope.agent.internals.variables.variables import class_names, fields, without_lazy
 
 Texts = dict[Any, tuple[Any, str]]
 """By FX node: the value it had and the text of it. The same node is passed down and stored many times."""
@@ -38,7 +38,7 @@ def _kind(variable: object) -> str:
 
 def is_pending(variable: object) -> bool:
     """Whether Dynamo has not looked at the value yet: ask again when the frame ends (`LazyVariableTracker`, 2.1)."""
-    return _kind(variable) == "lazy" and look_through_lazy(variable)[0] is None
+    return _kind(variable) == "lazy" and without_lazy(variable)[0] is None
 
 
 def tensor_or_number(variable: object, texts: Texts) -> tuple[str, str | None, str | None] | None:
@@ -49,7 +49,7 @@ def tensor_or_number(variable: object, texts: Texts) -> tuple[str, str | None, s
     """
     kind = _kind(variable)
     if kind == "lazy":
-        realised, cache = look_through_lazy(variable)
+        realised, cache = without_lazy(variable)
         if realised is None:
             value = vars(cache).get("value")
             if not is_tensor(value):

@@ -33,7 +33,7 @@ from dynascope.agent.internals.variables.contents import (
 )
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import class_names, key_variable, look_through_lazy
+from dynascope.agent.internals.variables.variables import class_names, key_variable, without_lazy
 
 _DEPTH = 20
 _brackets = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}", collections.deque: "[]"}
@@ -47,7 +47,7 @@ class DebugRepr:
 
     def of_variable(self, variable: object, depth: int = 0) -> str:
         """What `debug_repr` would return for `variable`."""
-        seen, _ = look_through_lazy(variable)
+        seen, _ = without_lazy(variable)
         kind = class_names(variable if seen is None else seen)[0]
         if depth > _DEPTH:
             return "..."

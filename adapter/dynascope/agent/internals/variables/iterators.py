@@ -15,8 +15,8 @@ from dynascope.agent.internals.variables.variables import (
     fields,
     is_variable,
     key_variable,
-    look_through_lazy,
     variables_among,
+    without_lazy,
 )
 
 
@@ -45,9 +45,9 @@ def _dict_iterator(variable: object, known: dict[str, Any], _: SideEffects) -> P
 def _zip(_: object, known: dict[str, Any], effects: SideEffects) -> Parts:
     """`iterables` are lists, from `index` on, or iterators (to 2.12); `iterable` is a tuple of iterators (2.13)."""
     together = known.get("iterable")
-    held = known.get("iterables") if together is None else fields(together).get("items")
-    columns = [_rest_of(each, known.get("index", 0), effects) for each in held or ()]
-    parts = variables_among({"": [each for each in held or () if is_variable(each)]})
+    content = known.get("iterables") if together is None else fields(together).get("items")
+    columns = [_rest_of(each, known.get("index", 0), effects) for each in content or ()]
+    parts = variables_among({"": [each for each in content or () if is_variable(each)]})
     known_columns = [column for column in columns if column is not None]
     if len(known_columns) < len(columns):
         return Parts("zip", parts, is_iterator=True)
@@ -58,7 +58,7 @@ def _zip(_: object, known: dict[str, Any], effects: SideEffects) -> Parts:
 def _rest_of(iterated: Any, index: int, effects: SideEffects) -> Sequence[object] | None:
     if isinstance(iterated, list):
         return iterated[index:]
-    seen, _ = look_through_lazy(iterated)
+    seen, _ = without_lazy(iterated)
     reader = next((READERS[name] for name in class_names(seen) if name in READERS), None) if seen is not None else None
     return reader(seen, fields(seen), effects).rest if reader is not None else None
 

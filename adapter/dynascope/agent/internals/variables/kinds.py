@@ -34,8 +34,8 @@ from dynascope.agent.internals.variables.variables import (
     class_names,
     fields,
     is_variable,
-    look_through_lazy,
     variables_among,
+    without_lazy,
 )
 
 Reader: TypeAlias = Callable[[object, dict[str, Any], SideEffects], Contents]
@@ -43,7 +43,7 @@ Reader: TypeAlias = Callable[[object, dict[str, Any], SideEffects], Contents]
 
 def contents(variable: object, effects: SideEffects) -> Contents:
     """What `variable` holds, looking through lazies that are realised already."""
-    seen, cache = look_through_lazy(variable)
+    seen, cache = without_lazy(variable)
     if seen is None:
         return _unrealised(cache)
     kind = type(seen)
@@ -144,11 +144,11 @@ def _builtin_part(variable: object, known: dict[str, Any], effects: SideEffects)
     """What a subclass of list, dict … holds: in `_base_vt` (2.8 to 2.13), in its own `items` (2.14)."""
     base = known.get("_base_vt")
     if base is not None and is_variable(base):
-        held = contents(base, effects)
-        if isinstance(held, Items):
+        content = contents(base, effects)
+        if isinstance(content, Items):
             names = tuple(getattr(known.get("tuple_cls"), "_fields", ()) or ())
-            return Items(held.kind, held.items, names)
-        return held if isinstance(held, (Entries, Members)) else None
+            return Items(content.kind, content.items, names)
+        return content if isinstance(content, (Entries, Members)) else None
     items = known.get("items")
     if items is None:
         return None
@@ -174,8 +174,8 @@ def _nested_function(_: object, known: dict[str, Any], effects: SideEffects) -> 
     if not isinstance(code, types.CodeType):
         return Parts(f"function {name}", variables_among(known))
     closure = known.get("closure")
-    held = contents(closure, effects) if is_variable(closure) else None
-    cells = dict(zip(code.co_freevars, held.items, strict=False)) if isinstance(held, Items) else {}
+    content = contents(closure, effects) if is_variable(closure) else None
+    cells = dict(zip(code.co_freevars, content.items, strict=False)) if isinstance(content, Items) else {}
     defaults, keyword_defaults = known.get("defaults"), known.get("kwdefaults")
     return NestedFunction(str(name), code, known.get("f_globals") or {}, cells, defaults, keyword_defaults)
 
@@ -184,8 +184,8 @@ def _constant_value(variable: object, effects: SideEffects) -> object:
     """The value of a constant variable, realised or not; what is no variable is its own value."""
     if not is_variable(variable):
         return variable
-    held = contents(variable, effects)
-    return held.value if isinstance(held, (Constant, Unrealised, Real)) else None
+    content = contents(variable, effects)
+    return content.value if isinstance(content, (Constant, Unrealised, Real)) else None
 
 
 def _method(_: object, known: dict[str, Any], effects: SideEffects) -> Contents:
@@ -229,8 +229,8 @@ def _slice(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
 def _exception(_: object, known: dict[str, Any], effects: SideEffects) -> Contents:
     arguments = known.get("args") or ()
     if is_variable(arguments):
-        held = contents(arguments, effects)
-        arguments = held.items if isinstance(held, Items) else ()
+        content = contents(arguments, effects)
+        arguments = content.items if isinstance(content, Items) else ()
     cls = known.get("exc_type") or known.get("value_type")
     parts = {f"args[{i}]": v for i, v in enumerate(arguments) if is_variable(v)}
     return Parts(getattr(cls, "__name__", "exception"), parts, call=True)

@@ -55,7 +55,7 @@ def is_modified(variable: object) -> bool:
     return bool(getattr(fields(variable).get("mutation_type"), "is_modified", False))
 
 
-def look_through_lazy(variable: object) -> tuple[object | None, Any]:
+def without_lazy(variable: object) -> tuple[object | None, Any]:
     """`(variable, None)` once realised, else `(None, cache)`: `lazy.LazyCache` (2.1) or `ComputedLazyCache` (2.14)."""
     while "LazyVariableTracker" in class_names(variable):
         cache = fields(variable)["_cache"]

@@ -47,7 +47,7 @@ class RuntimeSteps:
         """Idents of threads that stop nowhere on the line that they have come to."""
         self._last_id = _FIRST_ID
 
-    def watch(self, passed: Sequence[LinePassed]) -> None:
+    def follow(self, passed: Sequence[LinePassed]) -> None:
         """Step on from whichever of these lines this thread comes to first."""
         self.forget()
         ident = threading.get_ident()

@@ -40,7 +40,7 @@ class TracingOff:
         if not self._debugger.pydb_disposed and not self.stays_off:
             self._debugger.enable_tracing()
 
-    def look_at_generated_code(self) -> str | None:
+    def trace_generated_code(self) -> str | None:
         """Leave this thread untraced when it has got code without a hash; a sentence for the user, then."""
         code, thread = self._generated_code.new_unhashable(), threading.current_thread()
         if code is None or thread.ident is None or thread.ident in self._untraced:

@@ -11,19 +11,19 @@ pytest.importorskip("torch")
 
 from tests.agent.nonperturbation.capture import run
 from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
-from tests.agent.nonperturbation.watching import Watching
+from tests.agent.nonperturbation.watchpoints import WatchingSession
 
 DYNAMIC = [name for name in EXPORT_EXAMPLES if "dynamic" in name]
 SHAPES = ["static_for_loop", "list_contains", "list_unpack", "tensor_setattr", "model_attr_mutation", "cond_predicate"]
 EXAMPLES = sorted({*DYNAMIC, *(name for name in SHAPES if name in EXPORT_EXAMPLES)})
 
 
-def assert_unperturbed(make: Callable[[], Program]) -> Watching:
+def assert_unperturbed(make: Callable[[], Program]) -> WatchingSession:
     program = make()
     run(program, contextlib.nullcontext())
     plain = run(program, contextlib.nullcontext())
-    session = Watching()
-    watched = run(program, session.looking())
+    session = WatchingSession()
+    watched = run(program, session.inspecting())
     assert not session.complaints, session.complaints[:3]
     assert plain.differences(watched) == []
     return session

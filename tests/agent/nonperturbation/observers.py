@@ -50,10 +50,10 @@ EXPRESSIONS = (
 
 
 class Everywhere(Suspension):
-    """Stops at every line of every frame, library or not, and calls `look` there."""
+    """Stops at every line of every frame, library or not, and calls `inspect_stop` there."""
 
-    def __init__(self, look: Callable[[Everywhere], None]) -> None:
-        self._look = look
+    def __init__(self, inspect_stop: Callable[[Everywhere], None]) -> None:
+        self._look = inspect_stop
         self.stops = 0
         self.frames: list[StackFrame] = []
         self.complaints: list[str] = []
@@ -87,7 +87,7 @@ class Everywhere(Suspension):
         return msgspec.json.decode(reply.body, type=body) if isinstance(reply, Reply) else None
 
     @contextlib.contextmanager
-    def looking(self) -> Iterator[Everywhere]:
+    def inspecting(self) -> Iterator[Everywhere]:
         self.agent.receive(Configure(id=0, just_my_code=False, stop_on_entry=True))
         self.agent.receive(ConfigurationDone(id=0))
         self.agent.install()
@@ -187,7 +187,7 @@ def _evaluate(session: Everywhere, here: int, frame_id: int, names: list[str]) -
         evaluate("ctx.print_graph()")
 
 
-def look_naively(_session: Everywhere) -> None:
+def inspect_naively(_session: Everywhere) -> None:
     """What one would write first, and what perturbs: `isinstance`, `python_type`, `debug_repr`."""
     from torch._dynamo.symbolic_convert import InstructionTranslator
     from torch._dynamo.variables import TensorVariable

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 from msgspec import Raw
 
-from dynascope.dap.agent_channel.pending_looks import PendingLooks
+from dynascope.dap.agent_channel.pending_requests import PendingRequests
 from dynascope.dap.protocol.arguments import Address
 from dynascope.dap.protocol.errors import RequestError, cause
 from dynascope.dap.protocol.transport import no_delay
@@ -31,7 +31,7 @@ GONE = "The program has ended, or has been disconnected."
 TOKEN_LIMIT = 256
 
 
-class AgentLink:
+class AgentConnection:
     """One agent: requests and their replies, notices to whom they concern."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, hello: Hello) -> None:
@@ -40,7 +40,7 @@ class AgentLink:
         self._writer = writer
         self._last_id = 0
         self._pending: dict[int, Answer] = {}
-        self.looks = PendingLooks(lambda id: self.tell(Cancel(request_id=id)), self._refuse)
+        self.pending = PendingRequests(lambda id: self.tell(Cancel(request_id=id)), self._refuse)
         self.closed = False
 
     def next_id(self) -> int:
@@ -58,10 +58,10 @@ class AgentLink:
         if self.closed:
             answer(Failure(id=request.id, message=GONE))
             return
-        if (why := self.looks.why_not(request)) is not None:
+        if (why := self.pending.why_not(request)) is not None:
             answer(Failure(id=request.id, message=why))
             return
-        self.looks.asked(request)
+        self.pending.asked(request)
         self._pending[request.id] = answer
         self._writer.write(channel.encode(request))
 
@@ -79,7 +79,7 @@ class AgentLink:
         except asyncio.CancelledError:
             if self._pending.pop(request.id, None) is not None:
                 self.tell(Cancel(request_id=request.id))
-                self.looks.cancelled(request.id)
+                self.pending.cancelled(request.id)
             raise
         if isinstance(result, Failure):
             raise RequestError(result.message)
@@ -91,7 +91,7 @@ class AgentLink:
             while line := await self._reader.readline():
                 message = channel.decode_from_agent(line)
                 if isinstance(message, (Reply, Failure)):
-                    self.looks.answered(message.id)
+                    self.pending.answered(message.id)
                     answer = self._pending.pop(message.id, None)
                     if answer is not None:
                         answer(message)
@@ -114,7 +114,7 @@ class AgentLink:
     def close(self) -> None:
         """Close the channel; every request still open fails."""
         self.closed = True
-        self.looks.forget()
+        self.pending.forget()
         self._writer.close()
         pending, self._pending = self._pending, {}
         for id, answer in pending.items():
@@ -130,13 +130,13 @@ class AgentListener:
         self._path = self.folder / "agent"
         self.address = f"unix:{self._path}"
         self.token = channel.new_token()
-        self._agents: asyncio.Queue[AgentLink] = asyncio.Queue()
+        self._agents: asyncio.Queue[AgentConnection] = asyncio.Queue()
         self._server: asyncio.Server | None = None
 
     async def open(self) -> None:
         self._server = await asyncio.start_unix_server(self._accept, str(self._path), limit=channel.LINE_LIMIT)
 
-    async def accept(self) -> AgentLink:
+    async def accept(self) -> AgentConnection:
         """The next agent that knew the token and said hello."""
         return await self._agents.get()
 
@@ -149,20 +149,20 @@ class AgentListener:
         if not channel.token_matches(await _first_line(reader), self.token):
             writer.close()
             return
-        link = await _greet(reader, writer)
-        if link is not None:
-            self._agents.put_nowait(link)
+        connection = await _greet(reader, writer)
+        if connection is not None:
+            self._agents.put_nowait(connection)
 
 
-async def connect_to_agent(address: Address, token: str) -> AgentLink:
+async def connect_to_agent(address: Address, token: str) -> AgentConnection:
     """Connect to the agent of a program that listens. Raises RequestError when it refuses."""
     reader, writer = await open_listener(address, token, "agent")
-    link = await _greet(reader, writer)
-    if link is None:
+    connection = await _greet(reader, writer)
+    if connection is None:
         raise RequestError(
             f"The program listening on {address.host}:{address.port} did not say hello. Is its dynascope this version?"
         )
-    return link
+    return connection
 
 
 class ModeRefused(RequestError):
@@ -209,13 +209,13 @@ async def _first_line(reader: asyncio.StreamReader) -> bytes:
     return b""
 
 
-async def _greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AgentLink | None:
+async def _greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AgentConnection | None:
     """The first message has to be a Hello; the connection is closed when it is not."""
     try:
         hello = channel.decode_from_agent(await asyncio.wait_for(reader.readline(), 10))
     except (TimeoutError, OSError, ValueError, msgspec.DecodeError):
         hello = None
     if isinstance(hello, Hello):
-        return AgentLink(reader, writer, hello)
+        return AgentConnection(reader, writer, hello)
     writer.close()
     return None

@@ -24,12 +24,12 @@ from dynascope.wire.to_agent import (
     Variables,
 )
 
-from tests.agent.nonperturbation.onlookers import Everywhere, read_everything
+from tests.agent.nonperturbation.observers import Everywhere, read_everything
 
 CONDITION = "node.args is not None and len(str(node.args)) >= 0"
 
 
-class Watching(Everywhere):
+class WatchingSession(Everywhere):
     """Stops at the first line, watches every name there is, for everything, and goes on from stop to stop."""
 
     def __init__(self) -> None:
@@ -70,11 +70,11 @@ class Watching(Everywhere):
         if len(self._watched) > before:
             self.ask(SetDataBreakpoints(id=4, breakpoints=list(self._watched.values())), BreakpointsBody)
 
-    def looking(self):  # type: ignore[no-untyped-def]
+    def inspecting(self):  # type: ignore[no-untyped-def]
         wanted = [
             FunctionBreakpoint(id=1, name="call_function", condition=CONDITION),
             FunctionBreakpoint(id=2, name="call_method"),
             FunctionBreakpoint(id=3, name="placeholder"),
         ]
         self.ask(SetFunctionBreakpoints(id=5, breakpoints=wanted), BreakpointsBody)
-        return super().looking()
+        return super().inspecting()

@@ -20,7 +20,7 @@ PATIENCE = 1.0
 OVER = "That compile-time stop is over: the program has gone on."
 
 
-class PendingLooks:
+class PendingRequests:
     """Those that one agent has not answered, cancelled ones among them."""
 
     def __init__(self, cancel: Callable[[int], None], refuse: Callable[[int, str], None]) -> None:
@@ -46,9 +46,9 @@ class PendingLooks:
 
     def answered(self, request_id: int) -> None:
         """Its thread serves the next."""
-        look = self._unanswered.pop(request_id, None)
-        if look is not None:
-            self._stuck.pop(look.thread_ident, None)
+        request = self._unanswered.pop(request_id, None)
+        if request is not None:
+            self._stuck.pop(request.thread_ident, None)
 
     def cancelled(self, request_id: int) -> None:
         """The agent has been told to end it, and is told again: the first time may be just before a wait begins."""
@@ -58,7 +58,7 @@ class PendingLooks:
 
     def goes_on(self, thread_ident: int | None, when_stuck: Callable[[], None]) -> None:
         """A command lets this thread go on, or all of them: end what keeps it, or call `when_stuck`."""
-        keeping = [id for id, look in self._unanswered.items() if thread_ident in (None, look.thread_ident)]
+        keeping = [id for id, request in self._unanswered.items() if thread_ident in (None, request.thread_ident)]
         if keeping:
             entry = thread_ident, when_stuck
             self._waiting.append(entry)
@@ -69,8 +69,8 @@ class PendingLooks:
     def gone_on(self, thread_ident: int) -> None:
         """This thread's stop is over: what it was asked too late it will not answer."""
         self._stuck.pop(thread_ident, None)
-        for request_id, look in list(self._unanswered.items()):
-            if look.thread_ident == thread_ident:
+        for request_id, request in list(self._unanswered.items()):
+            if request.thread_ident == thread_ident:
                 del self._unanswered[request_id]
                 self._refuse(request_id, OVER)
 
@@ -90,11 +90,11 @@ class PendingLooks:
             self._cancel(request_id)
 
     def _ends_not(self, request_id: int) -> None:
-        look = self._unanswered.get(request_id)
-        if look is None:
+        request = self._unanswered.get(request_id)
+        if request is None:
             return
-        ident = look.thread_ident
-        what = f"the expression `{look.expression}`" if isinstance(look, Evaluate) else "what it was asked"
+        ident = request.thread_ident
+        what = f"the expression `{request.expression}`" if isinstance(request, Evaluate) else "what it was asked"
         sentence = (
             f"This thread is still at {what}, which waits outside of Python, perhaps for a lock, where it cannot be "
             "cancelled. The thread answers nothing and does not go on before that ends."
