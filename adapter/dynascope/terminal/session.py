@@ -35,6 +35,10 @@ class StartFailed(CommandError):
     """The program could not be started at all; asking again would not help."""
 
 
+class _StillRunning(Exception):
+    """The user has stopped waiting for a program that runs."""
+
+
 class Session(Selection):
     """One prompt, over as many runs of the program as the user asks for."""
 
@@ -106,40 +110,52 @@ class Session(Selection):
 
         The thread `single_thread` may have ended, or wait for one that is still stopped: then that one is shown.
         """
-        debuggee = self.need_program()
-        asked, patience = False, None if single_thread is None or not self.interactive else ALONE_TELLS_AFTER
-        while True:
-            try:
-                with interrupts.let_through():
-                    stop = debuggee.wait(single_thread, patience)
-                if stop is None and not debuggee.ended:
-                    if single_thread in debuggee.exited:
-                        stop, single_thread = still_stopped(debuggee, single_thread or 0), None
-                    elif patience is not None:
-                        self.printer.say(ALONE_RUNS, "dim")
-                    patience = None
-                    if stop is None:
-                        continue
-                if stop is None or not _is_exit(stop):
-                    break
-                debuggee.resume("continue", stop.thread_id)
-            except KeyboardInterrupt:
-                if not self.interactive:
-                    raise
-                stop = still_stopped(debuggee, single_thread) if single_thread is not None and asked else None
-                if stop is not None:
-                    break
-                if asked:
-                    self.printer.say("still running; `continue` waits again, `quit` ends it")
-                    return
-                asked, patience = True, None
-                debuggee.pause()
+        try:
+            stop = self._next_stop(interrupts, single_thread)
+        except _StillRunning:
+            self.printer.say("still running; `continue` waits again, `quit` ends it")
+            return
         if stop is None:
             self.close()
             self.finished = True
             self.printer.say(f"{self.program.name} ended with exit code {self.exit_code}", "dim")
         else:
             self._arrive(stop)
+
+    def _next_stop(self, interrupts: Interrupts, single_thread: int | None) -> Stop | None:
+        """Wait for the next stop; None at the program's end. Raises _StillRunning at the second Ctrl-C."""
+        debuggee = self.need_program()
+        asked, patience = False, None if single_thread is None or not self.interactive else ALONE_TELLS_AFTER
+        while True:
+            try:
+                with interrupts.let_through():
+                    stop = debuggee.wait(single_thread, patience)
+            except KeyboardInterrupt:
+                if not self.interactive:
+                    raise
+                if asked:
+                    return self._other_stop(debuggee, single_thread)
+                asked, patience = True, None
+                debuggee.pause()
+                continue
+            if stop is None and not debuggee.ended:
+                if single_thread in debuggee.exited:
+                    stop, single_thread = still_stopped(debuggee, single_thread or 0), None
+                elif patience is not None:
+                    self.printer.say(ALONE_RUNS, "dim")
+                patience = None
+                if stop is None:
+                    continue
+            if stop is None or not _is_exit(stop):
+                return stop
+            debuggee.resume("continue", stop.thread_id)
+
+    def _other_stop(self, debuggee: Debuggee, single_thread: int | None) -> Stop:
+        """Return a thread that is still stopped. Raises _StillRunning."""
+        stop = still_stopped(debuggee, single_thread) if single_thread is not None else None
+        if stop is None:
+            raise _StillRunning
+        return stop
 
     def run_to_end(self) -> None:
         """Let the program go on to its end, through every stop. Raises CommandError."""

@@ -10,20 +10,17 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
 from msgspec import Raw
 
 from dynascope import debugpy_adapter
 from dynascope.dap.agent_channel.agent_connection import AgentListener, ModeRefused, connect_to_agent, open_listener
-from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_address, attach_by_pid, child_processes, launch
+from dynascope.dap.program import attach_address, attach_by_pid, launch
+from dynascope.dap.program.debugpy_events import DebugpyEvents
 from dynascope.dap.program.injection import inject
-from dynascope.dap.program.program import Answer, Program, decode_body
-from dynascope.dap.program.stops import merged_stopped
+from dynascope.dap.program.program import Answer, Program
 from dynascope.dap.protocol.arguments import Address, NoArguments
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.connection import Connection
@@ -56,8 +53,7 @@ class ProgramWithDebugpy(Program):
         self._listener: AgentListener | None = None
         self._token: str | None = None
         """What debugpy's port wants from the sessions of child processes; None where it takes anybody."""
-        self._start_failed: Callable[[str], None] = lambda reason: None
-        self._initialized = asyncio.Event()
+        self._events = DebugpyEvents(self, lambda: self._token)
         self._started = asyncio.Event()
 
     # ---- start
@@ -75,32 +71,41 @@ class ProgramWithDebugpy(Program):
             answer(self.failed(error))
             return
         self.in_background(self._read(connection))
+        refused = await self._refused(connection)
+        if refused is not None:
+            answer(refused)
+            return
+        await self._launch_or_attach(connection, answer)
+        if self._events.initialized.is_set():
+            await self._bring_agent()
+            self.become_ready()
+
+    async def _refused(self, connection: Connection) -> Envelope | None:
+        """Send `initialize`; return the response that refuses it, None when debugpy has accepted."""
         try:
             response = await asyncio.wait_for(
                 connection.request("initialize", self._initialize_arguments()), INITIALIZE_TIMEOUT
             )
         except TimeoutError:
-            answer(self.failed(RequestError("What was connected to does not answer: it is no debugpy.")))
-            return
-        if not response.success:
-            answer(self.failed(RequestError(_CLOSED)) if self._token is None else response)
-            return
+            return self.failed(RequestError("What was connected to does not answer: it is no debugpy."))
+        if response.success:
+            return None
+        return self.failed(RequestError(_CLOSED)) if self._token is None else response
+
+    async def _launch_or_attach(self, connection: Connection, answer: Answer) -> None:
+        """Forward the client's request, and wait for debugpy's `initialized` or its response."""
 
         def started(response: Envelope) -> None:
             if not self._started.is_set():
                 self._started.set()
                 answer(response)
 
-        self._start_failed = lambda reason: started(self.failed(RequestError(reason)))
-        command = "launch" if self.launched else "attach"
-        connection.forward(command, self._configuration(), started)
-        waits = [asyncio.ensure_future(event.wait()) for event in (self._initialized, self._started)]
+        self._events.start_failed = lambda reason: started(self.failed(RequestError(reason)))
+        connection.forward("launch" if self.launched else "attach", self._configuration(), started)
+        waits = [asyncio.ensure_future(event.wait()) for event in (self._events.initialized, self._started)]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:
             wait.cancel()
-        if self._initialized.is_set():
-            await self._bring_agent()
-            self.become_ready()
 
     async def _open(self) -> Connection:
         arguments = self.arguments
@@ -186,7 +191,7 @@ class ProgramWithDebugpy(Program):
                 if message.type == "response":
                     connection.settle(message)
                 elif message.type == "event":
-                    self._on_event(message)
+                    self._events.receive(message)
                 else:
                     self.in_background(self._pass_to_client(message))
                 await self.client.transport.drain()
@@ -196,82 +201,6 @@ class ProgramWithDebugpy(Program):
             connection.close()
             self._started.set()
             self.report_end()
-
-    def _on_event(self, message: Envelope) -> None:
-        match message.event:
-            case "initialized":
-                self._initialized.set()
-                return
-            case "debugpySockets" | "debugpyWaitingForServer":
-                return
-            case "module" if b"dynascope-self-test" in _bytes(message):
-                return  # the file name of the frame by which the agent tests pydevd
-            case "output" if b'"telemetry"' in _bytes(message):
-                if decode_body(message).get("category") == "telemetry":
-                    return
-            case "output" if self._is_injecting:
-                self._injection_says(decode_body(message).get("output", ""))
-                return
-            case "debugpyAttach":
-                child = decode_body(message), self._inherited(), self._token
-                self.in_background(child_processes.attend(self.client, *child))
-                return
-            case "stopped":
-                body = decode_body(message)
-                stop = self.stops.of_thread(body.get("threadId", 0))
-                body = merged_stopped(body, stop, self.client.breakpoints)
-                message.body = raw(body)
-                self.client.breakpoints.stopped_at(body.get("hitBreakpointIds", ()))
-                if stop is None:
-                    self._entered(body.get("hitBreakpointIds", ()))
-            case "breakpoint":
-                body = decode_body(message)
-                entry = self.client.breakpoints.of_debugpy(body["breakpoint"].get("id", -1))
-                if entry is None:
-                    return
-                self.client.breakpoints.told_by_debugpy(entry, msgspec.convert(body["breakpoint"], DebugpyBreakpoint))
-                message.body = raw({"reason": body["reason"], "breakpoint": entry.shown()})
-            case "process":
-                if self.launched_processes is not None:
-                    self.launched_processes.add(decode_body(message)["systemProcessId"])
-            case "terminated":
-                self.report_end()
-                return
-        if not self.quiet:
-            self.client.send(message)
-
-    @property
-    def _is_injecting(self) -> bool:
-        """Whether debugpy is putting itself into a running process."""
-        by_pid = isinstance(self.arguments, AttachArguments) and self.arguments.process_id is not None
-        return by_pid and not self._initialized.is_set()
-
-    def _injection_says(self, text: str) -> None:
-        """Log what gdb prints, and fail as soon as it has failed: debugpy would wait for a minute."""
-        logger.info("injection: %s", text.rstrip())
-        if attach_by_pid.FAILED in text:
-            self._start_failed(
-                "debugpy could not put itself into the process; the adapter's log says more (`dynascope dap --log-file "
-                "FILE`). Have the program call dynascope.listen(), and attach with `connect`."
-            )
-
-    def _entered(self, ids: Iterable[int]) -> None:
-        """The running program stopped at these: those by function name are known to name one now."""
-        for entry in map(self.client.breakpoints.get, ids):
-            if entry is not None and entry.source is None and not entry.entered:
-                entry.entered = True
-                self.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
-
-    def _inherited(self) -> dict[str, object]:
-        """Those of our own arguments that a child process's session takes over, and the interpreter."""
-        ours: dict[str, object] = {
-            name: self.configuration[name]
-            for name in ("record", "debugDynamo", "compiledAutograd", "exceptionFilters")
-            if name in self.configuration
-        }
-        if isinstance(self.arguments, LaunchArguments):
-            ours["python"] = launch.interpreter(self.arguments)  # debugpy tells it with what we had it append
-        return ours
 
     async def _pass_to_client(self, message: Envelope) -> None:
         """A reverse request (`runInTerminal`): the client's answer is debugpy's."""
@@ -315,8 +244,3 @@ class ProgramWithDebugpy(Program):
                 await asyncio.wait_for(self._process.wait(), DISCONNECT_TIMEOUT)
             except TimeoutError:
                 self._process.kill()
-
-
-def _bytes(message: Envelope) -> bytes:
-    """The body, unread."""
-    return bytes(message.body) if isinstance(message.body, Raw) else b""

@@ -75,7 +75,7 @@ def stack_roles(translator: Any) -> list[str | None]:
         slots.append(None)  # what the call that this frame waits for will return
         at += 1
     if 0 <= at < len(instructions):
-        _follow(instructions, at, slots, roles)
+        _Follower(instructions, at, slots, roles).follow()
     return roles
 
 
@@ -84,56 +84,82 @@ def _role_by_kind(variable: object) -> str | None:
     return {"NullVariable": "NULL", "WithExitFunctionVariable": "with exit"}.get(kind)
 
 
-def _follow(instructions: Sequence[Any], at: int, slots: list[int | None], roles: list[str | None]) -> None:
-    index = {id(each): i for i, each in enumerate(instructions)}
-    loops: set[int] = set()
-    keywords: tuple[str, ...] = ()
-    for _ in range(_LIMIT):
-        if at >= len(instructions) or not any(slot is not None for slot in slots):
-            return
-        each = instructions[at]
-        name, argument = each.opname, each.arg or 0
-        if name == "KW_NAMES":
-            keywords = each.argval if isinstance(each.argval, tuple) else ()
-        if name == "FOR_ITER" and each.target is not None:
-            if not slots:
+class _Follower:
+    """Follows the instructions from the current one on, and names each slot by the first that takes it."""
+
+    def __init__(self, instructions: Sequence[Any], at: int, slots: list[int | None], roles: list[str | None]) -> None:
+        self._instructions = instructions
+        self._at = at
+        self._slots = slots
+        """By depth on the stack: the slot that is named, None for a value pushed since."""
+        self._roles = roles
+        self._index = {id(instruction): i for i, instruction in enumerate(instructions)}
+        self._loops: set[int] = set()
+        self._keywords: tuple[str, ...] = ()
+
+    def follow(self) -> None:
+        """Follow instructions until every slot is taken, the function ends, or one is not understood."""
+        for _ in range(_LIMIT):
+            if self._at >= len(self._instructions) or not any(slot is not None for slot in self._slots):
                 return
-            iterator = _take(slots, roles, ["iterator"])
-            if at in loops:  # the loop has been followed once: on behind it
-                at = index[id(each.target)]
-                at += instructions[at].opname == "END_FOR"
+            instruction = self._instructions[self._at]
+            name = instruction.opname
+            if name == "FOR_ITER" and instruction.target is not None:
+                if not self._iterate(instruction):
+                    return
                 continue
-            loops.add(at)
-            slots += [iterator, None]
-        elif name in ("SWAP", "COPY"):
-            if len(slots) < argument or argument < 1:
+            if not (self._rearrange(instruction) if name in ("SWAP", "COPY") else self._run(instruction)):
                 return
-            if name == "COPY":
-                slots.append(None)
-            else:
-                slots[-1], slots[-argument] = slots[-argument], slots[-1]
+            if name in _ENDS:
+                return
+            jumps = name.startswith("JUMP") and "IF" not in name and instruction.target is not None
+            self._at = self._index[id(instruction.target)] if jumps else self._at + 1
+
+    def _iterate(self, instruction: Any) -> bool:
+        """Follow a loop's body once, then what follows the loop."""
+        if not self._slots:
+            return False
+        iterator = self._take(["iterator"])
+        if self._at in self._loops:
+            self._at = self._index[id(instruction.target)]
+            self._at += self._instructions[self._at].opname == "END_FOR"
         else:
-            taken = _taken(each, argument, keywords)
-            if taken is None or len(taken) > len(slots):
-                return
-            _take(slots, roles, taken)
-            slots += [None] * _pushed(each, argument, len(taken))
+            self._loops.add(self._at)
+            self._slots += [iterator, None]
+            self._at += 1
+        return True
+
+    def _rearrange(self, instruction: Any) -> bool:
+        depth, slots = instruction.arg or 0, self._slots
+        if not 1 <= depth <= len(slots):
+            return False
+        if instruction.opname == "COPY":
+            slots.append(None)
+        else:
+            slots[-1], slots[-depth] = slots[-depth], slots[-1]
+        return True
+
+    def _run(self, instruction: Any) -> bool:
+        name, argument = instruction.opname, instruction.arg or 0
+        if name == "KW_NAMES":
+            self._keywords = instruction.argval if isinstance(instruction.argval, tuple) else ()
+        roles = _taken(instruction, argument, self._keywords)
+        if roles is None or len(roles) > len(self._slots):
+            return False
+        self._take(roles)
+        self._slots += [None] * _pushed(instruction, argument, len(roles))
         if name == "CALL":
-            keywords = ()
-        if name in _ENDS:
-            return
-        jumps = name.startswith("JUMP") and "IF" not in name
-        at = index[id(each.target)] if jumps and each.target is not None else at + 1
+            self._keywords = ()
+        return True
 
-
-def _take(slots: list[int | None], roles: list[str | None], taken: Sequence[str]) -> int | None:
-    """Take slots from the top, each in its role; the last one taken."""
-    slot = None
-    for role in taken:
-        slot = slots.pop()
-        if slot is not None and roles[slot] is None:
-            roles[slot] = role
-    return slot
+    def _take(self, roles: Sequence[str]) -> int | None:
+        """Take slots from the top, each in its role; return the last one taken."""
+        slot = None
+        for role in roles:
+            slot = self._slots.pop()
+            if slot is not None and self._roles[slot] is None:
+                self._roles[slot] = role
+        return slot
 
 
 def _taken(each: Any, argument: int, keywords: tuple[str, ...]) -> list[str] | None:

@@ -1,0 +1,136 @@
+"""Events of debugpy: merged with what the agent reports, then passed to the client, or not passed on at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+
+import msgspec
+from msgspec import Raw
+
+from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint
+from dynascope.dap.log import logger
+from dynascope.dap.program import attach_by_pid, child_processes, launch
+from dynascope.dap.program.program import Program, decode_body
+from dynascope.dap.program.stops import merged_stopped
+from dynascope.dap.protocol.envelope import Envelope, raw
+from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArguments
+
+
+class DebugpyEvents:
+    """Receive the events of debugpy for one program. A handler returns whether the client gets the event."""
+
+    def __init__(self, program: Program, token: Callable[[], str | None]) -> None:
+        """`token` returns what debugpy's port wants from the sessions of child processes."""
+        self._program = program
+        self._token = token
+        self.initialized = asyncio.Event()
+        self.start_failed: Callable[[str], None] = lambda reason: None
+        """Ends the start with an error, as soon as it is known to have failed."""
+        self._handlers: dict[str, Callable[[Envelope], bool]] = {
+            "initialized": self._initialized,
+            "debugpySockets": lambda message: False,
+            "debugpyWaitingForServer": lambda message: False,
+            # the file name of the frame by which the agent tests pydevd
+            "module": lambda message: b"dynascope-self-test" not in _bytes(message),
+            "output": self._output,
+            "debugpyAttach": self._child_process,
+            "stopped": self._stopped,
+            "breakpoint": self._breakpoint,
+            "process": self._process,
+            "terminated": self._terminated,
+        }
+
+    def receive(self, message: Envelope) -> None:
+        """Handle an event, and send it on unless it is debugpy's own or the session is quiet."""
+        handler = self._handlers.get(message.event or "")
+        if (handler is None or handler(message)) and not self._program.quiet:
+            self._program.client.send(message)
+
+    def _initialized(self, message: Envelope) -> bool:
+        self.initialized.set()
+        return False
+
+    def _output(self, message: Envelope) -> bool:
+        if b'"telemetry"' in _bytes(message) and decode_body(message).get("category") == "telemetry":
+            return False
+        if self._is_injecting:
+            self._injection_says(decode_body(message).get("output", ""))
+            return False
+        return True
+
+    def _child_process(self, message: Envelope) -> bool:
+        program = self._program
+        child = decode_body(message), self._inherited(), self._token()
+        program.in_background(child_processes.attend(program.client, *child))
+        return False
+
+    def _stopped(self, message: Envelope) -> bool:
+        program = self._program
+        body = decode_body(message)
+        stop = program.stops.of_thread(body.get("threadId", 0))
+        body = merged_stopped(body, stop, program.client.breakpoints)
+        message.body = raw(body)
+        program.client.breakpoints.stopped_at(body.get("hitBreakpointIds", ()))
+        if stop is None:
+            self._function_names_found(body.get("hitBreakpointIds", ()))
+        return True
+
+    def _breakpoint(self, message: Envelope) -> bool:
+        table = self._program.client.breakpoints
+        body = decode_body(message)
+        entry = table.of_debugpy(body["breakpoint"].get("id", -1))
+        if entry is None:
+            return False
+        table.told_by_debugpy(entry, msgspec.convert(body["breakpoint"], DebugpyBreakpoint))
+        message.body = raw({"reason": body["reason"], "breakpoint": entry.shown()})
+        return True
+
+    def _process(self, message: Envelope) -> bool:
+        if self._program.launched_processes is not None:
+            self._program.launched_processes.add(decode_body(message)["systemProcessId"])
+        return True
+
+    def _terminated(self, message: Envelope) -> bool:
+        self._program.report_end()
+        return False
+
+    @property
+    def _is_injecting(self) -> bool:
+        """Whether debugpy is putting itself into a running process."""
+        arguments = self._program.arguments
+        by_pid = isinstance(arguments, AttachArguments) and arguments.process_id is not None
+        return by_pid and not self.initialized.is_set()
+
+    def _injection_says(self, text: str) -> None:
+        """Log what gdb prints, and fail as soon as it has failed: debugpy would wait for a minute."""
+        logger.info("injection: %s", text.rstrip())
+        if attach_by_pid.FAILED in text:
+            self.start_failed(
+                "debugpy could not put itself into the process; the adapter's log says more (`dynascope dap --log-file "
+                "FILE`). Have the program call dynascope.listen(), and attach with `connect`."
+            )
+
+    def _function_names_found(self, ids: Iterable[int]) -> None:
+        """Report that the function breakpoints at which the running program stopped name a function."""
+        for entry in map(self._program.client.breakpoints.get, ids):
+            if entry is not None and entry.source is None and not entry.entered:
+                entry.entered = True
+                self._program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
+
+    def _inherited(self) -> dict[str, object]:
+        """Return the interpreter, and the arguments that a child process's session takes over."""
+        arguments, configuration = self._program.arguments, self._program.configuration
+        inherited: dict[str, object] = {
+            name: configuration[name]
+            for name in ("record", "debugDynamo", "compiledAutograd", "exceptionFilters")
+            if name in configuration
+        }
+        if isinstance(arguments, LaunchArguments):
+            inherited["python"] = launch.interpreter(arguments)  # debugpy tells it with what we had it append
+        return inherited
+
+
+def _bytes(message: Envelope) -> bytes:
+    """Return the body, unread."""
+    return bytes(message.body) if isinstance(message.body, Raw) else b""
