@@ -190,7 +190,7 @@ class Program(ABC):
     def agent_is_gone(self) -> None:
         """The channel was closed, from either side."""
 
-    def _on_notice(self, notice: FromAgent) -> None:  # noqa: C901: one case a line
+    def _on_notice(self, notice: FromAgent) -> None:  # noqa: C901 - one case a line
         match notice:
             case Stopping():
                 stop = self.stops.add(notice, self.paths)

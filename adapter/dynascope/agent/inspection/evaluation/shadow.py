@@ -98,7 +98,7 @@ class Shadow:
         self._kept.append(original)  # its id must not be given to another while we go by it
         return made
 
-    def _make(self, variable: object) -> Any:  # noqa: C901: one case a line
+    def _make(self, variable: object) -> Any:  # noqa: C901 - one case a line
         match contents(variable, self.effects):
             case Constant(value):
                 return value
@@ -179,7 +179,7 @@ class Shadow:
             return tuple(map(self._next, given))
         return self.of_variable(given) if is_variable(given) else given
 
-    def _make_real(self, value: Any) -> Any:  # noqa: C901: one case a line
+    def _make_real(self, value: Any) -> Any:  # noqa: C901 - one case a line
         kind = type(value)
         if kind in _READ_BY_COPY:
             _, (items,), *at = value.__reduce__()

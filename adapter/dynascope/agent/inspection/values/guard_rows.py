@@ -39,7 +39,7 @@ def _place(fact: GuardFact) -> Place | None:
     return (fact.file, fact.line) if fact.file and fact.line else None
 
 
-def _details(options: ViewOptions, fact: GuardFact) -> Iterator[Row]:  # noqa: C901: one case a line
+def _details(options: ViewOptions, fact: GuardFact) -> Iterator[Row]:  # noqa: C901 - one case a line
     known = details(fact.guard)
     if fact.source:
         yield source_row("source", known.originating_source)

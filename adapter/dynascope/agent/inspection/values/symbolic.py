@@ -103,7 +103,7 @@ def type_text(variable: object, content: Contents) -> str:
     return kind
 
 
-def children(variable: object, content: Contents, path: str | None) -> Children | None:  # noqa: C901: one case a line
+def children(variable: object, content: Contents, path: str | None) -> Children | None:  # noqa: C901 - one case a line
     """What expands below a variable; the last named rows tell how it would be made again, and its kind."""
     match content:
         case Constant() | Real() | Unset() | Cell():

@@ -45,7 +45,7 @@ def variable_text(options: ViewOptions, variable: object, depth: int) -> str:
     return contents_text(options, contents(options, variable), depth)
 
 
-def contents_text(options: ViewOptions, content: Contents, depth: int) -> str:  # noqa: C901: one case a line
+def contents_text(options: ViewOptions, content: Contents, depth: int) -> str:  # noqa: C901 - one case a line
     match content:
         case Constant() | Real():
             return value_text(content.value, options, depth)

@@ -114,7 +114,7 @@ def write_as(kind: type, writer: Callable[[Any, ViewOptions, int], str]) -> None
     _writers[kind] = writer
 
 
-def _composite_text(value: Any, options: ViewOptions, depth: int) -> str:  # noqa: C901: one case a line
+def _composite_text(value: Any, options: ViewOptions, depth: int) -> str:  # noqa: C901 - one case a line
     kind = type(value)
     if is_expression(value):
         return expression_text(value)

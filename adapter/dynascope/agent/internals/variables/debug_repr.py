@@ -45,7 +45,7 @@ class DebugRepr:
     def __init__(self, effects: SideEffects, fake_of: Callable[[Any], Any]) -> None:
         self._effects, self._fake_of = effects, fake_of
 
-    def of_variable(self, variable: object, depth: int = 0) -> str:  # noqa: C901: one case a line
+    def of_variable(self, variable: object, depth: int = 0) -> str:  # noqa: C901 - one case a line
         """What `debug_repr` would return for `variable`."""
         seen, _ = without_lazy(variable)
         kind = class_names(variable if seen is None else seen)[0]
