@@ -8,8 +8,9 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from dynascope_lsp.features.diagnostics import diagnostics, range_of
-from dynascope_lsp.fixes import branches, calls, dynamic, options, scalars
+from dynascope_lsp.fixes import calls
 from dynascope_lsp.fixes.fix import Fix
+from dynascope_lsp.fixes.offered import offered
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.recorded_program import recorded_program
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -20,7 +21,6 @@ DEBUG_FINDING = "dynascope.debugFinding"
 """A command of the client's: `[{"uri", "line", "filters", "condition"}]`, and what `recorded_program` returns: it
 starts a debug session of that program with these exception filters on, under this condition."""
 
-FIXES = (branches.fixes, scalars.fixes, calls.fixes, dynamic.fixes, options.fixes, options.print_fix)
 REFACTOR = types.CodeActionKind.RefactorRewrite
 DEBUGGED = ("graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame")
 """Kinds of findings that are exception filters of the debugger."""
@@ -55,12 +55,8 @@ def _findings_at(snapshot: Snapshot, asked: types.Range) -> Iterator[Finding]:
 def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iterator[types.CodeAction]:
     shown = [each for each in diagnostics(session, snapshot) if each.message == finding.message]
     shown = [each for each in shown if each.range == range_of(snapshot, finding)]
-    offered: set[str] = set()
-    for kind in FIXES:
-        for fix in kind(snapshot.text, finding):
-            if fix.title not in offered:
-                offered.add(fix.title)
-                yield _action(snapshot, fix, types.CodeActionKind.QuickFix, shown)
+    for fix in offered(snapshot, finding):
+        yield _action(snapshot, fix, types.CodeActionKind.QuickFix, shown)
     filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in DEBUGGED else []
     if filters and session.client_runs(DEBUG_FINDING):
         title = "Debug this graph break" if filters == ["graphBreak"] else "Debug this compile"

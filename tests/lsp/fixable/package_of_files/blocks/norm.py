@@ -1,0 +1,4 @@
+def centre(x):
+    mean = x.mean()
+    print("mean", mean)
+    return x - mean

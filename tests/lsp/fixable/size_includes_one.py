@@ -1,0 +1,12 @@
+import torch
+
+
+@torch.compile(backend="eager")
+def f(x):
+    return x + 1
+
+
+for n in (4, 3, 1):
+    x = torch.ones(n, 2)
+    y = f(x)
+print(y)
