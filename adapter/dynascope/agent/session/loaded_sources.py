@@ -112,7 +112,7 @@ class LoadedSourceDocuments:
     def _report(self) -> None:
         if not self._failed:
             self._failed = True
-            text = f"dynascope failed to keep a graph for reading; the compile goes on.\n{traceback.format_exc()}"
+            text = f"dynascope failed to keep a graph for reading; the compile continues.\n{traceback.format_exc()}"
             self._send(Output(category="important", output=text))
 
 

@@ -1,1 +1,1 @@
-"""Between Dynamo and the debugger: at every frame and line that Dynamo traces, whether to stop."""
+"""Decide at every frame and line that Dynamo traces whether to stop."""

@@ -1,8 +1,8 @@
-"""One activation of a frame: which of the instructions Dynamo traces begin a line, as a debugger counts lines.
+"""Decide which instructions of a frame begin a line, as a debugger counts lines.
 
-A line begins when the line number changes or control goes back (a loop). What comes before a function's own code begins
-none: the prologue up to `RESUME`, and in a resume function the restoring of the stack and the rest of the line whose
-beginning was traced before the graph break.
+A line begins when the line number changes or control jumps back (a loop). The instructions before a function's own code
+begin no line: the prologue up to `RESUME`, and in a resume function those that restore the stack and the rest of the
+line that began before the graph break.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dynascope.agent.tracing.stepping import FrameId
 
 
 class Activation:
-    """State of one watched frame at the instruction that is about to be traced."""
+    """The state of one watched frame at the instruction that is about to be traced."""
 
     __slots__ = (
         "_index",
@@ -40,26 +40,26 @@ class Activation:
         self.code: types.CodeType = translators.code_of(translator)
         self.original = resume.original_code(self.code)
         self._index = translators.instruction_index(translator)
-        # a generator's body begins where it is first resumed: after the instruction that made the generator
+        # a generator's body begins where it is first resumed, after the instruction that created the generator
         fresh = self._index < 0 or translators.instruction(translator).opname == "RETURN_GENERATOR"
         self.line: int | None = None if fresh else translators.line_of(translator)
-        """The line that was begun last."""
+        """The line that began last."""
         self.in_prologue = fresh or translators.in_resume_prologue(translator)
         self.begins_line = False
         """Whether the instruction begins a line."""
         self.comes_back = False
-        """Whether it begins one that has begun since the last jump back: a statement of several lines returns to its
-        first, where a breakpoint has had its stop."""
+        """Whether that line has already begun since the last jump back: a statement of several lines returns to its
+        first line, where a breakpoint has already stopped."""
         self.enters_function = False
-        """Whether it begins the first line of a call, and not of a resumption."""
+        """Whether it begins the first line of a call; false when a generator or function is resumed."""
         self.is_new = False
-        """Whether no attempt before has come to this instruction."""
+        """Whether no earlier attempt has reached this instruction."""
         self._restored = False
         self._lines_since_jump: set[int] = set()
         self._will_enter = fresh and self.original is self.code
 
     def advance(self, line: int) -> None:
-        """Move on to the instruction about to be traced, which is of `line`."""
+        """Advance to the instruction about to be traced, which belongs to `line`."""
         self.begins_line = self._begins(line)
         if self.begins_line:
             self.enters_function, self._will_enter = self._will_enter, False

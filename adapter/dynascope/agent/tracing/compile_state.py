@@ -1,4 +1,4 @@
-"""What is known of the outermost compile of a thread while it lasts; dropped whole when it ends."""
+"""The state of a thread's outermost compile, dropped when that compile ends."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from dynascope.agent.tracing.stepping import FrameId
 
 
 class TraceClock:
-    """Counts frame activations and instructions; a replay of an attempt counts the same again."""
+    """Count frame activations and instructions; a replay of an attempt repeats the same counts."""
 
     def __init__(self) -> None:
         self.activations = 0
         """Frames entered and left in this attempt."""
         self._instructions = 0
-        """Instructions that were looked at since the last of them."""
+        """Instructions counted since the last of them."""
         self._latest = (0, 0)
-        """The latest moment that this attempt, or one that it replays, has reached."""
+        """The latest position reached by this attempt or by one that it replays."""
 
     def attempt_begins(self, replays: bool) -> None:
-        """Start over; `replays`: Dynamo traces again what the attempt before has traced."""
+        """Start over; `replays`: Dynamo traces again what the previous attempt traced."""
         self.activations = self._instructions = 0
         if not replays:
             self._latest = (0, 0)
@@ -39,7 +39,7 @@ class TraceClock:
         self._instructions += 1
 
     def is_new(self) -> bool:
-        """Note this moment; whether no attempt has reached it before."""
+        """Whether no attempt has reached the present position before; record it."""
         now = self.activations, self._instructions
         if now <= self._latest:
             return False
@@ -47,39 +47,39 @@ class TraceClock:
         return True
 
     def skip_to_here(self) -> None:
-        """Treat everything up to here as a replay: Dynamo is about to trace it again, and nothing is new in it."""
+        """Treat everything up to here as a replay, since Dynamo is about to trace it again."""
         self._latest = self.activations, sys.maxsize
 
 
 class CompileState:
-    """State of one outermost compile and of its attempts; used on its thread alone, but for `stoppable`."""
+    """The state of one outermost compile; used only on its thread, except `stoppable`."""
 
     def __init__(self) -> None:
         self.suspension_token: Any = None
-        """What `Suspension.compile_begins` returned."""
+        """The return value of `Suspension.compile_begins`."""
         self.outermost: Any = None
-        """The translator of the frame being compiled; None before Dynamo traces and in between attempts."""
+        """The translator of the frame being compiled; None before Dynamo traces and between attempts."""
         self.backend: str | None = None
-        """The name of the backend that works on the graph of that frame, once Dynamo has called it."""
+        """The name of the backend that compiles the graph of that frame, once Dynamo has called it."""
         self.clock = TraceClock()
         self.latest_comptime_call = 0
-        """The clock's activations at the latest call of `comptime.breakpoint()` that has stopped."""
+        """The clock's activations at the latest call of `comptime.breakpoint()` that stopped."""
         self.replays = Replays()
-        """Of what happens during an instruction."""
+        """The replays of events that happen during an instruction."""
         self.next_attempt_replays = False
         self.watched_values: dict[tuple[int, int], Any] = {}
-        """What data breakpoints compare, by breakpoint and frame: the value at the instruction before."""
+        """The value at the previous instruction, which data breakpoints compare, by breakpoint and frame."""
         self.skipped: list[tuple[types.CodeType, str]] = []
-        """Frames that Dynamo has skipped since the compile began, with its reasons."""
+        """The frames that Dynamo has skipped since the compile began, with its reasons."""
         self.frames: dict[int, FrameId] = {}
-        """By the identity of the translator."""
+        """Frame ids by the identity of the translator."""
         self.activations: dict[int, Activation] = {}
-        """Of the frames that call the hook before each instruction, by the identity of the translator."""
+        """The frames that call the hook before each instruction, by the identity of the translator."""
         self.stoppable: dict[int, tuple[types.CodeType, bool]] = {}
-        """Whether some check may stop in this code, by its identity; replaced when breakpoints change."""
+        """Whether any check may stop in a code object, by its identity; replaced when breakpoints change."""
 
     def attempt_begins(self, translator: Any) -> bool:
-        """Begin to trace the outermost frame; whether that replays an attempt before."""
+        """Begin to trace the outermost frame; return whether that replays an earlier attempt."""
         replays, self.next_attempt_replays = self.next_attempt_replays, False
         self.outermost = translator
         self.frames.clear()
@@ -92,9 +92,9 @@ class CompileState:
         return replays
 
     def attempt_restarts(self, replays: bool) -> None:
-        """The attempt ends with a restart; `replays`: the next one traces the same again up to where it ended.
+        """End the attempt with a restart; `replays`: the next one repeats the trace up to here.
 
-        After any other restart everything stops anew, and only the step goes on.
+        After any other restart every event may stop again, and only the step continues.
         """
         self.next_attempt_replays = True
         if not replays:
@@ -103,5 +103,5 @@ class CompileState:
             self.replays.attempt_begins(replays=False)
 
     def traced_codes(self) -> list[types.CodeType]:
-        """Return the code that was traced in this attempt, inlined calls included."""
+        """Return the code traced in this attempt, inlined calls included."""
         return [] if self.outermost is None else translators.traced_codes(self.outermost)

@@ -1,7 +1,7 @@
-"""Between Dynamo and the debugger: at every frame and every line Dynamo traces, is this a place to stop?
+"""Decide at every frame and every line that Dynamo traces whether to stop.
 
-Everything here runs on the compiling thread and is contained: an error of the debugger is reported, the compile goes
-on. With no check, step or pause a frame costs two dictionary look-ups; a frame that cannot stop has no callback.
+Everything here runs on the compiling thread and is contained: an error of the debugger is reported and the compile
+continues. With no check, step or pause a frame costs two dictionary look-ups; a frame that cannot stop has no callback.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ _ERRORS_REPORTED = 5
 
 
 class Hook:
-    """Installed once torch._dynamo is imported; `remove` leaves no trace of it."""
+    """Observe Dynamo's tracing; installed once torch._dynamo is imported, undone by `remove`."""
 
     def __init__(self, suspension: Suspension, stops: CompileStops, send: Callable[[Message], None]) -> None:
         self.threads = Threads()
         self.enabled = True
         self.frames_entered = 0
-        """How often Dynamo called us: 0 after a compile means that this torch's hooks have moved."""
+        """How often Dynamo called this hook: 0 after a compile means that this torch's hooks have moved."""
         self._suspension = suspension
         self._stops = stops
         self._send = send
@@ -58,21 +58,21 @@ class Hook:
         self.stop, self.stop_at_skipped_frame = stop_thread.stop, stop_thread.stop_at_skipped_frame
 
     def remove(self) -> None:
-        """Take every wrapper out of Dynamo."""
+        """Remove every wrapper from Dynamo."""
         self.enabled = False
         self.compile_hooks.remove()
         self._activation_hooks.remove()
 
-    # ---- who is asked and told; any thread
+    # ---- checks and observers; any thread
 
     def add_check(self, check: StopCheck) -> None:
-        """Ask `check` from now on, in frames being traced now too; checks are asked in the order of their adding."""
+        """Call `check` from now on, also in frames being traced, after the checks added before."""
         if check not in self._checks:
             self._checks = (*self._checks, check)
         self.callbacks.breakpoints_changed()
 
     def remove_check(self, check: StopCheck) -> None:
-        """Ask `check` no more."""
+        """Stop calling `check`."""
         self._checks = tuple(other for other in self._checks if other is not check)
 
     def set_check(self, check: StopCheck, is_needed: bool) -> None:
@@ -80,15 +80,15 @@ class Hook:
         (self.add_check if is_needed else self.remove_check)(check)
 
     def observe(self, observer: TraceObserver) -> None:
-        """Tell `observer` of compiles from now on."""
+        """Notify `observer` of compiles from now on."""
         self._observers = (*self._observers, observer)
 
     def unobserve(self, observer: TraceObserver) -> None:
-        """Tell `observer` no more."""
+        """Stop notifying `observer`."""
         self._observers = tuple(other for other in self._observers if other is not observer)
 
     def set_stop_on_entry(self, stops: bool) -> None:
-        """Whether to stop at the first line that Dynamo traces."""
+        """Set whether to stop at the first line that Dynamo traces."""
         self._step_continuation.stops_on_entry = stops
 
     # ---- the outermost compile of a thread (convert_frame.Observer)
@@ -141,7 +141,7 @@ class Hook:
         finally:
             state.compile = None
         if state.stepping.compile_ends():
-            # a compile that continues the step may come before it ends there (see `step_continuation`)
+            # another compile may continue the step before it ends at run time (see `step_continuation`)
             self._suspension.finish_step_at_runtime(self._runtime_frames.user_frame(), state.step_lines)
 
     def attempt_restarts(self, kind: convert_frame.Restart) -> None:
@@ -193,7 +193,7 @@ class Hook:
             self._report()
 
     def _may_stop_in(self, compile_state: CompileState, code: types.CodeType) -> bool:
-        """Whether some check may stop in this code; by its identity, for hashing a code object reads all of it."""
+        """Whether any check may stop in this code; keyed by identity, as hashing reads it all."""
         stoppable = compile_state.stoppable
         entry = stoppable.get(id(code))
         if entry is None:
@@ -236,13 +236,13 @@ class Hook:
             self._report()
 
     def step_ended_at_runtime(self) -> None:
-        """Another debugger stops the current thread: no step of ours is left."""
+        """Cancel this thread's step, because another debugger has stopped it."""
         state = self.threads.existing()
         if state is not None:
             state.stepping.cancel()
 
     def step_into_next_compile(self) -> None:
-        """Stop at the first line of the compile that this thread comes to next."""
+        """Stop at the first line of the next compile on this thread."""
         stepping = self.threads.current().stepping
         stepping.step_into_compile()
         stepping.compile_ends()
@@ -286,12 +286,12 @@ class Hook:
         shown = functools.partial(self._step_continuation.is_shown, state, activation.translator)
         return stepping.ends_at_instruction(frame, shown) or (begins_line and stepping.ends_at_line(frame, shown))
 
-    # ---- what happens during an instruction, or outside of any
+    # ---- events during an instruction, or outside any instruction
 
     def during_instruction(self, serve: Callable[[ThreadState, list[Translator]], None]) -> None:
-        """Call `serve` with the frames being traced, innermost first; contained. `serve` may `stop`.
+        """Call `serve` with the frames being traced, innermost first; contained.
 
-        Nothing is called when this thread traces nothing, nor for what the debugger itself does at a stop.
+        It may call `stop`. It is not called when this thread traces nothing, nor for code the debugger runs at a stop.
         """
         try:
             state = self.threads.existing()
@@ -303,7 +303,7 @@ class Hook:
             self._report()
 
     def outside_trace(self, serve: Callable[[ThreadState], None]) -> None:
-        """Call `serve` also where nothing is traced: before a frame is entered, or after the outermost was left."""
+        """Call `serve` even if no frame is traced: before one is entered or after the last."""
         try:
             state = self.threads.current()
             if self.enabled and not state.is_stopped:
@@ -316,5 +316,5 @@ class Hook:
         raise_if_of_program()
         self._errors += 1
         if self._errors <= _ERRORS_REPORTED:
-            text = f"dynascope failed while Dynamo traced; the compile goes on.\n{traceback.format_exc()}"
+            text = f"dynascope failed while Dynamo traced; the compile continues.\n{traceback.format_exc()}"
             self._send(Output(category="important", output=text))

@@ -1,4 +1,4 @@
-"""Which of the frames being traced call the hook before each instruction: those in which something may stop."""
+"""Call the hook before each instruction of the traced frames that may stop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dynascope.agent.tracing.thread_state import Threads, ThreadState
 
 
 class InstructionCallbacks:
-    """`add` runs on the thread that compiles, the rest on any."""
+    """Add the hook's callback to frames; `add` runs on the compiling thread, the rest on any."""
 
     def __init__(
         self,
@@ -21,13 +21,13 @@ class InstructionCallbacks:
         on_instruction: Callable[[ThreadState, CompileState, Activation, int], None],
         report: Callable[[], None],
     ) -> None:
-        """`on_instruction` gets the line; `report` is called while what it raises is handled."""
+        """Call `on_instruction` with the line; `report` while handling what it raises."""
         self._threads = threads
         self._on_instruction = on_instruction
         self._report = report
 
     def add(self, state: ThreadState, translator: Translator) -> None:
-        """Call the hook before each instruction of this frame, from here on until Dynamo leaves it."""
+        """Call the hook before each further instruction of this frame, until Dynamo leaves it."""
         key, compile_state = id(translator), state.begin_compile()
         if key in compile_state.activations:
             return
@@ -44,7 +44,7 @@ class InstructionCallbacks:
         translators.on_each_instruction(translator, on_instruction)
 
     def pause_compiles(self) -> None:
-        """Have the other threads that compile ask their suspension at the next instruction."""
+        """Have the other compiling threads ask their suspension at their next instruction."""
         here = threading.get_ident()
         for ident, state in self._threads.items():
             if state.outermost is not None and ident != here:
@@ -52,7 +52,7 @@ class InstructionCallbacks:
                 self._add_to_all(state)
 
     def breakpoints_changed(self) -> None:
-        """Add the callback to frames being traced in which something may stop now."""
+        """Add the callback to the frames being traced in which something may now stop."""
         for _, state in self._threads.items():
             if state.compile is not None:
                 state.compile.stoppable = {}

@@ -1,4 +1,4 @@
-"""What happens in a compile stops once, however often and for whatever reason Dynamo starts over."""
+"""Stop once at an event of a compile, however often Dynamo restarts, for any reason."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dynascope.agent.tracing.thread_state import ThreadState
 
 
 class OncePerCompile:
-    """For each thread; unlike `CompileState.replays` it keeps what it has seen over every kind of restart."""
+    """Remember each thread's events over all restarts, unlike `CompileState.replays`."""
 
     def __init__(self) -> None:
         self._replays: dict[int, Replays] = {}
         self._attempts: dict[int, tuple[str, int, int]] = {}
 
     def is_new(self, state: ThreadState, event: Hashable) -> bool:
-        """Note that this happens now; whether no earlier attempt of this compile had it."""
+        """Whether no earlier attempt of this compile had this event; record it."""
         thread = id(state)
         replays = self._replays.setdefault(thread, Replays())
         compile_id, attempt = compile_id_and_attempt()

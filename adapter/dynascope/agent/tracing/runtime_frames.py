@@ -1,4 +1,4 @@
-"""The running program below a compile: what its compiled code runs, and where a step that leaves the compile ends."""
+"""Read the frames below a compile: their functions, and where a step that leaves it ends."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from dynascope.agent.suspension.interface import LinePassed, Suspension
 
 
 class RuntimeFrames:
-    """Reads the real frames below a compile; on the compiling thread."""
+    """Read the real frames below a compile; used on the compiling thread."""
 
     def __init__(self, hooks: convert_frame.CompileHooks, suspension: Suspension) -> None:
         self._hooks = hooks
         self._suspension = suspension
 
     def first(self) -> types.FrameType | None:
-        """Return the innermost frame below the compile that this thread is in."""
+        """Return the innermost frame below this thread's compile."""
         return self._hooks.frame_below()
 
     def functions(self) -> list[object]:
-        """Return what the compiled code below this compile runs, down to the frame where a step ends at run time."""
+        """Return the functions that compiled code runs, down to where a run-time step ends."""
         return [function_of(frame.f_code) for frame in self._generated_from(self.first())]
 
     def steps_over(self) -> list[object]:
-        """Return the functions in whose continuation the `next` at run time that is under way may end."""
+        """Return the functions in whose continuation the run-time `next` in progress may end."""
         frame = self._suspension.runtime_steps_over()
         if frame is None or not _is_compiled(frame.f_code):
             return []
-        return [function_of(each.f_code) for each in self._generated_from(frame)]
+        return [function_of(running.f_code) for running in self._generated_from(frame)]
 
     def lines_passed(self, stack: Sequence[Translator]) -> list[LinePassed]:
-        """Return the lines at which these stand, innermost first, and those of the compiled code below them."""
-        traced = [(translators.code_of(each), translators.line_of(each)) for each in stack]
-        running = [(each.f_code, each.f_lineno) for each in self._generated_from(self.first())]
+        """Return the current lines of `stack`, innermost first, and of the compiled code below."""
+        traced = [(translators.code_of(translator), translators.line_of(translator)) for translator in stack]
+        running = [(frame.f_code, frame.f_lineno) for frame in self._generated_from(self.first())]
         return [
             LinePassed(code.co_filename, line, functools.partial(_runs, function_of(code)))
             for code, line in traced + running
@@ -68,16 +68,16 @@ class RuntimeFrames:
 
 
 def function_of(code: types.CodeType) -> object:
-    """Return what a function, its resume functions and the code generated for it have in common, as a key."""
+    """Return the key that a function shares with its resume functions and generated code."""
     original = resume.original_code(convert_frame.compiled_from(code))
     return original.co_filename, original.co_firstlineno, original.co_qualname
 
 
 def _runs(function: object, code: types.CodeType) -> bool:
-    """Whether this code runs lines of that function as they are written."""
+    """Whether this code runs lines of that function as written."""
     return function_of(code) == function and not _is_compiled(code)
 
 
 def _is_compiled(code: types.CodeType) -> bool:
-    """Whether Dynamo made this code, and no line of a function runs in it as it is written."""
+    """Whether Dynamo generated this code and it runs no line of a function as written."""
     return convert_frame.is_generated(code) and not resume.runs_as_written(code, convert_frame.compiled_from(code))

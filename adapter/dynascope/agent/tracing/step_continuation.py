@@ -1,4 +1,4 @@
-"""Continues a step in a compile that begins: one at run time, or one that left the compile before."""
+"""Continue in a new compile a run-time step or a step that left an earlier compile."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _OUTERMOST: FrameId = 1
 
 
 class StepContinuation:
-    """Asked on compiling threads."""
+    """Continue steps and apply `stopOnEntry` when a compile begins; used on compiling threads."""
 
     def __init__(self, suspension: Suspension, runtime_frames: RuntimeFrames) -> None:
         self._suspension = suspension
         self._runtime_frames = runtime_frames
         self.stops_on_entry = False
-        """Stop at the first line that Dynamo traces."""
+        """Whether to stop at the first line that Dynamo traces."""
 
     def compile_entered(self, state: ThreadState, translator: Translator) -> None:
-        """Called when Dynamo begins to trace the outermost frame for the first time."""
+        """Continue a step when Dynamo begins to trace the outermost frame for the first time."""
         stepping, suspension = state.stepping, self._suspension
         steps_in = stepping.mode is not Mode.LEFT and suspension.runtime_steps_in()
         if steps_in:
@@ -48,7 +48,7 @@ class StepContinuation:
                 suspension.cancel_runtime_step()
 
     def is_shown(self, state: ThreadState, translator: Translator) -> bool:
-        """Whether steps stop in this frame: in the user's code, and in the package the step began in."""
+        """Whether steps stop here: in the user's code and the package where the step began."""
         path = real_path(translators.code_of(translator).co_filename)
         if is_our_code(path):
             return False

@@ -1,7 +1,7 @@
-"""Where a step ends: a state machine per thread that knows neither Dynamo nor any debugger.
+"""Decide where a step ends: a state machine per thread, independent of Dynamo.
 
-A frame is an integer that its activation gets when Dynamo begins to trace it; the same trace, repeated after one of
-Dynamo's restarts, gives every frame its integer again, so that a step survives a restart unchanged.
+A frame is an integer that its activation gets when Dynamo begins to trace it. When Dynamo restarts and repeats the
+trace, every frame gets the same integer again, so that a step survives a restart unchanged.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ FrameId = int
 
 
 class Mode(Enum):
-    """What ends the step."""
+    """The condition that ends the step."""
 
     RUN = "nothing"
     INTO = "the next line of any frame"
@@ -30,7 +30,7 @@ _IN_ONE_FRAME = (Mode.OVER, Mode.TO_CALL, Mode.RETURN)
 
 
 class Stepping:
-    """Asked at every new line; told of every command, of frames that are left, and of compiles that begin or end."""
+    """The step of one thread, updated by commands, returning frames, and compiles."""
 
     def __init__(self) -> None:
         self.mode = Mode.RUN
@@ -49,13 +49,13 @@ class Stepping:
         granularity: Granularity = "line",
         call: tuple[int, int] | None = None,
     ) -> None:
-        """Begin the step the user asked for at a stop.
+        """Begin the step that the user requested at a stop.
 
-        With granularity `instruction` it ends at the next instruction instead of at the next line. `call`: index of the
-        instruction that is about to be traced, and of the call on its line that a `stepIn` is to go into.
+        With granularity `instruction` it ends at the next instruction instead of the next line. `call`: the index of
+        the instruction about to be traced, and that of the call on its line which a `stepIn` enters.
 
-        `frames` are those being traced, innermost first; `functions` what each of them runs, and then what the frames
-        below the compile run, so far as Dynamo made them: after a graph break another compile continues one of these.
+        `frames` are those being traced, innermost first; `functions` are the functions they run, followed by those that
+        generated frames below the compile run: after a graph break another compile continues one of these.
         """
         here, caller = frames[0], frames[1] if len(frames) > 1 else None
         by_instruction = granularity == "instruction"
@@ -74,28 +74,28 @@ class Stepping:
         self._by_instruction = by_instruction
 
     def _begin(self, mode: Mode, frame: FrameId | None, functions: Sequence[object] | None) -> None:
-        """`functions`: those in whose continuation the step may end, should it leave this compile; None for any."""
+        """Set the step; outside this compile it may end in a continuation of `functions` or of any."""
         self.mode, self.frame = self._begun_as = mode, frame
         self._functions = functions
         self._by_instruction = self._by_instruction and mode is not Mode.RUN
 
     def cancel(self) -> None:
-        """The step is over: the thread has stopped, or another debugger has stopped it."""
+        """End the step, because the thread has stopped or another debugger has stopped it."""
         self._begin(Mode.RUN, None, ())
 
     def step_into_compile(self) -> None:
-        """A `stepIn` at run time goes on in the compile that begins now."""
+        """Continue a run-time `stepIn` in the compile that begins now."""
         self._begin(Mode.INTO, None, None)
 
     def left_at_runtime(self, functions: Sequence[object]) -> None:
-        """A `next` at run time goes on in the compile that begins now, which continues one of these functions."""
+        """Continue a run-time `next` in the beginning compile of one of these functions."""
         self._begin(Mode.LEFT, None, functions)
 
     def compile_begins(self, frame: FrameId, function: object, continues: bool, elsewhere: bool) -> bool:
-        """Whether a step that left an earlier compile goes on in the one that begins now, in `frame`, which shows.
+        """Whether a step that left an earlier compile continues in the new one, in `frame`.
 
-        `continues`: it goes on with `function` behind a graph break. `elsewhere`: what the step began in is over, and
-        nobody ends the step at run time, so that any compile will do.
+        `frame` is one where steps stop. `continues`: the compile continues `function` after a graph break. `elsewhere`:
+        the frames where the step began are gone and no debugger ends the step at run time, so any compile may end it.
         """
         if self.mode is not Mode.LEFT:
             return False
@@ -118,51 +118,51 @@ class Stepping:
 
     @property
     def heeds_instructions(self) -> bool:
-        """Whether the step may end, or become another, amid a line."""
+        """Whether the step may end or change its mode in the middle of a line."""
         return self._by_instruction or self.mode in (Mode.RETURN, Mode.TO_CALL)
 
     def reaches(self, frame: FrameId, index: int) -> None:
-        """Dynamo is about to trace instruction `index` of `frame`."""
+        """Update a step into one call: Dynamo is about to trace instruction `index` of `frame`."""
         if self.mode is not Mode.TO_CALL or self.frame != frame:
             return
         if index == self._call:
             self._begin(Mode.INTO, frame, None)
         elif not self._from <= index < self._call:
-            self._begin(Mode.OVER, frame, self._functions)  # control went elsewhere: the call is not made
+            self._begin(Mode.OVER, frame, self._functions)  # control jumped elsewhere: the call is not reached
 
     def ends_at_line(self, frame: FrameId, shown: Callable[[], bool]) -> bool:
-        """Whether the step ends at the line that `frame` has reached; `shown` says whether steps stop in its file."""
+        """Whether the step ends at this line of `frame`; `shown`: do steps stop in its file."""
         if self.mode is Mode.INTO:
             return shown()
         return self.mode is Mode.OVER and self.frame == frame
 
     def ends_at_instruction(self, frame: FrameId, shown: Callable[[], bool]) -> bool:
-        """Whether the step ends amid a line: it goes by instructions, or the frame that it began in has returned."""
+        """Whether the step ends in mid-line: by instruction, or because its frame has returned."""
         if self._by_instruction and self.mode is Mode.INTO:
             return shown()
         return self.frame == frame and (self.mode is Mode.RETURN or (self._by_instruction and self.mode is Mode.OVER))
 
     def frame_left(self, frame: FrameId, callers: Sequence[tuple[FrameId, bool]]) -> FrameId | None:
-        """Dynamo left `frame`, by return, yield or exception.
+        """Update the step after Dynamo left `frame` by return, yield or exception.
 
-        `callers` are the frames still being traced, innermost first, and whether steps stop in them. Returns the frame
-        in which the step now ends, if it is another.
+        `callers` are the frames still being traced, innermost first, with whether steps stop in them. Returns the frame
+        in which the step now ends if that has changed.
         """
         if self.frame != frame or self.mode not in (Mode.INTO, *_IN_ONE_FRAME):
             return None
         if self.mode is Mode.INTO and callers and not callers[0][1]:
-            self.frame = callers[0][0]  # hidden, but it may call what is shown
+            self.frame = callers[0][0]  # steps do not stop in it, but it may call a frame where they do
             return None
         self.frame = next((caller for caller, shown in callers if shown), None)
         self.mode = Mode.LEAVING if self.frame is None else Mode.RETURN
         return self.frame
 
     def trace_restarts(self) -> None:
-        """Dynamo traces the frame again from the top: leaving frames on the way out was no step."""
+        """Restore the step as begun: frames that Dynamo left in order to restart do not count."""
         self.mode, self.frame = self._begun_as
 
     def compile_ends(self) -> bool:
-        """Whether a step leaves this compile just now, for the program below to finish it."""
+        """Whether a step leaves this compile now, to end in the running program."""
         leaves = self.mode not in (Mode.RUN, Mode.LEFT)
         if leaves:
             self._begin(Mode.LEFT, None, self._functions)

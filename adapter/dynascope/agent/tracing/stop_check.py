@@ -1,4 +1,4 @@
-"""What the hook asks whether a thread stops, and what it tells of compiles."""
+"""Define the protocols by which the hook asks whether to stop and reports compiles."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dynascope.agent.tracing.thread_state import ThreadState
 
 
 class StopCheck(Protocol):
-    """Something that may stop a thread at an instruction; `Hook.add_check` puts it to work. Compiling threads."""
+    """Stop a compiling thread at an instruction; added with `Hook.add_check`."""
 
     every_instruction: bool
-    """Ask before each instruction, in replays too; else where a line begins that no attempt has reached before."""
+    """Ask before each instruction, also in replays; otherwise only where a line begins for the first time."""
 
     def may_stop_in(self, code: types.CodeType) -> bool:
-        """Whether to be asked in frames of this code at all."""
+        """Whether this check may stop in frames of this code at all."""
 
     def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
         """Return the stop at the instruction about to be traced, or None."""
@@ -27,25 +27,25 @@ class StopCheck(Protocol):
 
 @dataclass(frozen=True)
 class CompileOutcome:
-    """What an outermost compile has come to."""
+    """The outcome of an outermost compile."""
 
     traced: Sequence[types.CodeType]
-    """The code it traced: the first was compiled, the others inlined into it. Any may be a resume function's."""
+    """The code traced: the first was compiled, the others inlined into it. Any may be that of a resume function."""
     skipped: Sequence[tuple[types.CodeType, str]]
-    """Frames that Dynamo has skipped since the compile began, with its reasons."""
+    """The frames that Dynamo has skipped since the compile began, with its reasons."""
 
 
 class TraceObserver:
-    """Told of compiles on their threads. Override what is of interest; every method does nothing by default."""
+    """Observe compiles, on their threads; by default every method does nothing."""
 
     def first_compile(self) -> None:
-        """Called before the first compile since the hook was installed."""
+        """Observe the first compile since the hook was installed; called before it."""
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        """Called when an outermost compile has ended that compiled or skipped something; its state is still there."""
+        """Observe the end of an outermost compile that was compiled or skipped; its state exists."""
 
     def frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
-        """Called when Dynamo has answered for a frame (its view of it) without tracing it."""
+        """Observe that Dynamo did not trace a frame; `frame` is Dynamo's view of it."""
 
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
-        """Called when Dynamo has generated code for a frame."""
+        """Observe the code that Dynamo has generated for a frame."""

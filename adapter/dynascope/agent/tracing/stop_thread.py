@@ -1,4 +1,4 @@
-"""Stops the current thread at what it traces, and starts the step with which it is resumed."""
+"""Stop the current thread in the frame it traces, and begin the step that resumes it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dynascope.wire.messages import ResumeCommand
 
 
 class StopThread:
-    """Used on compiling threads."""
+    """Stop compiling threads; used on those threads."""
 
     def __init__(
         self,
@@ -27,17 +27,17 @@ class StopThread:
         runtime_frames: RuntimeFrames,
         add_callback: Callable[[ThreadState, Translator], None],
     ) -> None:
-        """`add_callback` makes a frame call the hook before each of its instructions."""
+        """Take `add_callback`, which makes a frame call the hook before each of its instructions."""
         self._stops = stops
         self._runtime_frames = runtime_frames
         self._add_callback = add_callback
 
     def stop(self, state: ThreadState, stack: list[Translator], stop: Stop) -> None:
-        """Stop the current thread here and now; `stack` is innermost first."""
+        """Stop the current thread here; `stack` is innermost first."""
         command = self._wait(state, functools.partial(self._inspection, stack), stop)
         state.step_package = package_of(real_path(translators.code_of(stack[0]).co_filename))
-        known = state.begin_compile().frames
-        frames: list[FrameId] = [known.get(id(translator), -1) for translator in stack]
+        frame_ids = state.begin_compile().frames
+        frames: list[FrameId] = [frame_ids.get(id(translator), -1) for translator in stack]
         functions = [function_of(translators.code_of(translator)) for translator in stack]
         how = self._stops.step_prepared(translators.instruction_index(stack[0]))
         state.stepping.command(command, frames, functions + self._runtime_frames.functions(), *how)
@@ -48,11 +48,11 @@ class StopThread:
                 self._add_callback(state, translator)
 
     def stop_at_skipped_frame(self, state: ThreadState, frame: Any, stop: Stop) -> None:
-        """Stop where Dynamo was called for a frame and does not trace it; `frame` is its view of it."""
+        """Stop at a frame that Dynamo does not trace; `frame` is Dynamo's view of it."""
         from dynascope.agent.inspection.skipped_frame import SkippedFrameInspection
 
         command = self._wait(state, functools.partial(SkippedFrameInspection, frame), stop)
-        self._stops.step_prepared(-1)  # whatever was prepared, there are no instructions to step by
+        self._stops.step_prepared(-1)  # discard a prepared step: there are no instructions here
         state.stepping.command(command, [-1], [function_of(frame.f_code), *self._runtime_frames.functions()])
         state.step_lines = []
 

@@ -1,4 +1,4 @@
-"""What each thread of the program is doing at compile time."""
+"""The compile-time state of each thread of the program."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ from dynascope.agent.tracing.stepping import Stepping
 
 
 class ThreadState:
-    """State of one thread that compiles; written by that thread, except `pause_pending`, which any may set."""
+    """The state of one thread, written only there; `pause_pending` is set by any thread."""
 
     def __init__(self) -> None:
         self.compile: CompileState | None = None
         self.depth = 0
-        """Calls of the eval-frame callback that are under way; a compile may cause another."""
+        """The number of eval-frame callback calls in progress; a compile may cause another."""
         self.thread_id = 0
         """DAP's id of the thread."""
         self.stepping = Stepping()
         self.step_package: str | None = None
-        """Folder of the package in which the step began: steps stop in its files as in the user's own."""
+        """The folder of the package in which the step began: steps stop in its files as in the user's own."""
         self.step_lines: list[LinePassed] = []
         """The lines at which the step began."""
         self.stops_on_entry = False
-        """The step that is under way ends as `stopOnEntry`."""
+        """Whether the step in progress ends as `stopOnEntry`."""
         self.is_stopped = False
-        """The thread waits at a stop: what happens on it now is the debugger's doing, or a signal handler's."""
+        """Whether the thread waits at a stop: code that it runs is then the debugger's or a signal handler's."""
         self.pause_pending = False
-        """Stop at the next instruction if the suspension still wants it."""
+        """Whether to stop at the next instruction if the suspension still requests it."""
 
     @property
     def outermost(self) -> Any:
-        """The translator of the frame being compiled, or None."""
+        """Return the translator of the frame being compiled, or None."""
         return None if self.compile is None else self.compile.outermost
 
     @property
     def backend(self) -> str | None:
-        """The name of the backend that works on the graph of that frame, once Dynamo has called it."""
+        """Return the name of the backend that compiles its graph, once Dynamo has called it."""
         return None if self.compile is None else self.compile.backend
 
     def begin_compile(self) -> CompileState:
-        """Return the state of the compile under way, a new one if there is none."""
+        """Return the state of the compile in progress, creating it if there is none."""
         if self.compile is None:
             self.compile = CompileState()
         return self.compile
 
 
 class Threads:
-    """The states of threads by ident; a thread that never compiles has none."""
+    """The states of the threads by ident; a thread that never compiles has none."""
 
     def __init__(self) -> None:
         self._by_ident: dict[int, ThreadState] = {}
 
     def current(self) -> ThreadState:
-        """Return the state of this thread, a new one if there is none."""
+        """Return the state of this thread, creating it if there is none."""
         ident = threading.get_ident()
         state = self._by_ident.get(ident)
         if state is None:
@@ -69,24 +69,24 @@ class Threads:
         return self._by_ident.get(threading.get_ident())
 
     def items(self) -> list[tuple[int, ThreadState]]:
-        """Return the ident and the state of each thread; any thread."""
+        """Return the ident and state of each thread; called on any thread."""
         return list(self._by_ident.items())
 
     def compiling(self) -> list[int]:
-        """Return DAP's ids of the threads on which Dynamo traces now; any thread."""
+        """Return the DAP ids of the threads on which Dynamo traces now; called on any thread."""
         return [state.thread_id for _, state in self.items() if state.outermost is not None]
 
     def traced_now(self) -> list[types.CodeType]:
-        """Return the code that the compile of this thread has traced so far."""
+        """Return the code that this thread's compile has traced so far."""
         state = self.current()
         return [] if state.compile is None else state.compile.traced_codes()
 
     def traced_by_compiles(self) -> list[list[types.CodeType]]:
-        """Return the code that each compile under way has traced so far; any thread."""
+        """Return the code that each compile in progress has traced so far; called on any thread."""
         return [translators.traced_codes(outermost) for outermost in self._outermost()]
 
     def codes_being_compiled(self) -> list[types.CodeType]:
-        """Return the code of the frame that each thread compiles; any thread."""
+        """Return the code of the frame that each thread compiles; called on any thread."""
         return [translators.code_of(outermost) for outermost in self._outermost()]
 
     def _outermost(self) -> list[Any]:
