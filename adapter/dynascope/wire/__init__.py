@@ -1,5 +1,5 @@
-"""What the agent (in the debugged program) and the adapter say to each other.
+"""The messages between the agent (in the debugged program) and the adapter.
 
-Imports nothing of ours and never torch: both wings stand on it. `messages` are the msgspec structs, `dap` the pieces of
-the Debug Adapter Protocol that cross the wire unchanged, `channel` what carries them.
+The package imports no other part of Dynascope and never torch. `messages` holds the msgspec base structs, `dap` the
+Debug Adapter Protocol types that are passed on unchanged, `channel` the socket that carries the messages.
 """

@@ -1,4 +1,4 @@
-"""What carries messages: one JSON object per line over a stream socket, after a line with the session's token.
+"""Carry messages over a stream socket: a line with the session's token, then one JSON object per line.
 
 The token (256 bits, hex) is compared in constant time before anything else is parsed. Lines are capped at `LINE_LIMIT`.
 """
@@ -28,37 +28,37 @@ _to_agent: msgspec.json.Decoder[ToAgent] = msgspec.json.Decoder(ToAgent)
 
 
 def new_token() -> str:
-    """256 bits as 64 hex digits."""
+    """Return a new random token: 256 bits as 64 hex digits."""
     return secrets.token_hex(32)
 
 
 def token_matches(line: bytes, token: str) -> bool:
-    """Whether the first line of a connection is the session's token; constant time."""
+    """Whether a connection's first line is the session's token, compared in constant time."""
     return hmac.compare_digest(line.strip(), token.encode())
 
 
 def encode(message: Message) -> bytes:
-    """One line, newline included. JSON escapes newlines, so none can occur inside."""
+    """Return the message as one line with its newline; JSON escapes newlines inside it."""
     return _encoder.encode(message) + b"\n"
 
 
 def encode_body(body: object) -> msgspec.Raw:
-    """A reply's body, encoded where it was made."""
+    """Return the body of a reply as JSON, encoded on the thread that made it."""
     return msgspec.Raw(_encoder.encode(body))
 
 
 def decode_from_agent(line: bytes) -> FromAgent:
-    """Raises msgspec.DecodeError (or its ValidationError) when the line is no message."""
+    """Decode a message of an agent. Raises msgspec.DecodeError (or its ValidationError)."""
     return _from_agent.decode(line)
 
 
 def decode_to_agent(line: bytes) -> ToAgent:
-    """Raises msgspec.DecodeError (or its ValidationError) when the line is no message."""
+    """Decode a message to an agent. Raises msgspec.DecodeError (or its ValidationError)."""
     return _to_agent.decode(line)
 
 
 def connect(address: str) -> socket.socket:
-    """Open `unix:PATH` or `tcp:HOST:PORT`. Raises OSError when nobody listens there."""
+    """Connect to `unix:PATH` or `tcp:HOST:PORT`. Raises OSError when nothing listens there."""
     scheme, _, rest = address.partition(":")
     if scheme == "unix":
         sock = socket.socket(socket.AF_UNIX)
@@ -73,11 +73,11 @@ def connect(address: str) -> socket.socket:
 
 
 def _send_whole(sock: socket.socket, line: bytes) -> None:
-    """Send all of `line`, whatever a signal's handler raises meanwhile; that is raised afterwards. Raises OSError."""
+    """Send all of `line`, then raise what a signal handler raised during it. Raises OSError."""
     view, sent, interruption = memoryview(line), list[int](), None
     while (done := sum(sent)) < len(line):
         try:
-            # what was sent is in the list before a handler can run: one call in C does both
+            # one call in C sends and appends the count, so no signal handler can run between the two
             sent.extend(map(sock.send, (view[done:],)))
         except OSError:
             raise
@@ -88,7 +88,7 @@ def _send_whole(sock: socket.socket, line: bytes) -> None:
 
 
 class Channel:
-    """The agent's end. Any thread may send; one daemon thread reads and calls `on_message`, then `on_close` once."""
+    """The agent's end. Any thread may send; one daemon thread reads, calls `on_message`, and `on_close` once."""
 
     def __init__(
         self,
@@ -97,9 +97,9 @@ class Channel:
         on_close: Callable[[], None],
         prepare_thread: Callable[[threading.Thread], None] = lambda thread: None,
     ) -> None:
-        """`prepare_thread` sees the reader thread before it starts (to hide it from a debugger, say)."""
+        """Call `prepare_thread` with the reader thread before it starts (to hide it)."""
         self._socket = sock
-        # reentrant: a signal's handler may run within a send, and send in its turn
+        # reentrant: a signal handler may run during a send, and itself send
         self._lock = threading.RLock()
         self._on_message = on_message
         self._on_close = on_close
@@ -111,7 +111,7 @@ class Channel:
         self._thread.start()
 
     def send(self, message: Message) -> None:
-        """Send, or drop the message when the adapter is gone: `on_close` then runs on the reader thread."""
+        """Send `message`, or drop it when the adapter is gone (the reader calls `on_close`)."""
         if self._abandoned:
             return
         line = encode(message)
@@ -128,7 +128,7 @@ class Channel:
             pass
 
     def abandon(self) -> None:
-        """In a forked child: send nothing more, and close this copy alone, for `shutdown` would end the parent's."""
+        """Close this copy in a forked child, without `shutdown`, which would end the parent's."""
         self._abandoned = True
         self._socket.close()
 

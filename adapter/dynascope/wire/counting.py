@@ -1,12 +1,12 @@
-"""How debugpy counts the hits of a breakpoint together with the agent, which counts those of the passes traced."""
+"""Let debugpy and the agent share one hit count per breakpoint; the agent counts the passes that Dynamo traces."""
 
 from __future__ import annotations
 
 
 def counted(id: int, condition: str | None, hit_condition: str | None, log_message: str | None = None) -> str | None:
-    """The condition that debugpy is given for the breakpoint that the agent knows by `id`, with no hit condition.
+    """Return debugpy's condition for the agent's breakpoint `id`; it gets no hit condition.
 
-    pydevd stops where either of the two holds, and counts passes at which the condition does not.
+    pydevd stops when either of the two is true, and also counts passes at which the condition is false.
     """
     if not hit_condition and not (condition and log_message):
         return condition or None

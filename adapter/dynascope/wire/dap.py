@@ -1,4 +1,4 @@
-"""Debug Adapter Protocol types that the agent fills in and the adapter passes on as they are.
+"""The Debug Adapter Protocol types that the agent fills in and the adapter passes on unchanged.
 
 Field names are DAP's (camelCase on the wire); https://microsoft.github.io/debug-adapter-protocol/specification.
 """
@@ -10,19 +10,17 @@ from typing import Literal
 from msgspec import Struct
 
 FIRST_AGENT_ID = 1 << 30
-"""Frame ids and variablesReferences from here on are an agent's; debugpy's are small counters."""
-
+"""The lowest frame id and variablesReference of an agent; debugpy's are small counters."""
 
 FIRST_ENTRY_ID = 1 << 40
-"""debugpy's ids from here on are of breakpoints that the agent gave it; their last 20 bits are our own id."""
-
+"""debugpy's lowest id of a breakpoint that the agent set in it; the last 20 bits are the adapter's id."""
 
 HAS_STOPPED = "Stopped here: it stops again when Dynamo traces it again."
-"""Of a line breakpoint, from its first stop on until the compile is over."""
+"""The message of a line breakpoint, from its first stop to the end of the compile."""
 
 
 class DapStruct(Struct, kw_only=True, omit_defaults=True, rename="camel"):
-    """Base of every DAP structure: absent and default are the same, names are camelCase on the wire."""
+    """Base of every DAP structure: defaults are left out, and names are camelCase on the wire."""
 
 
 class Source(DapStruct):
@@ -59,7 +57,7 @@ class Scope(DapStruct):
     named_variables: int | None = None
     indexed_variables: int | None = None
     source: Source | None = None
-    """The scope as a document, of those that are one."""
+    """The document that shows the same as the scope, where there is one."""
 
 
 class VariablePresentationHint(DapStruct):
@@ -72,7 +70,7 @@ class VariablePresentationHint(DapStruct):
 
 
 class Variable(DapStruct):
-    """One row below a scope or another variable; `variables_reference` 0 means it has no children."""
+    """One child of a scope or of another variable; `variables_reference` 0 means it has no children."""
 
     name: str
     value: str
@@ -83,9 +81,9 @@ class Variable(DapStruct):
     indexed_variables: int | None = None
     presentation_hint: VariablePresentationHint | None = None
     declaration_location_reference: int | None = None
-    """For `locations`: the line that made it (DAP 1.68)."""
+    """For `locations`: the line that created it (DAP 1.68)."""
     value_location_reference: int | None = None
-    """For `locations`: where the value, a function or an object's class, is written (DAP 1.68)."""
+    """For `locations`: the definition of the value, a function or an object's class (DAP 1.68)."""
 
 
 class EvaluateResult(DapStruct):
@@ -101,7 +99,7 @@ class EvaluateResult(DapStruct):
 
 
 class Breakpoint(DapStruct):
-    """What became of a breakpoint: `verified` only when its line can be hit; `message` says why not, or what moved."""
+    """The state of a breakpoint: `verified` only if it can be hit; `message` says why not, or where it moved."""
 
     id: int
     verified: bool
@@ -113,7 +111,7 @@ class Breakpoint(DapStruct):
 
 
 class SourceBreakpoint(DapStruct):
-    """One line breakpoint as the client asked for it, plus the `id` the adapter gave it."""
+    """One line breakpoint as the client set it, plus the `id` the adapter gave it."""
 
     id: int
     line: int
@@ -122,7 +120,7 @@ class SourceBreakpoint(DapStruct):
     hit_condition: str | None = None
     log_message: str | None = None
     mode: str | None = None
-    """`backward`: at the autograd nodes that the line makes, as the backward is captured. None: where it is traced."""
+    """`backward`: stop at the autograd nodes the line creates, as the backward is captured. None: where traced."""
 
 
 class FunctionBreakpoint(DapStruct):
@@ -149,7 +147,7 @@ DataAccess = Literal["read", "write", "readWrite"]
 
 
 class DataBreakpoint(DapStruct):
-    """A breakpoint on what the compiler decides of a value, plus the `id` the adapter gave it."""
+    """A breakpoint on what the compiler decides about a value, plus the `id` the adapter gave it."""
 
     id: int
     data_id: str
@@ -159,7 +157,7 @@ class DataBreakpoint(DapStruct):
 
 
 class DisassembledInstruction(DapStruct):
-    """One row of a listing; `location` is given where it changes, and on the first row."""
+    """One row of a listing; `location` is set on the first row and where it changes."""
 
     address: str
     instruction: str
@@ -177,7 +175,7 @@ class DisassembleBody(DapStruct):
 
 
 class StepInTarget(DapStruct):
-    """A call that a `stepIn` can go into."""
+    """A call that `stepIn` can step into."""
 
     id: int
     label: str
@@ -200,7 +198,7 @@ class BreakpointLocationsBody(DapStruct):
 
 
 class DataBreakpointInfo(DapStruct):
-    """Body of a `dataBreakpointInfo` response; `data_id` None: no breakpoint can be there, `description` says why.
+    """Body of a `dataBreakpointInfo` response; if `data_id` is None, `description` says why there can be none.
 
     DAP requires both, null or not, so neither has a default.
     """
@@ -212,7 +210,7 @@ class DataBreakpointInfo(DapStruct):
 
 
 class SetExpressionBody(DapStruct):
-    """Body of a `setExpression` response: what the expression shows now."""
+    """Body of a `setExpression` response: the expression's new value."""
 
     value: str
     type: str | None = None
@@ -241,7 +239,7 @@ class LoadedSourcesBody(DapStruct):
 
 
 class Module(DapStruct):
-    """A Python file; `is_optimized`: Dynamo has traced code of it."""
+    """A Python file; `is_optimized` if Dynamo has traced code in it."""
 
     id: int | str
     name: str
@@ -281,18 +279,18 @@ class ThreadsBody(DapStruct):
 
 
 class Parameter(DapStruct):
-    """A parameter of a frame's function, for a `StackFrameFormat`; one without a value now has a name alone."""
+    """A parameter of a frame's function, for a `StackFrameFormat`; one that has no value has only a name."""
 
     name: str
     type: str | None = None
     """`f32[s0, 16]`, `MLP`, `int`."""
     value: str | None = None
-    """None when `type` says all there is to know."""
+    """None when `type` alone describes it."""
 
 
 class FormattedStackBody(DapStruct):
-    """Frames, and the parameters of each."""
+    """Frames, and the parameters of each frame."""
 
     stack_frames: list[StackFrame]
     parameters: list[list[Parameter] | None]
-    """None for a frame that is no function's."""
+    """None for a frame that does not belong to a function."""

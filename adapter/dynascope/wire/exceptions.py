@@ -1,4 +1,4 @@
-"""Exceptions as DAP has them: the filters a client switches on, and what `exceptionInfo` answers."""
+"""DAP's types for exceptions: the filters that a client switches on, and the body of `exceptionInfo`."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dynascope.wire.dap import DapStruct
 FilterId = Literal[
     "graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame", "codegen"
 ]
-"""The agent's own filters; every other is debugpy's."""
+"""The agent's filters; all others are debugpy's."""
 
 
 class CompilerFilter(NamedTuple):
-    """What a client and a user are told of one of the agent's own filters."""
+    """The texts that a client shows for one of the agent's filters."""
 
     noun: str
-    """"Paused on graph break"."""
+    """As in "Paused on graph break"."""
     label: str
     description: str
     takes_registry_ids: bool = False
-    """Whether a condition may name ids of PyTorch's registry of graph breaks."""
+    """Whether a condition may contain ids of PyTorch's registry of graph breaks."""
 
 
 FILTERS: dict[FilterId, CompilerFilter] = {
@@ -56,11 +56,11 @@ FILTERS: dict[FilterId, CompilerFilter] = {
         takes_registry_ids=True,
     ),
 }
-"""In the order in which clients list them."""
+"""The agent's filters in the order in which clients list them."""
 
 
 class ExceptionFilter(DapStruct):
-    """A filter that is on, with the `id` of its breakpoint; None for `condition`: at every one."""
+    """A filter that is switched on, with the `id` of its breakpoint; a `condition` of None is always true."""
 
     id: int
     filter_id: FilterId
@@ -68,7 +68,7 @@ class ExceptionFilter(DapStruct):
 
 
 class ExceptionDetails(DapStruct):
-    """`stack_trace` is text, outermost frame first; `inner_exception` is what led to this one."""
+    """DAP's ExceptionDetails: `stack_trace` has the outermost frame first, `inner_exception` the cause."""
 
     message: str
     type_name: str
@@ -78,7 +78,7 @@ class ExceptionDetails(DapStruct):
 
 
 class ExceptionInfo(DapStruct):
-    """Body of an `exceptionInfo` response. `exception_id` is Dynamo's registry id where it has one: `GB0059`."""
+    """Body of an `exceptionInfo` response. `exception_id` is Dynamo's registry id if there is one: `GB0059`."""
 
     exception_id: str
     break_mode: Literal["never", "always", "unhandled", "userUnhandled"]

@@ -1,4 +1,4 @@
-"""What an agent says to the adapter; see `wire.messages`."""
+"""The messages from an agent to the adapter; see `wire.messages`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dynascope.wire.messages import Area, Message, StopReason
 
 
 class Hello(Message, tag="hello"):
-    """First message of an agent: who it is, and where its stopped threads wait."""
+    """The first message of an agent: its process, and where its stopped threads wait."""
 
     pid: int
     parent_pid: int
@@ -24,21 +24,21 @@ class Hello(Message, tag="hello"):
     python_version: str
     suspension: Literal["pydevd", "own loop"]
     suspension_reason: str | None = None
-    """Why not inside pydevd, when debugpy is there and failed the self-test."""
+    """Why threads do not wait inside pydevd, if debugpy is attached and failed the self-test."""
 
 
 class DynamoReady(Message, tag="dynamoReady"):
-    """torch._dynamo is imported. `missing` names what this torch lacks; if it is empty the hooks are in."""
+    """torch._dynamo is imported. `missing` lists what this torch lacks; if it is empty, the hooks are installed."""
 
     torch_version: str
     missing: list[str] = msgspec.field(default_factory=list)
 
 
 class Stopping(Message, tag="stopping"):
-    """A thread is about to wait at a compile-time stop. The agent goes on only after `Acknowledge`.
+    """A thread is about to wait at a compile-time stop. The agent continues only after `Acknowledge`.
 
     `frames` is innermost first: the first `symbolic_frames` are Dynamo's; with `own_loop` those of the running program
-    follow, served by the agent too. Without `own_loop`, debugpy reports the stop and owns the frames below.
+    follow, served by the agent too. Without `own_loop`, debugpy reports the stop and serves the outer frames.
     """
 
     thread_ident: int
@@ -52,41 +52,41 @@ class Stopping(Message, tag="stopping"):
     hit_breakpoint_ids: list[int] = msgspec.field(default_factory=list)
     text: str | None = None
     documents: list[Source] = msgspec.field(default_factory=list)
-    """What there is to read at this stop alone: the graph so far."""
+    """The documents that exist at this stop only: the graph so far."""
     exception: ExceptionInfo | None = None
-    """What one of the agent's own exception filters stopped at."""
+    """The exception that one of the agent's filters stopped at."""
 
 
 class Resumed(Message, tag="resumed"):
-    """That thread goes on; every id of its stop is dead, and its `documents` are gone."""
+    """The thread has been resumed; every id of its stop is invalid, and its `documents` are removed."""
 
     thread_ident: int
     documents: list[Source] = msgspec.field(default_factory=list)
 
 
 class BreakpointChanged(Message, tag="breakpointChanged"):
-    """Dynamo compiled, skipped or will not trace the breakpoint's line: its state is another now."""
+    """The breakpoint's state changed: Dynamo compiled, skipped or will not trace its line."""
 
     breakpoint: Breakpoint
     never_hit: bool = False
-    """The program is about to exit, and the message is why the breakpoint was never hit."""
+    """Whether the program is about to exit, and the message says why the breakpoint was never hit."""
 
 
 class SourcesLoaded(Message, tag="sourcesLoaded"):
-    """A compile has left documents (graphs, generated code); `removed` are those given up for them."""
+    """A compile has produced documents (graphs, generated code); `removed` were dropped to make room for them."""
 
     sources: list[Source]
     removed: list[Source] = msgspec.field(default_factory=list)
 
 
 class CompileBegins(Message, tag="compileBegins"):
-    """While a thread is stopped, another enters the compiler, where it is going to wait for Dynamo's lock."""
+    """While a thread is stopped, this one enters the compiler, where it will wait for Dynamo's lock."""
 
     thread_ident: int
 
 
 class Invalidated(Message, tag="invalidated"):
-    """What a client has seen of a stopped thread is another now: variables were set, the compile was changed."""
+    """The client's view of a stopped thread is stale: variables were set, or the compile was changed."""
 
     thread_ident: int
     areas: list[Area]
@@ -94,7 +94,7 @@ class Invalidated(Message, tag="invalidated"):
 
 
 class Output(Message, tag="output"):
-    """A line for the debug console: a logpoint's text, or an error of ours (`category` "important")."""
+    """A line for the debug console: a logpoint's text, or an error in Dynascope (`category` "important")."""
 
     category: Literal["console", "important", "stdout", "stderr"]
     output: str
@@ -103,14 +103,14 @@ class Output(Message, tag="output"):
 
 
 class Reply(Message, tag="reply"):
-    """Answer to the request `id`; `body` is JSON the adapter need not read."""
+    """The answer to the request `id`; `body` is JSON that the adapter need not read."""
 
     id: int
     body: msgspec.Raw = msgspec.Raw(b"{}")
 
 
 class Failure(Message, tag="failure"):
-    """The request `id` could not be served; `message` is a sentence for the user."""
+    """The request `id` failed; `message` is a sentence for the user."""
 
     id: int
     message: str

@@ -1,4 +1,4 @@
-"""A DAP logMessage taken apart: text, and `{expressions}` with the conversions and formats that an f-string has."""
+"""Parse a DAP logMessage into text and `{expressions}` with the conversions and formats of an f-string."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _BY_CONVERSION = {"r": "repr", "s": "str", "a": "ascii"}
 
 
 class Expression(NamedTuple):
-    """`{text!conversion:format}`; the format may hold expressions of its own."""
+    """One `{text!conversion:format}`; the format may itself contain expressions."""
 
     text: str
     conversion: str = ""
@@ -22,7 +22,7 @@ class Expression(NamedTuple):
 
 
 def pieces(template: str) -> Iterator[str | Expression]:
-    """In order; `{{` and `}}` are braces, and so is one that nothing closes."""
+    """Yield the parts in order; `{{` and `}}` are braces, as is a brace that is not closed."""
     at = 0
     while at < len(template):
         char = template[at]
@@ -40,7 +40,7 @@ def pieces(template: str) -> Iterator[str | Expression]:
 
 
 def for_debugpy(template: str) -> str:
-    """The same for pydevd, which knows neither conversions nor formats: as calls of `repr` and `format`."""
+    """Rewrite conversions and formats as calls of `repr` and `format`: pydevd has neither."""
     if all(isinstance(piece, str) or piece.is_plain for piece in pieces(template)):
         return template
     made = []
@@ -54,7 +54,7 @@ def for_debugpy(template: str) -> str:
 
 
 def _expression(template: str, start: int) -> tuple[Expression, int] | None:
-    """The expression that begins there, and where its brace is closed behind; None where it is not."""
+    """Return the expression at `start` and the index after its closing brace; None if unclosed."""
     end = _end_of_code(template, start)
     if end is None:
         return None
@@ -73,7 +73,7 @@ def _expression(template: str, start: int) -> tuple[Expression, int] | None:
 
 
 def _end_of_code(template: str, at: int) -> int | None:
-    """Of the `}`, the `:` or the conversion behind an expression, outside its brackets and strings."""
+    """Return the index of the `}`, `:` or conversion that ends the expression, or None."""
     depth = 0
     while at < len(template):
         char = template[at]

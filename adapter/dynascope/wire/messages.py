@@ -1,7 +1,7 @@
-"""What the messages between agent and adapter are made of: one msgspec struct each, told apart by `kind`.
+"""The base classes of the messages between agent and adapter: msgspec structs, tagged by `kind`.
 
 They are in `to_agent` and `from_agent`. A *request* carries an `id` and gets exactly one `Reply` or `Failure` with the
-same id. Everything else is a notice. The body of a reply is the body of the DAP response, ready to be passed on unread.
+same id. Everything else is a notice. The body of a reply is the body of the DAP response, passed on without decoding.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ StopReason = Literal[
 ]
 Granularity = Literal["line", "instruction"]
 Area = Literal["all", "stacks", "threads", "variables"]
-"""What an `invalidated` event is about."""
+"""DAP's InvalidatedAreas."""
 ResumeCommand = Literal["continue", "next", "stepIn", "stepOut"]
 
 
@@ -31,12 +31,12 @@ class Message(Struct, kw_only=True, omit_defaults=True, tag_field="kind", rename
 
 
 class Request(Message):
-    """Base of those that are answered."""
+    """Base of the messages that get a reply."""
 
     id: int
 
 
 class StoppedThreadRequest(Request):
-    """Base of those that are answered on the thread that they are about, while it is stopped."""
+    """Base of the requests about a stopped thread; that thread serves them."""
 
     thread_ident: int

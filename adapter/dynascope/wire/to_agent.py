@@ -1,4 +1,4 @@
-"""What the adapter says to an agent; see `wire.messages`."""
+"""The messages from the adapter to an agent; see `wire.messages`."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ from dynascope.wire.messages import Granularity, Message, Request, ResumeCommand
 
 
 class Configure(Request, tag="configure"):
-    """Settings of the session; sent once, before any other request."""
+    """Configure the session; sent once, before any other request."""
 
     just_my_code: bool = True
     debug_dynamo: bool = False
     """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo itself work (slow)."""
     stop_on_entry: bool = False
     record: bool = False
-    """Write what Dynamo decides to the facts of the workspace, as `dynascope run` does."""
+    """Write Dynamo's decisions to the facts of the workspace, as `dynascope run` does."""
     compiled_autograd: str | None = None
-    """The backend that compiles the program's backwards; None: compiled autograd is left to the program."""
+    """The backend that compiles the program's backwards; None leaves compiled autograd to the program."""
     first_id: int = FIRST_AGENT_ID
 
 
 class SetBreakpoints(Request, tag="setBreakpoints"):
-    """All breakpoints of one file, replacing those before; `path` as the program sees it. → BreakpointsBody"""
+    """Replace all breakpoints of one file; `path` is the program's. Reply: BreakpointsBody."""
 
     path: str
     breakpoints: list[SourceBreakpoint]
 
 
 class SetFunctionBreakpoints(Request, tag="setFunctionBreakpoints"):
-    """All function breakpoints, replacing those before. → BreakpointsBody"""
+    """Replace all function breakpoints. Reply: BreakpointsBody."""
 
     breakpoints: list[FunctionBreakpoint]
 
 
 class SetInstructionBreakpoints(Request, tag="setInstructionBreakpoints"):
-    """All instruction breakpoints, replacing those before. → BreakpointsBody"""
+    """Replace all instruction breakpoints. Reply: BreakpointsBody."""
 
     breakpoints: list[InstructionBreakpoint]
 
 
 class FindBreakpointLocations(Request, tag="breakpointLocations"):
-    """The lines from `line` to `end_line` (included) of a file that have code. → BreakpointLocationsBody"""
+    """Find the lines with code from `line` to `end_line` (included). Reply: BreakpointLocationsBody."""
 
     path: str
     line: int
@@ -59,22 +59,22 @@ class FindBreakpointLocations(Request, tag="breakpointLocations"):
 
 
 class SetDataBreakpoints(Request, tag="setDataBreakpoints"):
-    """All data breakpoints, replacing those before. → BreakpointsBody"""
+    """Replace all data breakpoints. Reply: BreakpointsBody."""
 
     breakpoints: list[DataBreakpoint]
 
 
 class FindDataBreakpoint(Request, tag="dataBreakpointInfo"):
-    """What a data breakpoint could be on, at no stop. → DataBreakpointInfo
+    """Find what a data breakpoint can be set on without a stop. Reply: DataBreakpointInfo.
 
-    `name` is one that means the same everywhere: `L['x']`, `s0`, `FILE.py:FUNCTION:x`.
+    `name` means the same in every frame: `L['x']`, `s0`, `FILE.py:FUNCTION:x`.
     """
 
     name: str
 
 
 class FindDataBreakpointAtStop(StoppedThreadRequest, tag="dataBreakpointInfoAtStop"):
-    """→ DataBreakpointInfo: `name` is a row below `variables_reference`, or an expression at `frame_id`."""
+    """Find the child `name` of `variables_reference`, or expression at `frame_id`. Reply: DataBreakpointInfo."""
 
     name: str
     variables_reference: int | None = None
@@ -82,23 +82,23 @@ class FindDataBreakpointAtStop(StoppedThreadRequest, tag="dataBreakpointInfoAtSt
 
 
 class SetExceptionFilters(Request, tag="setExceptionFilters"):
-    """The agent's own exception filters that are on, replacing those before. → BreakpointsBody"""
+    """Replace the agent's exception filters that are switched on. Reply: BreakpointsBody."""
 
     filters: list[ExceptionFilter]
 
 
 class ConfigurationDone(Request, tag="configurationDone"):
-    """A program held by `dynascope.agent.startup.launcher` (or `wait_for_client`) may start."""
+    """Let a program start that `dynascope.agent.startup.launcher` or `wait_for_client` keeps waiting."""
 
 
 class Acknowledge(Message, tag="acknowledge"):
-    """The adapter knows of the stop of that thread; the thread may suspend itself now."""
+    """Confirm a thread's `Stopping`; the thread may suspend itself now."""
 
     thread_ident: int
 
 
 class Resume(Request, tag="resume"):
-    """Resume a thread that waits in our own loop; inside pydevd, where debugpy resumes all, one that goes on alone."""
+    """Resume a thread that waits in the agent's own loop, or inside pydevd one thread without the others."""
 
     thread_ident: int
     command: ResumeCommand
@@ -109,10 +109,10 @@ class SingleThreadBody(Struct, rename="camel"):
 
 
 class SingleThread(Request, tag="singleThread"):
-    """→ SingleThreadBody: the next command for this thread, inside pydevd, resumes no other (DAP's `singleThread`)."""
+    """Let the next command inside pydevd resume only this thread (DAP's `singleThread`). Reply: SingleThreadBody."""
 
     thread_id: int
-    """DAP's."""
+    """DAP's thread id."""
 
 
 class IsStoppedBody(Struct, rename="camel"):
@@ -120,51 +120,51 @@ class IsStoppedBody(Struct, rename="camel"):
 
 
 class IsStopped(Request, tag="isStopped"):
-    """→ IsStoppedBody: whether this thread waits inside pydevd, so that a step of it can begin."""
+    """Ask whether this thread waits inside pydevd, so that a step of it can begin. Reply: IsStoppedBody."""
 
     thread_id: int
-    """DAP's."""
+    """DAP's thread id."""
 
 
 class PrepareStep(Request, tag="prepareStep"):
-    """How the step that this stopped thread is about to be asked for differs from one by lines."""
+    """Set the granularity or target of the next step of this stopped thread."""
 
     thread_ident: int
     granularity: Granularity = "line"
     target_id: int | None = None
-    """Of `StepInTargets`: the call that a `stepIn` goes into."""
+    """The id of the `StepInTarget` that `stepIn` steps into."""
 
 
 class Pause(Request, tag="pause"):
-    """Stop at the next line Dynamo traces, on every thread that compiles. → {"compiling": [threadId…]}"""
+    """Stop at the next line Dynamo traces, on every thread that compiles. Reply: {"compiling": [threadId…]}."""
 
     thread_id: int | None = None
 
 
 class Threads(Request, tag="threads"):
-    """The program's threads, for sessions without debugpy. → ThreadsBody"""
+    """List the program's threads, in a session without debugpy. Reply: ThreadsBody."""
 
 
 class FormatStack(StoppedThreadRequest, tag="formatStack"):
-    """→ FormattedStackBody. `hex` is DAP's valueFormat."""
+    """Format a stack; `hex` is DAP's valueFormat. Reply: FormattedStackBody."""
 
     parameters: bool = True
     include_all: bool = False
-    """The frames, too, that a stack without debugpy leaves out: of libraries, and of Dynamo."""
+    """Include the frames of libraries and of Dynamo that a stack without debugpy leaves out."""
     hex: bool = False
 
 
 class Scopes(StoppedThreadRequest, tag="scopes"):
-    """→ ScopesBody."""
+    """List the scopes of a frame. Reply: ScopesBody."""
 
     frame_id: int
 
 
 class Variables(StoppedThreadRequest, tag="variables"):
-    """→ VariablesBody. `start`/`count` page; `hex` is DAP's valueFormat.
+    """List variables; `start` and `count` page, `hex` is DAP's valueFormat. Reply: VariablesBody.
 
-    `in_parts`: a client that cannot page asks for all; many rows then come below rows of ranges. `prefix`: only named
-    rows that begin so, for completions, and most of them without their value.
+    `in_parts` is for a client that cannot page: many rows then become children of rows of ranges. `prefix` selects the
+    named rows that begin with it, for completions; most of those have no value.
     """
 
     variables_reference: int
@@ -177,13 +177,13 @@ class Variables(StoppedThreadRequest, tag="variables"):
 
 
 class FindStepInTargets(StoppedThreadRequest, tag="stepInTargets"):
-    """→ StepInTargetsBody."""
+    """List the calls that `stepIn` can step into. Reply: StepInTargetsBody."""
 
     frame_id: int
 
 
 class Disassemble(Request, tag="disassemble"):
-    """→ DisassembleBody. `offset` counts bytes, `instruction_offset` instructions; both may be negative."""
+    """Disassemble code; `offset` is in bytes, and both offsets may be negative. Reply: DisassembleBody."""
 
     memory_reference: str
     instruction_count: int
@@ -192,40 +192,40 @@ class Disassemble(Request, tag="disassemble"):
 
 
 class Evaluate(StoppedThreadRequest, tag="evaluate"):
-    """→ EvaluateResult, on fakes, changing nothing."""
+    """Evaluate an expression on fake tensors, changing nothing. Reply: EvaluateResult."""
 
     frame_id: int
     expression: str
     context: str = "repl"
     hex: bool = False
     assigned: str | None = None
-    """The expression to set it to, for DAP's `setExpression` and `setVariable`."""
+    """The new value, an expression, for DAP's `setExpression` and `setVariable`."""
     variables_reference: int | None = None
-    """For `setVariable`: the scope whose name `expression` is; the frame is that of the scope."""
+    """For `setVariable`: the scope that contains the name `expression`; the frame is that of the scope."""
 
 
 class LoadedSources(Request, tag="loadedSources"):
-    """→ LoadedSourcesBody: the documents of every compile so far, and those of the stops there are now."""
+    """List the documents of every compile so far and of the current stops. Reply: LoadedSourcesBody."""
 
 
 class SourceText(Request, tag="source"):
-    """→ SourceBody; a document of a stop is written on the stopped thread."""
+    """Read a document; one of a stop is written on the stopped thread. Reply: SourceBody."""
 
     source_reference: int
 
 
 class Locations(StoppedThreadRequest, tag="locations"):
-    """→ LocationsBody. `location_reference` is one of a variable's."""
+    """Look up a variable's `location_reference`. Reply: LocationsBody."""
 
     location_reference: int
 
 
 class Modules(Request, tag="modules"):
-    """→ ModulesBody: the files that Dynamo has traced code of."""
+    """List the files in which Dynamo has traced code. Reply: ModulesBody."""
 
 
 class Compiling(Message):
-    """One thread in the compiler: a part of CompilesBody."""
+    """One thread that is in the compiler."""
 
     thread_ident: int
     thread_id: int
@@ -233,7 +233,7 @@ class Compiling(Message):
     state: Literal["tracing", "backend", "waiting", "stopped"]
     """`waiting`: for Dynamo's lock, which one compile holds at a time."""
     name: str = ""
-    """`forward [0/1]`, of the frame being compiled."""
+    """The frame being compiled: `forward [0/1]`."""
     path: str = ""
     line: int = 0
     nodes: int = 0
@@ -245,17 +245,17 @@ class CompilesBody(Struct, rename="camel"):
 
 
 class Compiles(Request, tag="compiles"):
-    """→ CompilesBody: which threads are in the compiler now, and where. Read from outside, so a moment old."""
+    """List the threads in the compiler; read from another thread, so slightly stale. Reply: CompilesBody."""
 
 
 class Cancel(Message, tag="cancel"):
-    """End the request of that id early; it is answered with a failure, or has been answered."""
+    """Cancel the request of that id; it is answered with a failure, or has been answered."""
 
     request_id: int
 
 
 class Detach(Message, tag="detach"):
-    """The session is over but the program is not: forget every breakpoint and step, release stopped threads."""
+    """End the session, not the program: forget every breakpoint and step, resume stopped threads."""
 
 
 ToAgent: TypeAlias = (

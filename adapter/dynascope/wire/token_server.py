@@ -1,4 +1,4 @@
-"""A TCP port that serves a connection only after its first line has named the session's token.
+"""A TCP port that serves a connection only if its first line contains the session's token.
 
 The line is `DYNASCOPE <token> <mode>`. It is read byte by byte up to a limit, within a deadline, and its token is
 compared in constant time before anything else is parsed. The answer is `OK`, or `NO <reason>` where the token is right
@@ -14,15 +14,15 @@ import time
 from collections.abc import Callable
 
 FIRST_LINE_LIMIT = 256
-"""Bytes of the first line."""
+"""The most bytes of a first line."""
 FIRST_LINE_SECONDS = 10.0
 """Seconds from accepting a connection to the end of its first line."""
 MOST_WAITING = 16
-"""Connections that may be without a token at one time; a further one replaces the one that has waited longest."""
+"""The most connections without a token at one time; a further one replaces the one that has waited longest."""
 
 ACCEPTED = b"OK\n"
 REFUSED = b"NO "
-"""Followed by the reason, in one line."""
+"""The reason follows, in one line."""
 
 StartThread = Callable[[str, Callable[[], None]], None]
 """Starts a daemon thread with this name that runs this function."""
@@ -38,7 +38,7 @@ def first_line(token: str, mode: str) -> bytes:
 
 
 class TokenServer:
-    """Accepts connections and reads their first lines on one thread; those with the token get a thread each."""
+    """Accept connections and read their first lines on one thread; each one with the token gets a thread."""
 
     def __init__(
         self,
@@ -47,9 +47,9 @@ class TokenServer:
         serve: Callable[[str, socket.socket], None],
         start_thread: StartThread,
     ) -> None:
-        """`serve` gets the mode and the connection, to which it says `accept`, or raises Refused.
+        """Listen on `address`. Raises OSError when it cannot be used.
 
-        Raises OSError when the address cannot be used.
+        `serve` is called with the mode and the connection; it calls `accept`, or raises Refused.
         """
         self._token = token
         self._serve = serve
@@ -63,7 +63,7 @@ class TokenServer:
         start_thread("dynascope listener", self._run)
 
     def close(self) -> None:
-        """Accept no further connection; those being served go on."""
+        """Accept no further connection; those being served stay open."""
         try:
             self.socket.shutdown(socket.SHUT_RDWR)  # wakes the thread
         except OSError:
@@ -128,14 +128,14 @@ class TokenServer:
 
 
 class _FirstLine:
-    """What has come of a connection's first line."""
+    """The part of a connection's first line that has been received."""
 
     def __init__(self) -> None:
         self.deadline = time.monotonic() + FIRST_LINE_SECONDS
         self._line = b""
 
     def read(self, connection: socket.socket) -> bool:
-        """Read what is there, byte by byte; whether the line is complete. Raises OSError where it never will be."""
+        """Read byte by byte; return whether the line is complete. Raises OSError if it cannot be."""
         try:
             while not self._line.endswith(b"\n"):
                 byte = connection.recv(1)
@@ -147,7 +147,7 @@ class _FirstLine:
         return True
 
     def mode(self, token: str) -> str | None:
-        """Return what the line asks for; None when it lacks the token."""
+        """Return the mode that the line requests; None when it lacks the token."""
         word, _, rest = self._line.strip().partition(b" ")
         named, _, mode = rest.partition(b" ")
         matches = hmac.compare_digest(named, token.encode())
@@ -155,12 +155,12 @@ class _FirstLine:
 
 
 def accept(connection: socket.socket) -> None:
-    """Answer `OK`: what follows on the connection is of the mode that was asked for."""
+    """Answer `OK`: from here on the connection is used in the mode requested."""
     connection.sendall(ACCEPTED)
 
 
 def ask(connection: socket.socket, token: str, mode: str) -> None:
-    """Ask a TokenServer for `mode` and wait for its answer. Raises OSError when it is not `OK`."""
+    """Request `mode` of a TokenServer and wait for `OK`. Raises OSError at any other answer."""
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     connection.settimeout(FIRST_LINE_SECONDS)
     connection.sendall(first_line(token, mode))
@@ -176,7 +176,7 @@ def ask(connection: socket.socket, token: str, mode: str) -> None:
 
 
 def copy(source: socket.socket, target: socket.socket) -> None:
-    """Copy bytes until either side ends; both are shut down then."""
+    """Copy bytes until either side ends, then shut down both."""
     try:
         while data := source.recv(65536):
             target.sendall(data)

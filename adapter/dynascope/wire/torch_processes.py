@@ -1,9 +1,9 @@
-"""Processes that torch starts for itself, and multiprocessing: which no user has written and nobody debugs."""
+"""Recognise the processes that torch and multiprocessing start for themselves: no user debugs them."""
 
 from __future__ import annotations
 
 _PARTS = ("torch/_inductor/", "torch._inductor", "cdll.LoadLibrary(", "torch/_C/_", "multiprocessing.resource_tracker")
-"""Of command lines: inductor's compile workers, probes of the CPU's instructions, and what tidies up after pools."""
+"""Parts of their command lines: inductor's compile workers, probes of the CPU, multiprocessing's resource tracker."""
 
 
 def is_torchs(command_line: str) -> bool:
