@@ -20,7 +20,7 @@ TESTS ?= tests/agent tests/backward tests/dap tests/facts tests/lsp tests/termin
 WORKERS ?= 2
 PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: capabilities demo test test-e2e test-second test-cuda matrix bench lint vsix setup clean help
+.PHONY: architecture capabilities demo test test-e2e test-second test-cuda matrix bench lint vsix setup clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -74,6 +74,9 @@ matrix: ## all tests on torch 2.13, those of agent and adapter on every other su
 
 capabilities: $(READY) ## write the table of capabilities into README.md and docs/capabilities.md
 	$(PY) -m tests.dap.capability_table
+
+architecture: $(READY) ## draw the pictures of docs/architecture.md from the code
+	$(PY) -m tests.support.house
 
 bench: $(READY) ## compile time with the debugger attached, and how fast a stop is, as ratios
 	$(PY) -m tests.bench

@@ -4,142 +4,37 @@ from __future__ import annotations
 
 import ast
 import graphlib
-import io
 import os
 import re
 import subprocess
 import sys
-import tokenize
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCES = [*sorted((ROOT / "adapter").rglob("*.py")), *sorted((ROOT / "lsp").rglob("*.py"))]
-INTERNALS = ROOT / "adapter/dynascope/agent/internals"
-PYDEVD = {
-    ROOT / "adapter/dynascope/agent/suspension/pydevd.py",
-    ROOT / "adapter/dynascope/agent/program/hidden_threads.py",
-}
-
-# What each wing, and each module beside them, may import of ours, itself apart.
-MAY_IMPORT: dict[str, set[str]] = {
-    "wire": set(),
-    "facts": set(),
-    "debugpy_adapter": {"dynascope.wire"},
-    "agent": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter"},
-    "dap": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter"},
-    "dynascope_lsp": {"dynascope.wire", "dynascope.facts", "dynascope.__version__"},
-    "report": {"dynascope.facts"},
-    "recording": {"dynascope.facts"},
-    "terminal": {"dynascope.wire", "dynascope.dap.protocol"},
-    "": {"dynascope.agent"},
-    "compiled_autograd": {"dynascope.agent"},
-    "autoload": {"dynascope.agent"},
-    "cli": {"dynascope.dap.server", "dynascope_lsp.server"},
-    "__main__": {"dynascope.cli"},
-}
-# The rooms of the two large wings, from the top floor down: which rooms each may import. Never one of its own floor.
-ROOMS: dict[str, list[dict[str, str]]] = {
-    "agent": [
-        {
-            "startup": "session recorder suspension program",
-            "api": "session inspection internals program",
-        },
-        {
-            "session": "backward exception_filters breakpoints tracing stops inspection suspension recorder documents"
-            " internals program",
-        },
-        {
-            "backward": "breakpoints tracing stops inspection suspension internals program",
-            "exception_filters": "breakpoints tracing stops inspection internals program",
-        },
-        {"breakpoints": "tracing stops inspection suspension documents internals program"},
-        {"tracing": "stops inspection suspension internals program"},
-        {"stops": "suspension documents program"},
-        {
-            "inspection": "internals program",
-            "suspension": "internals program",
-            "recorder": "internals program",
-            "documents": "internals program",
-        },
-        {"internals": "", "program": ""},
-    ],
-    "dap": [
-        {"server": "serving session program client protocol log"},
-        {"serving": "requests session protocol log"},
-        {"requests": "session breakpoints program agent_channel protocol"},
-        {"session": "breakpoints program client protocol"},
-        {"breakpoints": "program client protocol log"},
-        {"program": "agent_channel client protocol log"},
-        {"agent_channel": "protocol", "client": "protocol"},
-        {"protocol": "", "log": ""},
-    ],
-}
-# Sent to the program and run there, so that its import of the agent happens in the program's interpreter.
-RUNS_IN_THE_PROGRAM = {"dynascope.dap.program.injected_source"}
-# The Python API: its functions run in the program and open the agent on first use. Importing it must not import torch.
-ENTRY_POINTS = {"dynascope"}
-
-# Names of Dynamo's that nobody could mistake for one of ours.
-DYNAMO_PRIVATE = re.compile(
-    r"_dynamo|_guards|_inductor|_subclasses|_export|symbolic_(locals|globals|stack|convert)|push_tx|pop_tx"
-    r"|_current_tx|backed_var_to_val|var_to_(val|range)|current_instruction|instruction_pointer"
-    r"|InstructionTranslator\w*|OutputGraph|CatchErrorsWrapper|\w*VariableTracker|SpeculationRestartAnalysis"
+from tests.support.house import (
+    ARCHITECTURE,
+    DYNAMO_PRIVATE,
+    ENTRY_POINTS,
+    INTERNALS,
+    MAY_IMPORT,
+    PYDEVD,
+    PYDEVD_NAME,
+    ROOMS,
+    ROOT,
+    RUNS_IN_THE_PROGRAM,
+    SOURCES,
+    below,
+    identifiers,
+    imports,
+    module_name,
+    private_names,
+    room,
+    rooms_used,
+    where,
+    wing,
+    with_pictures,
 )
-PYDEVD_NAME = re.compile(r"_?pydevd?_\w+|_pydev\w*|PyDB")
-
-
-def module_name(path: Path) -> str:
-    base = ROOT / ("adapter" if (ROOT / "adapter") in path.parents else "lsp")
-    parts = list(path.relative_to(base).with_suffix("").parts)
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def wing(path: Path) -> str:
-    parts = module_name(path).split(".")
-    return parts[0] if parts[0] == "dynascope_lsp" else (parts[1] if len(parts) > 1 else "")
-
-
-def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Line and full name of everything imported, inside functions too."""
-    package = module_name(path).split(".")
-    if path.name != "__init__.py":
-        package = package[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
-            origin = ".".join(part for part in (base, node.module) if part)
-            yield from ((node.lineno, f"{origin}.{alias.name}") for alias in node.names)
-
-
-def below(name: str, packages: set[str] | tuple[str, ...]) -> bool:
-    return any(name == package or name.startswith(package + ".") for package in packages)
-
-
-def private_names(path: Path) -> Iterator[tuple[int, str]]:
-    """Attributes and imports of Dynamo's own; strings and comments may speak of them."""
-    for line, name in imports(path):
-        if below(name, ("torch",)) and any(DYNAMO_PRIVATE.fullmatch(part) for part in name.split(".")):
-            yield line, name
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Attribute) and DYNAMO_PRIVATE.fullmatch(node.attr):
-            own = isinstance(node.value, ast.Name) and node.value.id == "self"
-            if not own:
-                yield node.lineno, node.attr
-
-
-def identifiers(path: Path) -> Iterator[tuple[int, str]]:
-    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
-        if token.type == tokenize.NAME:
-            yield token.start[0], token.string
-
-
-def where(path: Path, line: int, what: str) -> str:
-    return f"{path.relative_to(ROOT)}:{line}: {what}"
 
 
 def test_wings_import_only_what_they_stand_on():
@@ -156,11 +51,6 @@ def test_wings_import_only_what_they_stand_on():
     assert not wrong, "\n".join(wrong)
 
 
-def room(name: str, of: str) -> str:
-    """The room of wing `of` that a module is in: `dynascope.agent.stops.stop` → `stops`."""
-    return name.removeprefix(f"dynascope.{of}").lstrip(".").partition(".")[0]
-
-
 @pytest.mark.parametrize("of", ROOMS)
 def test_rooms_import_only_rooms_on_lower_floors(of: str):
     floors = ROOMS[of]
@@ -172,18 +62,10 @@ def test_rooms_import_only_rooms_on_lower_floors(of: str):
         for other in others
         if floor[other] >= floor[name]
     ]
-    used: dict[str, set[str]] = {name: set() for name in allowed}
-    for path in SOURCES:
-        here = room(module_name(path), of) if wing(path) == of else ""
-        if not here:
-            continue
-        assert here in allowed, f"say in ROOMS which floor of {of} {here} is on"
-        for line, name in imports(path):
-            other = room(name, of) if below(name, (f"dynascope.{of}",)) else ""
-            if other in allowed and other != here:
-                used[here].add(other)
-                if other not in allowed[here]:
-                    wrong.append(where(path, line, f"{here} imports {other}"))
+    used = rooms_used(of)
+    unknown = {room(module_name(path), of) for path in SOURCES if wing(path) == of} - allowed.keys() - {""}
+    assert not unknown, f"say in ROOMS which floor of {of} {unknown} is on"
+    wrong += [f"{name} imports {', '.join(more)}" for name in used if (more := used[name] - allowed[name])]
     wrong += [
         f"{name} may import {', '.join(unused)}, and does not"
         for name in used
@@ -303,3 +185,8 @@ def test_the_command_line_starts_quickly():
         for _ in range(3)
     ]
     assert min(float(run.stdout.split()[-1]) for run in runs) < 1.5
+
+
+def test_the_pictures_of_the_house_are_those_of_the_code():
+    text = ARCHITECTURE.read_text()
+    assert text == with_pictures(text), "run `make architecture`"
