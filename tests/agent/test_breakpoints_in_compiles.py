@@ -121,7 +121,7 @@ def test_a_bad_hit_condition_fails_in_words():
     session = ScriptedSession()
     state = session.break_at(HERE, SourceBreakpoint(id=1, line=BODY, hit_condition="often"))[0]
     assert not state.verified
-    assert "is no hit condition" in str(state.message)
+    assert "is not a hit condition" in str(state.message)
 
 
 @pytest.mark.parametrize("name", ["loop", "test_*_in_*.loop", "lo?p", "calls"])
@@ -266,7 +266,7 @@ def test_a_condition_that_does_not_parse_fails_in_words(condition):
     session = ScriptedSession()
     state = session.break_at(HERE, SourceBreakpoint(id=1, line=BODY, condition=condition))[0]
     assert not state.verified
-    assert "is no Python expression" in str(state.message)
+    assert "is not a Python expression" in str(state.message)
     state = session.break_in(FunctionBreakpoint(id=2, name="calls", condition=condition))[0]
     assert not state.verified
 
@@ -300,7 +300,7 @@ def test_code_of_the_module_itself_is_never_traced():
     module_line = next(n for n, text in enumerate(HERE.read_text().splitlines(), 1) if text.startswith("BODY ="))
     state = session.break_at(HERE, module_line)[0]
     assert not state.verified
-    assert state.message == ("Dynamo never traces module-level code; without the runtime half this line cannot stop.")
+    assert state.message == ("Dynamo never traces module-level code; without debugpy this line cannot stop.")
 
 
 def test_a_file_that_dynamo_skips_says_so():

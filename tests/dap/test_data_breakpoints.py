@@ -112,7 +112,7 @@ def test_what_cannot_be_watched_says_why(client: DapClient) -> None:
     assert concrete["dataId"] is None and "compile-time frame" in concrete["description"]
     failed = watch(client, {"dataId": "nonsense"}, {"dataId": "symbol::*::*::s0", "condition": "x >"})
     assert [each["verified"] for each in failed] == [False, False]
-    assert "is no data id" in failed[0]["message"] and "is no Python expression" in failed[1]["message"]
+    assert "is not a data id" in failed[0]["message"] and "is not a Python expression" in failed[1]["message"]
 
 
 def test_names_need_no_stop_and_breakpoints_outlive_a_restart(client: DapClient) -> None:

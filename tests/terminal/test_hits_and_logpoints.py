@@ -85,7 +85,7 @@ def test_options_before_the_place(typed: str, when: When, rest: str) -> None:
     ("typed", "complaint"),
     [
         ("--hit often f", "wants a number"),
-        ("--hit 'often' f", "is no hit condition"),
+        ("--hit 'often' f", "is not a hit condition"),
         ("--log x f", "a text in quotes"),
         ("--lag f", "there are --mode, --hit, --log"),
     ],

@@ -70,7 +70,7 @@ def test_hit_conditions_are_debugpys(condition: str, stops_at: list[int]) -> Non
 
 @pytest.mark.parametrize("condition", ["x > 1", "% 0", "=> 2", "-1"])
 def test_what_is_no_hit_condition_is_refused_in_words(condition: str) -> None:
-    with pytest.raises(ValueError, match="is no hit condition"):
+    with pytest.raises(ValueError, match="is not a hit condition"):
         parse_hit_condition(condition)
 
 

@@ -1,1 +1,1 @@
-"""Breakpoints of every kind: what the client has set, and what stops where."""
+"""Breakpoints of every kind: what the client sets, and where each stops."""

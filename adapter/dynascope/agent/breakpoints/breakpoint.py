@@ -23,28 +23,28 @@ _HIT_CONDITION = re.compile(r"\s*(==|>=|<=|>|<|%)?\s*(\d+)\s*")
 
 
 def parse_hit_condition(text: str) -> Callable[[int], bool]:
-    """debugpy's hit conditions: `5`, `== 5`, `>= 3`, `<= 3`, `> 3`, `< 3`, `% 2`. Raises ValueError with a sentence."""
+    """Parse a hit condition: `5`, `== 5`, `>= 3`, `<= 3`, `> 3`, `< 3`, `% 2`, or ValueError."""
     match = _HIT_CONDITION.fullmatch(text)
     if match is None or (match[1] == "%" and int(match[2]) == 0):
-        raise ValueError(f"{text!r} is no hit condition: write a number, or one of == >= <= > < % and a number.")
+        raise ValueError(f"{text!r} is not a hit condition: write a number, or one of == >= <= > < % and a number.")
     compare, count = _COMPARISONS[match[1] or "=="], int(match[2])
     return lambda hits: compare(hits, count)
 
 
 def check_condition(text: str) -> None:
-    """Raises ValueError with a sentence when this is no expression of Python's. Nothing is run."""
+    """Raise ValueError with a message for the user unless this is an expression. Runs nothing."""
     try:
         ast.parse(text.strip(), mode="eval")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         problem = getattr(error, "msg", None) or str(error)
-        raise ValueError(f"The condition {text!r} is no Python expression: {problem}.") from error
+        raise ValueError(f"The condition {text!r} is not a Python expression: {problem}.") from error
 
 
 class Breakpoint:
-    """One breakpoint at work: `line` is where it stops, `hits` how often its condition held there."""
+    """A breakpoint: `line` is where it stops, `hits` how often its condition was true there."""
 
     def __init__(self, asked: Asked, line: int | None) -> None:
-        """Raises ValueError with a sentence when the condition or the hit condition means nothing."""
+        """Raise ValueError with a message for the user if a condition is invalid."""
         self.asked = asked
         self.id = asked.id
         self.line = line
@@ -54,12 +54,12 @@ class Breakpoint:
         self.log_message = asked.log_message or None if isinstance(asked, SourceBreakpoint) else None
         self._hit_condition = parse_hit_condition(asked.hit_condition) if asked.hit_condition else None
         self.reached = 0
-        """How often control came to it, its condition aside."""
+        """How often execution reached it, whether or not its condition was true."""
         self.hits = 0
         self.has_stopped = False
 
     def counts(self) -> bool:
-        """Count a hit (its condition holds); whether the hit condition lets it stop."""
+        """Count a hit (its condition is true) and return whether the hit condition lets it stop."""
         self.hits += 1
         stops = self._hit_condition is None or self._hit_condition(self.hits)
         self.has_stopped = self.has_stopped or stops

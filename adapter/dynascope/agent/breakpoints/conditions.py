@@ -1,4 +1,4 @@
-"""Expressions of breakpoints: conditions and log messages, evaluated on shadows where Dynamo traces the line."""
+"""Conditions and log messages of breakpoints, evaluated in the frame that Dynamo traces."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from dynascope.wire.log_messages import Expression, pieces
 __all__ = ["EvaluationError", "condition_holds", "fill", "format_log_message"]
 
 AddedNames = Mapping[str, Callable[[Any], Any]]
-"""Names that a condition may use, besides those of the frame: each is made from the evaluation's `Shadow`."""
+"""Names that a condition may use besides those of the frame, each created from the evaluation's `Shadow`."""
 
 
 def condition_holds(expression: str, translator: Any, names: AddedNames | None = None) -> bool:
-    """Whether a breakpoint's condition is true here; raises EvaluationError when it cannot be known at compile time."""
+    """Whether a condition is true. Raises EvaluationError if unknown at compile time."""
     value = Console(Names(translator), names).value(expression)
     try:
         with torch._C.DisableTorchFunction():
@@ -32,7 +32,7 @@ def condition_holds(expression: str, translator: Any, names: AddedNames | None =
 
 
 def format_log_message(template: str, translator: Any) -> str:
-    """A DAP logMessage with its `{expressions}` filled in; one without a value shows why. `{{` is a brace."""
+    """Fill in the `{expressions}` of a DAP logMessage, or why one has no value. `{{` is `{`."""
     names = Names(translator)
     console, options = Console(names), names.options()
 
@@ -40,7 +40,7 @@ def format_log_message(template: str, translator: Any) -> str:
 
 
 def fill(template: str, text_of: Callable[[str], str], value_of: Callable[[str], Any]) -> str:
-    """A DAP logMessage with the text of each `{expression}`, or why `text_of` or `value_of` raised EvaluationError.
+    """Return a DAP logMessage with each `{expression}` filled in, or why it has no value.
 
     Conversions and formats (`{n!s:>8}`, `{n:03d}`) are those of f-strings; the text of a value is that of the views.
     """

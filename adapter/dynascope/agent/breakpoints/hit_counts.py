@@ -1,4 +1,4 @@
-"""The breakpoints at work, each with one count of its hits: of the passes that Dynamo traces, and of those that run."""
+"""The breakpoints of the process with their hit counts, over traced and running passes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dynascope.agent.breakpoints.breakpoint import Asked, Breakpoint
 Made = TypeVar("Made", bound=Breakpoint)
 
 _at_work: dict[int, Breakpoint] = {}
-"""By id, for the whole process: debugpy counts through `stops`, which finds a breakpoint by its id alone."""
+"""By id, for the whole process: debugpy counts through `stops`, which gets only the id."""
 
 
 @overload
@@ -18,9 +18,9 @@ def at_work(asked: Asked, line: int | None) -> Breakpoint: ...
 @overload
 def at_work(asked: Asked, line: None, make: Callable[[Any, None], Made]) -> Made: ...
 def at_work(asked: Asked, line: int | None, make: Callable[[Any, Any], Any] = Breakpoint) -> Any:
-    """Return the breakpoint of a request; one that is as before is reused, with its counts.
+    """Return the breakpoint of a request. An unchanged one is reused, with its hit count.
 
-    `make` makes a new one. Raises ValueError with a sentence for the user.
+    `make` creates a new one. Raises ValueError with a message for the user.
     """
     before = _at_work.get(asked.id)
     if before is None or before.asked != asked or before.line != line:
@@ -29,13 +29,13 @@ def at_work(asked: Asked, line: int | None, make: Callable[[Any, Any], Any] = Br
 
 
 def stops(breakpoint_id: int) -> bool:
-    """Count a hit in the running program; whether it stops there. debugpy evaluates it (`wire.counting.counted`)."""
+    """Count a hit in the running program and return whether it stops (`wire.counting.counted`)."""
     breakpoint = _at_work.get(breakpoint_id)
     return breakpoint is None or breakpoint.counts()
 
 
 def with_what_counts(message: str | None, asked: Asked, runs_are_debugged: bool) -> str | None:
-    """Return a breakpoint's message with what its hit condition counts, if it has one."""
+    """Return a breakpoint's message, extended by what its hit condition counts if it has one."""
     if not asked.hit_condition:
         return message
     too = ", and when it runs uncompiled" if runs_are_debugged else ""
@@ -43,5 +43,5 @@ def with_what_counts(message: str | None, asked: Asked, runs_are_debugged: bool)
 
 
 def begin_session() -> None:
-    """Forget every breakpoint: another session numbers its own anew."""
+    """Forget every breakpoint, because another session assigns its own ids."""
     _at_work.clear()

@@ -1,4 +1,4 @@
-"""Which breakpoints stop where they are reached: conditions, counts, and logpoints, which write instead of stopping."""
+"""Which breakpoints stop where they are reached: conditions, hit counts and logpoints."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 class HitContext(Protocol):
-    """Where a breakpoint is reached: evaluates its condition and its log message."""
+    """Where a breakpoint is reached. Evaluates its condition and its log message."""
 
     where: str
-    """For the user: "at compile time"."""
+    """Where, for the user: "at compile time"."""
 
     @property
     def location(self) -> tuple[str | None, int | None]:
-        """The path and line to show with a message."""
+        """Return the path and line to show with a message."""
 
     def holds(self, expression: str) -> bool:
-        """Whether a condition is true. Raises EvaluationError when it has no answer here."""
+        """Whether a condition is true. Raises EvaluationError when it cannot be evaluated here."""
 
     def log_text(self, template: str) -> str:
         """Return a log message with its `{expressions}` filled in. Raises EvaluationError."""
@@ -38,7 +38,7 @@ class TracedFrame:
     where = "at compile time"
 
     def __init__(self, translator: Translator, names: AddedNames | None = None) -> None:
-        """`names` are added to those of the frame."""
+        """Evaluate in `translator`; `names` are added to those of the frame."""
         self._translator = translator
         self._names = names
 
@@ -58,15 +58,15 @@ class TracedFrame:
 
 
 class Hits:
-    """Asked on the stopping thread, once for each time that a breakpoint is reached."""
+    """Decide, on the stopping thread, which of the breakpoints reached stop."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
-        """`send` takes what logpoints write, and why a condition has no answer."""
+        """Pass to `send` what logpoints write, and why a condition cannot be evaluated."""
         self._send = send
         self._without_answer: set[tuple[int, str]] = set()
 
     def that_stop(self, candidates: Iterable[Breakpoint], context: HitContext) -> list[Breakpoint]:
-        """Return those of `candidates`, all reached now, that stop."""
+        """Return those of `candidates`, which are all reached now, that stop."""
         return [breakpoint for breakpoint in candidates if self._stops(breakpoint, context)]
 
     def _stops(self, breakpoint: Breakpoint, context: HitContext) -> bool:
@@ -84,13 +84,13 @@ class Hits:
         return False
 
     def condition_holds(self, breakpoint_id: int, condition: str, context: HitContext) -> bool:
-        """Whether the condition holds; one that has no answer does, and the user is told so once."""
+        """Whether the condition is true, or cannot be evaluated, of which the user is warned once."""
         try:
             return context.holds(condition)
         except EvaluationError as error:
             if (breakpoint_id, condition) not in self._without_answer:
                 self._without_answer.add((breakpoint_id, condition))
-                text = f"The condition {condition!r} has no answer {context.where}: stopping. {error}\n"
+                text = f"The condition {condition!r} cannot be evaluated {context.where}: stopping. {error}\n"
                 self._write("important", text, context)
             return True
 
@@ -100,5 +100,5 @@ class Hits:
 
 
 def ids_of(breakpoints: Sequence[Breakpoint]) -> list[int]:
-    """Return the ids that a stop at these has."""
+    """Return the breakpoint ids for a stop at these."""
     return [breakpoint.id for breakpoint in breakpoints]

@@ -1,4 +1,4 @@
-"""What every kind of breakpoint has in common. A new kind overrides what it needs, and is named where they are made."""
+"""The interface of every kind of breakpoint. A new kind overrides what it needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class PlacedBreakpoint:
-    """A breakpoint on a line that was not refused, and what the client was told of it."""
+    """A breakpoint on a line, not refused, and the state that the client has of it."""
 
     where: Placement
     breakpoint: Breakpoint
@@ -31,24 +31,24 @@ Named = tuple[str, Breakpoint]
 
 
 class BreakpointKind:
-    """One kind of breakpoint. Every method does nothing by default."""
+    """Interface of one kind of breakpoint. Every method does nothing by default."""
 
     def attach(self, hook: Hook) -> None:
-        """Install listeners: torch._dynamo is imported and hooked. May import torch, which nothing else here may."""
+        """Install listeners in torch._dynamo, now imported. Only this method may import torch."""
 
     def detach(self) -> None:
-        """Remove every listener: nothing stops any more. Any thread."""
+        """Remove every listener, so that nothing stops any more. Any thread."""
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        """Called when an outermost compile has ended, on its thread."""
+        """Handle the end of an outermost compile. Called on its thread."""
 
     def never_hit(self) -> Iterable[BreakpointState]:
-        """Return the states of breakpoints that never stopped, each with the reason: the program is about to exit."""
+        """Return states with reasons of breakpoints that never stopped, before the program exits."""
         return ()
 
 
 class LineKind(BreakpointKind):
-    """A kind that stands on lines of a file, told from the others by DAP's breakpoint mode."""
+    """A kind of breakpoint on lines of a file, selected by DAP's breakpoint mode."""
 
     mode: ClassVar[str]
 
@@ -70,28 +70,28 @@ class LineKind(BreakpointKind):
         return states
 
     def refusal(self, asked: SourceBreakpoint, where: Placement) -> str | None:
-        """Return why this kind cannot stop there, in a sentence; None when it can."""
+        """Return a message for the user why this kind cannot stop there; None when it can."""
         return None
 
     def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
-        """Return what the client is told of a breakpoint that was not refused."""
+        """Return the state that the client gets of a breakpoint that was not refused."""
         raise NotImplementedError
 
     def use(self, path: str, rows: Sequence[PlacedBreakpoint]) -> None:
-        """Put these to work, and none that was on that file before."""
+        """Make these the breakpoints of this kind in that file."""
         raise NotImplementedError
 
 
 class NamedKind(BreakpointKind):
-    """A kind that function breakpoints may name, beside functions: nodes of a graph, parts of a backward."""
+    """A kind that function breakpoints may also name: graph nodes, parts of a backward."""
 
     def owns(self, name: str) -> bool:
-        """Whether a function breakpoint of this name can mean nothing else."""
+        """Whether a function breakpoint of this name cannot mean any other kind."""
         return False
 
     def message_about(self, name: str) -> str | None:
-        """Return what a breakpoint of this name stops at, in a sentence; None when it cannot mean this kind."""
+        """Return where a breakpoint of this name stops; None if it cannot be of this kind."""
         return None
 
     def set_names(self, named: Sequence[Named]) -> None:
-        """Put these to work, and none from before; some may mean another kind."""
+        """Replace the breakpoints by these, some of which may be of another kind."""

@@ -1,4 +1,4 @@
-"""What can be expected of a line breakpoint, from what Dynamo has done with its function so far."""
+"""What to expect of a line breakpoint, from what Dynamo has done with its function."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Expectation:
 
     outlook: Outlook
     runs_are_debugged: bool
-    """A line that Dynamo does not trace stops when it runs, because debugpy is there."""
+    """Whether a line that Dynamo does not trace stops when it runs, in debugpy."""
     reason: str = ""
 
     @property
@@ -44,7 +44,7 @@ class Expectation:
         return self.outlook is not Outlook.COMPILER
 
     def message(self, has_stopped: bool, logs: bool) -> str:
-        """Return what the client is told."""
+        """Return the message for the client."""
         if has_stopped and self.outlook is Outlook.NOT_YET:
             return HAS_STOPPED
         stops = "logs" if logs else "stops"
@@ -53,7 +53,7 @@ class Expectation:
             return text + (", and when it runs uncompiled." if self.runs_are_debugged else ".")
         if self.outlook is Outlook.NEVER_TRACED:
             if not self.runs_are_debugged:
-                return f"{text}; without the runtime half this line cannot stop."
+                return f"{text}; without debugpy this line cannot stop."
             return f"{text}. It {stops} when it runs uncompiled."
         return text
 
@@ -67,7 +67,7 @@ def expectation(
 ) -> Expectation:
     """Return what can be expected of a breakpoint.
 
-    `passed_by` are lines at which a breakpoint waited while Dynamo traced their function without coming to them.
+    `passed_by` are lines with a breakpoint that Dynamo did not reach when it traced their function.
     """
 
     def expect(outlook: Outlook, reason: str = "") -> Expectation:

@@ -1,4 +1,4 @@
-"""Why a breakpoint was never hit: sentences for the user when the program ends."""
+"""Why a breakpoint was never hit: messages for the user when the program ends."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _BY_THE_COMPILER = (
 
 
 def why_never_traced(path: str, name: str, runs_are_debugged: bool) -> str:
-    """Return why a breakpoint in a function that Dynamo has never traced was not hit; `name` is qualified.
+    """Return why a breakpoint in a function that Dynamo never traced was not hit.
 
-    `runs_are_debugged`: a call by the program would have stopped, one by Dynamo (of a fake kernel, say) would not.
+    `name` is qualified. With `runs_are_debugged` a call by the program stops, but not one by Dynamo (in a fake kernel).
     """
     if not is_imported(path):
         return "Its file was never imported."
@@ -26,7 +26,7 @@ def why_never_traced(path: str, name: str, runs_are_debugged: bool) -> str:
 
 
 def why_not_stopped(breakpoint: Breakpoint, who: str = "Dynamo") -> str | None:
-    """Return what kept `who`, that came there, from stopping: condition or hit condition; None without either."""
+    """Return the condition that kept `who`, which came there, from stopping; None without one."""
     came, condition, hit_condition = _times(breakpoint.reached), breakpoint.condition, breakpoint.asked.hit_condition
     if condition and not breakpoint.hits:
         return f"{who} came here {came}, and its condition ({condition}) never held."
@@ -41,7 +41,7 @@ def _times(count: int) -> str:
 
 
 def is_imported(path: str) -> bool:
-    """Whether the program has imported this file; reads the dictionaries of modules alone."""
+    """Whether the program has imported this file. Reads only the dictionaries of modules."""
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
         file = names.get("__file__") if names else None
@@ -51,7 +51,7 @@ def is_imported(path: str) -> bool:
 
 
 def why_never_run(path: str, what: str | None, breakpoint: Breakpoint) -> str:
-    """Return why debugpy never stopped at a breakpoint in code that runs; `what` is the function, None for a module."""
+    """Return why debugpy never stopped in a function that runs (`what`; None for a module)."""
     if not is_imported(path):
         return "Its file was never imported."
     if breakpoint.asked.hit_condition and breakpoint.hits and not breakpoint.has_stopped:

@@ -1,4 +1,4 @@
-"""Where a breakpoint on a line goes, and what the client is told: written once for every kind."""
+"""Where a breakpoint on a line goes, and its state for the client, for every kind."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ NO_CODE = "There is no code on this line or below it."
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a breakpoint that was asked for on a line stops."""
+    """Where a breakpoint requested on a line stops."""
 
     path: str
     asked: int
     line: int | None
-    """None: there is no code on the line or below it."""
+    """None if there is no code on the line or below it."""
     codes: Sequence[types.CodeType]
     """The code objects that have the line, outermost first; empty when the file cannot be read."""
 
     @property
     def functions(self) -> list[types.CodeType]:
-        """The functions and lambdas that have the line, outermost first."""
+        """Return the functions and lambdas that have the line, outermost first."""
         return [code for code in self.codes if is_function(code)]
 
     @property
     def function(self) -> FunctionKey | None:
-        """The outermost of them; None at module level and for a file that cannot be read."""
+        """Return the outermost function; None at module level and for a file that cannot be read."""
         functions = self.functions
         return key_of(functions[0], self.path) if functions else None
 
 
 def place(path: str, line: int) -> Placement:
-    """Return where a breakpoint on `line` of a file (a real path) stops: there, or at the next line with code."""
+    """Return where a breakpoint on `line` of a real path stops: there or at the next code."""
     lines = lines_with_code(path)
     if lines is None:
         return Placement(path, line, line, ())
@@ -47,7 +47,7 @@ def place(path: str, line: int) -> Placement:
 
 
 def refused(breakpoint_id: int, why: str, where: Placement | None = None) -> BreakpointState:
-    """Return the state of a breakpoint that can never stop; `why` is a sentence."""
+    """Return the state of a breakpoint that can never stop; `why` is a message for the user."""
     state = BreakpointState(id=breakpoint_id, verified=False, message=why, reason="failed")
     if where is not None:
         state.line, state.source = where.line or where.asked, Source(path=where.path)
@@ -55,7 +55,7 @@ def refused(breakpoint_id: int, why: str, where: Placement | None = None) -> Bre
 
 
 def placed(breakpoint_id: int, message: str, where: Placement, *, verified: bool = True) -> BreakpointState:
-    """Return the state of a breakpoint on a line, which says so when the line is another than the one asked for."""
+    """Return the state of a breakpoint on a line; its message says if the line was moved."""
     if where.line != where.asked:
         message = f"Line {where.asked} has no code: moved to line {where.line}. {message}"
     source = Source(path=where.path)

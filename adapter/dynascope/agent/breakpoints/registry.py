@@ -1,4 +1,4 @@
-"""Every breakpoint of a session: routes what the client sets to its kind, and what happens to all of them."""
+"""Every breakpoint of a session: client requests go to its kind, compile results to all."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class Breakpoints:
-    """The kinds of breakpoints there are, and what all of them learn from: functions traced, code compiled."""
+    """The kinds of breakpoints, and what they share: functions traced and code compiled."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
         hit_counts.begin_session()
@@ -35,7 +35,7 @@ class Breakpoints:
         self._by_mode: dict[str, LineKind] = {}
 
     def add_kinds(self, kinds: Sequence[BreakpointKind]) -> None:
-        """Serve these kinds; among those on lines, each mode has one."""
+        """Serve these kinds. Each mode belongs to one of the kinds on lines."""
         self._kinds = kinds
         self._by_mode = {kind.mode: kind for kind in kinds if isinstance(kind, LineKind)}
 
@@ -52,17 +52,17 @@ class Breakpoints:
         return asked if asked in self._by_mode else LineBreakpoints.mode
 
     def attach(self, hook: Hook) -> None:
-        """Put all to work: torch._dynamo is imported and hooked."""
+        """Attach every kind. torch._dynamo is imported and hooked."""
         for kind in self._kinds:
             kind.attach(hook)
 
     def detach(self) -> None:
-        """Nothing stops any more; what was put into Dynamo and into the program is taken out. Any thread."""
+        """Detach every kind: nothing stops, and Dynamo and the program are unhooked. Any thread."""
         for kind in reversed(self._kinds):
             kind.detach()
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        """An outermost compile has ended, on its thread."""
+        """Handle the end of an outermost compile. Called on its thread."""
         self.traced.note(outcome.traced, outcome.skipped)
         if outcome.traced:
             self.roots.note(outcome.traced)
@@ -77,5 +77,5 @@ class Breakpoints:
                 self._send(BreakpointChanged(breakpoint=told, never_hit=True))
 
     def changed(self, state: BreakpointState) -> None:
-        """Tell the client that a breakpoint's state is another now. Any thread."""
+        """Tell the client that the state of a breakpoint has changed. Any thread."""
         self._send(BreakpointChanged(breakpoint=state))

@@ -1,4 +1,4 @@
-"""What Dynamo has traced and skipped so far, by function: what can be said of a breakpoint in one."""
+"""The functions that Dynamo has traced and skipped so far."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dynascope.agent.program.functions import FunctionKey, key_of
 
 
 def functions_of(codes: Iterable[types.CodeType]) -> set[FunctionKey]:
-    """Return the functions of this code, which may be that of resume functions."""
+    """Return the functions of this code, which may include resume functions."""
     return {key_of(resume.original_code(code)) for code in codes}
 
 
 class TracedFunctions:
-    """Told on compiling threads, asked on any. Code may be that of resume functions."""
+    """Record what Dynamo traced, on compiling threads; read on any. Includes resume functions."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
@@ -25,12 +25,12 @@ class TracedFunctions:
         self._skipped: dict[FunctionKey, str] = {}
         self._stopped_in: set[FunctionKey] = set()
         self._awaited: dict[FunctionKey, set[int]] = {}
-        """Lines after a graph break that Dynamo has not come to yet."""
+        """Lines after a graph break that Dynamo has not traced yet."""
         self._resumed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
         """Resume functions that Dynamo has traced."""
 
     def note(self, traced: Iterable[types.CodeType], skipped: Iterable[tuple[types.CodeType, str]]) -> None:
-        """Learn from a compile that has ended."""
+        """Record the result of a compile that has ended."""
         with self._lock:
             keys = {self._note_lines(code) for code in traced}
             self._traced |= keys
@@ -43,7 +43,7 @@ class TracedFunctions:
                     self._skipped[key_of(code)] = reason
 
     def note_stop_in(self, code: types.CodeType) -> bool:
-        """A thread stops in this code: whatever was said against that does not hold. Whether that is new."""
+        """Record that a thread stops in this code, and return whether that is new."""
         with self._lock:
             key = key_of(resume.original_code(code))
             is_new = not self.is_met(key) or key in self._skipped
@@ -52,7 +52,7 @@ class TracedFunctions:
             return is_new
 
     def _note_lines(self, code: types.CodeType) -> FunctionKey:
-        """Dynamo has traced `code` as far as a graph break, if there was one: the lines after it are still to come."""
+        """Record lines after a graph break of `code`, until Dynamo traces their resume function."""
         original = resume.original_code(code)
         key = key_of(original)
         awaited = self._awaited.setdefault(key, set())
@@ -70,11 +70,11 @@ class TracedFunctions:
         return key
 
     def skip_reason(self, key: FunctionKey) -> str | None:
-        """Return why Dynamo has skipped a function; None when it has not, "" when it gives no reason."""
+        """Return why Dynamo skipped a function; None when it did not, "" when it gave no reason."""
         return self._skipped.get(key)
 
     def awaits(self, key: FunctionKey, line: int) -> bool:
-        """Whether the line follows a graph break of the function, and Dynamo has not come to it."""
+        """Whether the line follows a graph break of the function and Dynamo has not traced it."""
         return line in self._awaited.get(key, ())
 
     def has_traced(self, key: FunctionKey, line: int) -> bool:
@@ -86,6 +86,6 @@ class TracedFunctions:
         return key in self._traced or key in self._stopped_in
 
     def names(self) -> set[str]:
-        """Return the qualified names of all functions that Dynamo has traced, or that a thread has stopped in."""
+        """Return qualified names of functions that Dynamo has traced or a thread has stopped in."""
         with self._lock:
             return {key.name for key in self._traced | self._stopped_in}

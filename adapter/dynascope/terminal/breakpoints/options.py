@@ -79,7 +79,7 @@ def completions(text: str) -> list[str]:
 
 def _checked(hit: str) -> str:
     if not re.fullmatch(rf"\s*{_HIT_CONDITION}\s*", hit):
-        raise BadLocation(f"`{hit}` is no hit condition: write a number, or one of == >= <= > < % and a number")
+        raise BadLocation(f"`{hit}` is not a hit condition: write a number, or one of == >= <= > < % and a number")
     return hit.strip()
 
 

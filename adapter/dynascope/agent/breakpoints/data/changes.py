@@ -1,9 +1,9 @@
 """Values compared from one instruction to the next: what a data breakpoint calls a change.
 
 A tensor changes when its dtype, fake shape or device does, and an attribute or element also when it is set to another
-tensor like it; a number or a constant when its value does; a container or an object when the name stands for another
-one (what happens inside it is a mutation, which `stops` hears of). A name that gets its first value in a call of its
-function, and a value that Dynamo merely looks at, do not change.
+tensor like it; a number or a constant when its value does; a container or an object when the name refers to another
+one (what happens inside it is a mutation, which `watchpoint_stops` receives). A name that gets its first value in a
+call of its function does not change, nor does a value that Dynamo realizes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dynascope.agent.internals.variables.variables import source_of
 
 @dataclass(slots=True)
 class Seen:
-    """A value at an instruction: `identity` tells it from another, `text` shows it."""
+    """A value at an instruction: the same while `identity` is equal; `text` is for the user."""
 
     identity: object
     text: str

@@ -1,4 +1,4 @@
-"""Data breakpoints: on what the compiler decides of a value, wherever that happens."""
+"""Data breakpoints, which stop at what the compiler decides of a value, in any frame."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class DataBreakpoints(BreakpointKind):
-    """Set on the channel's thread."""
+    """Breakpoints on values. They are set on the channel's thread."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
         self._send = send

@@ -1,7 +1,7 @@
-"""What a data breakpoint is on, as a string that means the same at every stop and in every session.
+"""The value that a data breakpoint is on, as a string valid at every stop and session.
 
 `local::/path/model.py::Block.forward::self.scale`, and likewise `source`, `symbol` and `node`: a kind, a file, a
-function's qualified name, and what is watched there. `*` for file and function means: anywhere.
+function's qualified name, and what is watched there. `*` for file and function means anywhere.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _PLACED = re.compile(r"(?P<path>.+\.\w+):(?P<function>[\w.<>]+):(?P<what>.+)")
 
 
 class DataId(NamedTuple):
-    """`local`: an access path of names, attributes and constant subscripts, in frames of the function.
+    """A value to watch. `local`: an access path (with constant subscripts) in a function.
 
-    The others belong to compiles that begin in the function: the `source` of something that comes in from outside as
-    Dynamo writes it (`L['x']`), a `symbol` by its source or, if it has none, by name, a `node` of the graph by name.
+    The other kinds belong to compiles that begin in the function: the `source` of an input as Dynamo writes it
+    (`L['x']`), a `symbol` by its source or, if it has none, by name, a `node` of the graph by name.
     """
 
     kind: Kind
@@ -39,19 +39,19 @@ class DataId(NamedTuple):
 
     @property
     def title(self) -> str:
-        """`self.scale in Block.forward`."""
+        """Return the title for the user: `self.scale in Block.forward`."""
         return self.what if self.function == ANYWHERE else f"{self.what} in {self.function}"
 
     def is_of(self, path: str, function: str) -> bool:
-        """Whether it is about frames (or compiles) of this function; `path` is a file's real path."""
+        """Whether it is about frames or compiles of this function; `path` is a file's real path."""
         return self.path in (ANYWHERE, path) and names_function(self.function, function)
 
 
 def read(text: str) -> DataId:
-    """What `str(DataId)` wrote. Raises ValueError with a sentence."""
+    """Parse the text that `str(DataId)` gives. Raises ValueError with a message for the user."""
     parts = text.split("::", 3)
     if len(parts) != 4 or parts[0] not in get_args(Kind) or not all(parts):
-        raise ValueError(f"{text!r} is no data id of this debugger's: ask for one with dataBreakpointInfo.")
+        raise ValueError(f"{text!r} is not a data id of Dynascope: request one with dataBreakpointInfo.")
     found = DataId(parts[0], *parts[1:])  # type: ignore[arg-type]
     if found.kind == "local" and access_path(found.what) is None:
         raise ValueError(f"{found.what!r} cannot be watched: only names, attributes and constant subscripts can.")
@@ -59,9 +59,9 @@ def read(text: str) -> DataId:
 
 
 def of_name(name: str, path: str = ANYWHERE, function: str = ANYWHERE) -> DataId:
-    """What a user means by a name: `x`, `self.scale`, `L['x']`, `s0`, `%add`, `model.py:Block.forward:x`.
+    """Parse a name: `x`, `self.scale`, `L['x']`, `s0`, `%add`, `model.py:Block.forward:x`.
 
-    `path` and `function` are the place it was said at. Raises ValueError with a sentence.
+    `path` and `function` are those of the frame it was typed at. Raises ValueError with a message for the user.
     """
     name = name.strip()
     placed = _PLACED.fullmatch(name)
@@ -82,12 +82,12 @@ def of_name(name: str, path: str = ANYWHERE, function: str = ANYWHERE) -> DataId
 
 
 def is_of_one_compile(on: DataId) -> bool:
-    """Whether the next compile may call something else so: a symbol or a node by its number."""
+    """Whether the name may differ in the next compile: a symbol or a node with a number."""
     return on.kind == "node" or (on.kind == "symbol" and _SYMBOL.fullmatch(on.what) is not None)
 
 
 def access_path(text: str) -> ast.expr | None:
-    """The expression, if it only names, selects attributes and subscripts with constants."""
+    """Parse an expression of names, attributes and constant subscripts; None for any other."""
     try:
         expression = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

@@ -1,4 +1,4 @@
-"""What a name could be watched for: the answer to `dataBreakpointInfo` for what a user typed. Needs no torch."""
+"""The answer to `dataBreakpointInfo` for a name typed without a frame. Needs no torch."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dynascope.wire.dap import DataAccess, DataBreakpointInfo
 
 ALL: list[DataAccess] = ["read", "write", "readWrite"]
 ACCESS: dict[str, list[DataAccess]] = {"source": ALL, "symbol": ["write"], "node": ["read"], "local": ALL}
-"""What each kind of `DataId` offers."""
+"""The access types of each kind of `DataId`."""
 
 
 def info(name: str) -> DataBreakpointInfo:
-    """A name that was said at no stop: it means whatever is called so, in any function."""
+    """Answer for a name typed without a frame, which means that name in any function."""
     try:
         on = data_id.of_name(name)
     except ValueError as error:
@@ -23,7 +23,7 @@ def info(name: str) -> DataBreakpointInfo:
 
 
 def offer(on: DataId, access: list[DataAccess], can_persist: bool = True) -> DataBreakpointInfo:
-    """A data breakpoint can be there."""
+    """Return the answer that a data breakpoint can be set there."""
     file = "" if on.path == data_id.ANYWHERE else f" ({os.path.basename(on.path)})"
     return DataBreakpointInfo(
         data_id=str(on), description=f"{on.title}{file}", access_types=access, can_persist=can_persist
@@ -31,5 +31,5 @@ def offer(on: DataId, access: list[DataAccess], can_persist: bool = True) -> Dat
 
 
 def refusal(why: str) -> DataBreakpointInfo:
-    """No data breakpoint can be there."""
+    """Return the answer that no data breakpoint can be set there."""
     return DataBreakpointInfo(data_id=None, description=why)

@@ -1,4 +1,4 @@
-"""`dataBreakpointInfo` at a stop: what a row of the Variables view, or an expression, could be watched for."""
+"""`dataBreakpointInfo` at a stop: how a row of the Variables view can be watched."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NONE_YET = ": there is none yet, it stops when it is set"
 
 
 def of_child(children: Children, scope: Names | None, name: str) -> DataBreakpointInfo:
-    """The row called `name` among these; `scope` is None for a frame of the running program."""
+    """Answer for the row called `name`; `scope` is None for a frame of the running program."""
     if scope is None:
         return refusal(RUNNING)
     options = scope.options()
@@ -51,9 +51,9 @@ def of_child(children: Children, scope: Names | None, name: str) -> DataBreakpoi
 
 
 def of_expression(name: str, frame: Any) -> DataBreakpointInfo:
-    """What was typed at a frame; a `frame` of the running program has nothing to watch.
+    """Answer for an expression typed at a frame; in the running program nothing can be watched.
 
-    A name that the frame does not have is looked for in its callers.
+    A name that the frame does not have is searched in its callers.
     """
     if not is_translator(frame):
         return refusal(RUNNING)
@@ -94,7 +94,7 @@ def _row_called(children: Children, name: str, options: ViewOptions) -> Row | No
 
 
 def _of_row(row: Row, frame: Translator, options: ViewOptions) -> DataBreakpointInfo:
-    """A row of a symbolic frame's scopes."""
+    """Answer for a row of a symbolic frame's scopes."""
     outermost = active_translators(frame)[0]
     if isinstance(row.subject, Datum):
         on = DataId(row.subject.kind, *_place(outermost), as_written(row.subject.name))
@@ -105,12 +105,12 @@ def _of_row(row: Row, frame: Translator, options: ViewOptions) -> DataBreakpoint
     if isinstance(content, (Unset, Parts, NestedFunction)):
         return offer(DataId("local", *_place(frame), row.path), ["write"])
     if isinstance(content, (Constant, Real)) and not (row.subject is not None and source_of(row.subject)):
-        return offer(DataId("local", *_place(frame), row.path), ["write"])  # nothing guards what was made while tracing
+        return offer(DataId("local", *_place(frame), row.path), ["write"])  # values created in the trace have no guards
     return offer(DataId("local", *_place(frame), row.path), ALL)
 
 
 def _of_expression(name: str, frame: Translator, is_known: bool) -> DataBreakpointInfo:
-    """What a user typed at a frame; `is_known`: it leads to a value there. Raises ValueError with a sentence."""
+    """Answer for an expression; `is_known` if it has a value in the frame. Raises ValueError."""
     on = data_id.of_name(name)
     if is_known:
         return offer(DataId("local", *_place(frame), name.strip()), ALL)
@@ -121,7 +121,7 @@ def _of_expression(name: str, frame: Translator, is_known: bool) -> DataBreakpoi
 
 
 def _lasting(on: DataId, frame: Translator) -> str:
-    """A symbol by its source: its number is another in every compile. Raises ValueError for an unknown one."""
+    """Return the source of a symbol, as its number changes. Raises ValueError if unknown."""
     if on.kind != "symbol":
         return on.what
     symbol = next((each for each in symbols_so_far(output_of(frame)) if each.name == on.what), None)

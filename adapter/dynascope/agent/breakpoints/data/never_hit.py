@@ -1,4 +1,4 @@
-"""Why a data breakpoint was never hit, told when the program ends."""
+"""Why a data breakpoint was never hit, in messages for the user when the program ends."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NUMBER = re.compile(r"-?\d+")
 
 
 def why_never_hit(watchpoint: Watchpoint) -> str | None:
-    """A few sentences; None for one that has stopped."""
+    """Return a few sentences for the user; None if it has stopped."""
     if watchpoint.has_stopped:
         return None
     if watchpoint.reached:

@@ -1,4 +1,4 @@
-"""What a data breakpoint's access path stands for in a frame being traced."""
+"""The value of a data breakpoint's access path in a frame being traced."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dynascope.agent.internals.variables.variables import is_variable, source_of
 
 @dataclass(slots=True)
 class Subject:
-    """The value as it is now, in the terms that guards, nodes, symbols and mutations are told in."""
+    """The value as it is now, in terms of guards, nodes, symbols and mutations."""
 
     row: Row
     content: Contents | None
@@ -34,17 +34,17 @@ class Subject:
     """The variable whose attribute it is."""
     attribute: str | None
     is_part: bool
-    """Whether it is an attribute or an element, and not a name of the frame."""
+    """Whether it is an attribute or an element rather than a name of the frame."""
     sources: frozenset[str]
-    """As a user writes them; empty for what is made while tracing."""
+    """As the user writes them; empty for a value created while tracing."""
     node: Any
     symbols: frozenset[str]
     is_unwrapped: bool
-    """Whether Dynamo tracks it, and not only the real value: before that a tensor's sizes are plain numbers."""
+    """Whether Dynamo tracks it rather than the real value, where a tensor's sizes are plain numbers."""
 
 
 def find(translator: Translator, what: str) -> Subject | None:
-    """The value of an access path at a frame; None while the path leads nowhere."""
+    """Return the value of an access path in a frame; None while the path has no value."""
     expression = access_path(what)
     if expression is None:
         return None
@@ -56,7 +56,7 @@ def find(translator: Translator, what: str) -> Subject | None:
 
 
 def may_be_set(translator: Translator, what: str) -> bool:
-    """Whether an access path that leads nowhere ends in an attribute that its owner, which is there, may get."""
+    """Whether a path without a value ends in an attribute that its existing owner may get."""
     expression = access_path(what)
     if not isinstance(expression, ast.Attribute):
         return False
@@ -75,7 +75,7 @@ def may_be_set(translator: Translator, what: str) -> bool:
 
 
 def of_row(row: Row, options: ViewOptions) -> tuple[object | None, Contents | None]:
-    """The variable that a row shows, behind its cell and its lazy, and what it holds."""
+    """Return the variable of a row, without cell and lazy wrapper, and its contents."""
     variable = row.subject
     if variable is None or isinstance(variable, Datum) or not is_variable(variable):
         return None, None
@@ -111,7 +111,7 @@ def _subject(row: Row, expression: ast.expr, names: Names, options: ViewOptions)
 
 
 def _is_unwrapped(content: Contents | None, expression: ast.expr, names: Names, options: ViewOptions) -> bool:
-    """A part without a variable of its own is a tensor's size or attribute, or of something Dynamo has not met yet."""
+    """Whether Dynamo tracks the value; a part without its own variable is judged by its owner."""
     while content is None and isinstance(expression, (ast.Attribute, ast.Subscript)):
         expression = expression.value
         row = row_at(expression, names, options)
@@ -122,21 +122,21 @@ def _is_unwrapped(content: Contents | None, expression: ast.expr, names: Names, 
 
 
 def _root(expression: ast.expr, names: Names, options: ViewOptions) -> str | None:
-    """The source of the name that an access path begins with."""
+    """Return the source of the name that an access path begins with."""
     while isinstance(expression, (ast.Attribute, ast.Subscript)):
         expression = expression.value
     row = row_at(expression, names, options)
     if row is None:
         return None
     source = _source(*of_row(row, options))
-    if row.subject is None and isinstance(expression, ast.Name):  # Dynamo has not met it yet
+    if row.subject is None and isinstance(expression, ast.Name):  # Dynamo has not realized it yet
         is_local = expression.id in names.locals
         source = f"L[{expression.id!r}]" if is_local else source_of_global(names.translator, expression.id)
     return source
 
 
 def _sources(own: str | None, expression: ast.expr, root: str | None) -> frozenset[str]:
-    """Its own, and the path behind the source of its root: a part not yet looked at has no variable of its own."""
+    """Return its own source and its path from the root, as an unread part has no variable."""
     found = {own} if own else set()
     if root is not None:
         text = ast.unparse(expression)

@@ -1,4 +1,4 @@
-"""One data breakpoint at work, and all of them at one moment."""
+"""One data breakpoint, and the table of all data breakpoints."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ STOPS_AT = {
     "write": "Stops when its fake shape, dtype or value changes, it is mutated, or its symbol is constrained.",
     "readWrite": "Stops when it is guarded on or a node takes it, and when it changes, is mutated or constrained.",
 }
-"""What the client is told, by access type."""
+"""The message for the client, by access type."""
 
 
 @dataclass(slots=True)
 class Observed:
-    """What compiles have shown of the watched value so far, for a breakpoint that is never hit to explain itself."""
+    """What compiles have shown of the value so far, to explain why it was never hit."""
 
     compiled: bool = False
     """Whether its function was compiled, or a compile began in it."""
     names: set[str] = field(default_factory=set)
-    """What the code of its function names."""
+    """The names in the code of its function."""
     value: str | None = None
-    """The value as it was shown last; None while the path led nowhere."""
+    """The last value shown; None while the path had no value."""
     symbols: set[str] = field(default_factory=set)
 
 
 class Watchpoint(Breakpoint):
-    """`reads`: stops at guards and at nodes that take it. `writes`: at changes, mutations and decisions on symbols."""
+    """Stop where the value is read by guards and nodes (`reads`), or changes (`writes`)."""
 
     def __init__(self, asked: DataBreakpoint, line: None = None) -> None:
-        """Raises ValueError with a sentence when its id, condition or hit condition means nothing."""
+        """Raise ValueError with a message for the user if the id or a condition is invalid."""
         super().__init__(asked, line)
         self.on: DataId = data_id.read(asked.data_id)
         access: DataAccess = asked.access_type or "write"
@@ -49,7 +49,7 @@ class Watchpoint(Breakpoint):
         self._is_of: dict[int, tuple[weakref.ref[types.CodeType], bool]] = {}
 
     def is_of(self, code: types.CodeType) -> bool:
-        """Whether it is about frames (or compiles) of this code. Cached: it is asked at every instruction."""
+        """Whether it is about frames or compiles of this code. Cached for every instruction."""
         known = self._is_of.get(id(code))
         if known is None or known[0]() is not code:
             original = resume.original_code(code)
@@ -64,7 +64,7 @@ class Watchpoint(Breakpoint):
 
 
 class Watchpoints:
-    """All of them; a new one replaces it."""
+    """All data breakpoints. A new table replaces it."""
 
     def __init__(self, watchpoints: Sequence[Watchpoint] = ()) -> None:
         self._all = tuple(watchpoints)

@@ -1,6 +1,6 @@
-"""Where data breakpoints stop: at guards, nodes, symbols and mutations as they come, and at changes of a value.
+"""Stops of data breakpoints: at guards, nodes, symbols, mutations and changed values.
 
-Runs on the compiling thread, but for `use`. A wrapper of Dynamo's is in place only while a breakpoint needs it.
+Runs on the compiling thread, except `use`. Dynamo is wrapped only while a breakpoint needs it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.wire.messages import Message
 
 Hit = tuple[Watchpoint, Translator, str]
-"""A breakpoint, the frame its condition is evaluated in, and what happened, for the user."""
+"""A breakpoint, the frame its condition is evaluated in, and the event in a text for the user."""
 
 
 class _Events(Protocol):
@@ -48,7 +48,7 @@ class _Events(Protocol):
 
 
 class WatchpointStops:
-    """One for each hook, which asks it for changes; holds nothing of a trace."""
+    """Stop at watched values. There is one for each hook; it keeps nothing of a trace."""
 
     every_instruction = True
 
@@ -61,7 +61,7 @@ class WatchpointStops:
     # ---- any thread
 
     def use(self, watchpoints: Watchpoints) -> None:
-        """These are the data breakpoints now."""
+        """Replace the data breakpoints by these."""
         self._watchpoints = watchpoints
         self._install("guards", watchpoints.reads, lambda: GuardEvents(self._guard_installed))
         self._install("nodes", watchpoints.reads, lambda: NodeEvents(self._node_entered))
@@ -75,7 +75,7 @@ class WatchpointStops:
         elif not is_needed and name in self._events:
             self._events.pop(name).remove()
 
-    # ---- what Dynamo does
+    # ---- events of Dynamo
 
     def _guard_installed(self, source: str, kind: str) -> None:
         if not source:
@@ -122,7 +122,7 @@ class WatchpointStops:
 
     def _mutated(self, variable: object, attribute: str | None) -> None:
         if attribute == "cell_contents":
-            return  # a name that an inner function shares: its value is compared
+            return  # a name shared with an inner function: its value is compared
         variable = without_lazy(variable)[0] or variable
         source = as_written(source_of(variable) or "")
 
@@ -166,7 +166,7 @@ class WatchpointStops:
     def _that_stop(
         self, state: ThreadState, stack: Sequence[Translator], hits: Sequence[Hit], names: AddedNames | None = None
     ) -> Stop | None:
-        """Return the stop at those that are new in this compile, and whose conditions hold."""
+        """Return a stop at those hits that are new in this compile and whose conditions are true."""
         where = tuple((code_of(frame), instruction_index(frame)) for frame in stack) if hits else ()
         replays = state.begin_compile().replays
         stopping = [
@@ -180,10 +180,10 @@ class WatchpointStops:
         text = "; ".join(dict.fromkeys(text for _, text in stopping))
         return Stop("data breakpoint", [number for number, _ in stopping], text)
 
-    # ---- what compiles have shown
+    # ---- results of compiles
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        """Note what the compile showed of each value; its state is still there."""
+        """Record what the compile showed of each value, while its state still exists."""
         state = self._hook.threads.existing()
         outermost = state.outermost if state is not None else None
         if outermost is None or not self._watchpoints:
@@ -220,7 +220,7 @@ class WatchpointStops:
 
 
 def _change(state: ThreadState, watchpoint: Watchpoint, frame: Translator) -> str | None:
-    """What changed since the instruction before."""
+    """Return what changed since the previous instruction."""
     key = watchpoint.id, id(frame)
     subject = find(frame, watchpoint.on.what)
     values = state.begin_compile().watched_values
@@ -243,14 +243,14 @@ def _observe(watchpoint: Watchpoint, subject: Subject) -> None:
 
 
 def _forget(state: ThreadState, watchpoint: Watchpoint) -> None:
-    """What has just been told of needs no second stop when the values are compared."""
+    """Forget the values of a watchpoint just reported: comparing them must not stop again."""
     values = state.begin_compile().watched_values
     for key in [key for key in values if key[0] == watchpoint.id]:
         del values[key]
 
 
 def _subjects(watchpoint: Watchpoint, stack: Sequence[Translator]) -> Iterator[Subject]:
-    """What a `local` stands for in each of its function's frames."""
+    """Return the values of a `local` in each of its function's frames."""
     if watchpoint.on.kind == "local":
         for frame in stack:
             if watchpoint.is_of(code_of(frame)) and (subject := find(frame, watchpoint.on.what)) is not None:
@@ -263,7 +263,7 @@ def _is_compile_of(watchpoint: Watchpoint, stack: Sequence[Translator]) -> bool:
 
 
 def _frame_of(watchpoint: Watchpoint, stack: Sequence[Translator]) -> Translator:
-    """Where a condition is evaluated: in the frame that the watched name belongs to."""
+    """Return the frame to evaluate a condition in: the one that the watched name belongs to."""
     if watchpoint.on.kind != "local":
         return stack[0]
     return next((frame for frame in stack if watchpoint.is_of(code_of(frame))), stack[0])
@@ -290,7 +290,7 @@ def _mutation_text(what: str, attribute: str | None) -> str:
 
 
 def _place(stack: Sequence[Translator]) -> str:
-    """The line of the innermost frame, or of the user's that called what is a library's."""
+    """Return the line of the innermost frame that is user code, or of the innermost frame."""
     shown = (frame for frame in stack if is_user_code(real_path(code_of(frame).co_filename)))
     frame = next(shown, stack[0])
     return f"{os.path.basename(code_of(frame).co_filename)}:{line_of(frame)}"

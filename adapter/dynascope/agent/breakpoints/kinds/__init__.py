@@ -1,1 +1,1 @@
-"""One module for each kind of breakpoint: on a line, a function, an instruction, a graph node, in generated code."""
+"""The kinds of breakpoints: line, function, instruction, graph node, generated code."""

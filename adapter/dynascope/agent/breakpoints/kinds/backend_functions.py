@@ -1,4 +1,4 @@
-"""Lets debugpy stop in the functions of a backend while Dynamo calls it."""
+"""Let debugpy stop in the functions of a backend while Dynamo calls it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class BackendFunctions(BreakpointKind):
-    """debugpy's own breakpoints; its tracing is off while Dynamo compiles, but for these calls."""
+    """Enable debugpy's tracing, which is off while Dynamo compiles, during calls of a backend."""
 
     def __init__(self, suspension: Suspension) -> None:
         self._suspension = suspension

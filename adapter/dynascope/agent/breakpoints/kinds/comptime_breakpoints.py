@@ -1,4 +1,4 @@
-"""`comptime.breakpoint()` and `dynascope.breakpoint()` in compiled code: stops at the user's own line."""
+"""Stop at `comptime.breakpoint()` and `dynascope.breakpoint()` in compiled code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class ComptimeBreakpoints(BreakpointKind):
-    """Breakpoints that the program has in its own text: the client sets none."""
+    """Breakpoints in the program's source, which the client does not set."""
 
     def __init__(self) -> None:
         self._stops: ComptimeStops | None = None
@@ -28,6 +28,6 @@ class ComptimeBreakpoints(BreakpointKind):
             stops.remove()
 
     def reached(self, context: Any) -> None:
-        """`dynascope.breakpoint()` in compiled code, with Dynamo's `ComptimeContext`. Compiling thread."""
+        """Stop at `dynascope.breakpoint()`. Takes Dynamo's `ComptimeContext`; compiling thread."""
         if self._stops is not None:
             self._stops.breakpoint(context)

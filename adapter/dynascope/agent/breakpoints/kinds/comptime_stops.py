@@ -1,4 +1,4 @@
-"""Where the breakpoints of a program's own text stop: told of each call of them that Dynamo makes while it traces."""
+"""Stops at breakpoints in the program's source, whenever Dynamo traces a call of them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from dynascope.agent.tracing.thread_state import ThreadState
 
 
 class ComptimeStops:
-    """One for each hook; on the compiling thread."""
+    """Stop on the compiling thread. There is one for each hook."""
 
     def __init__(self, hook: Hook) -> None:
         self._hook = hook
         self._comptime_hook = comptime_breakpoint.ComptimeBreakpointHook(self._stop)
 
     def remove(self) -> None:
-        """Leave no trace in Dynamo."""
+        """Remove the hook from Dynamo."""
         self._comptime_hook.remove()
 
     def breakpoint(self, context: Any) -> None:
-        """Stop at a call of `dynascope.breakpoint()`, with Dynamo's `ComptimeContext`."""
+        """Stop at a call of `dynascope.breakpoint()`; `context` is Dynamo's `ComptimeContext`."""
         translator = comptime_breakpoint.translator_of(context)
         if translator is not None:
             self._stop(translator)

@@ -1,4 +1,4 @@
-"""Breakpoints on a function, by name or pattern: they stop at the first line of each call that Dynamo traces."""
+"""Breakpoints on a function by name or pattern: they stop at the first line of each call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NEVER_TRACED = "Dynamo has traced no function of this name."
 
 
 class FunctionBreakpoints(BreakpointKind):
-    """Set on the channel's thread, told on compiling threads; `changed` is called on either."""
+    """Set on the channel's thread, updated on compiling threads; `changed` is called on either."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class FunctionBreakpoints(BreakpointKind):
         send: Callable[[Message], None],
         changed: Callable[[BreakpointState], None],
     ) -> None:
-        """`others` are the kinds that a name may also mean."""
+        """Pass the names also to `others`, the kinds that a name may mean besides functions."""
         self._runs_are_debugged = runs_are_debugged
         self._traced = traced
         self._others = others

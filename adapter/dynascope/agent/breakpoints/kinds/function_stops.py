@@ -1,4 +1,4 @@
-"""Where breakpoints on functions stop: asked by the hook at the first line of each call."""
+"""Stops of function breakpoints. The hook checks them at the first line of each call."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from dynascope.wire.messages import Message
 
 
 class FunctionStops:
-    """A stop check; `use` is called on any thread."""
+    """The stop check of function breakpoints; `use` is called on any thread."""
 
     every_instruction = False
 
     def __init__(self, hook: Hook, send: Callable[[Message], None], stops_in: Callable[[types.CodeType], None]) -> None:
-        """`stops_in` is told of code in which one stops."""
+        """Call `stops_in` with the code in which a breakpoint stops."""
         self._hook = hook
         self._hits = Hits(send)
         self._stops_in = stops_in
         self._named: Sequence[Named] = ()
 
     def use(self, named: Sequence[Named]) -> None:
-        """These are the breakpoints now, each with the pattern of its name."""
+        """Replace the breakpoints by these, each with the pattern of its name."""
         self._named = tuple(named)
         self._hook.set_check(self, bool(self._named))
 

@@ -1,7 +1,7 @@
-"""Breakpoints with mode `generated`: they stop where code that Dynamo generated for their function is entered.
+"""Breakpoints with mode `generated`: they stop at entry to their function's compiled code.
 
-That code is the function's own, or of whatever inlined it, and of the resume functions after graph breaks. It runs as
-any Python does, so debugpy stops in it: its line table begins with the first line of what it was compiled for.
+That is code of the function itself, of frames that inlined it, and of the resume functions after graph breaks. debugpy
+stops in it as in any Python code: its line table begins with the first line of the function it was compiled for.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NO_LOGPOINT = "A logpoint cannot have mode `generated`: the names of its line a
 
 
 class GeneratedBreakpoints(LineKind):
-    """Set on the channel's thread; `compile_ended` is called on compiling threads, before what was made runs."""
+    """Set on the channel's thread; `compile_ended` on compiling threads, before the code runs."""
 
     mode = "generated"
 
@@ -109,7 +109,7 @@ class GeneratedBreakpoints(LineKind):
         return f"It {_AT_ENTRY.format(', '.join(names))}{part}"
 
     def _place(self) -> set[int]:
-        """Ask debugpy to stop at all of them; return the ids of those that it refuses."""
+        """Make debugpy stop at all of them; return the ids of those that it refuses."""
         return self._suspension.stop_at_entries(
             [
                 EntryBreakpoint(

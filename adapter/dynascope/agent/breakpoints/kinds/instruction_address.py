@@ -1,4 +1,4 @@
-"""A breakpoint at an instruction, and the code that its address is in."""
+"""A breakpoint at an instruction, with the code that its address belongs to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dynascope.agent.documents.disassembly import Listing
 
 @dataclass
 class AddressedBreakpoint:
-    """A breakpoint at the instruction `index` of a listing, or of code not yet traced, which its number stands for."""
+    """A breakpoint at instruction `index` of a listing, or of the number of untraced code."""
 
     breakpoint: Breakpoint
     code: Listing | int

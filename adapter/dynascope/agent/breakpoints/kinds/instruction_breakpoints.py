@@ -1,4 +1,4 @@
-"""Instruction breakpoints: at an address of a listing, and at the same instruction of what resumes its function."""
+"""Breakpoints at an address of a listing, and at that instruction in resume functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _STOPS = "It stops when Dynamo traces this instruction, in each compile of its f
 
 
 class InstructionBreakpoints(BreakpointKind):
-    """Set on the channel's thread."""
+    """Breakpoints on instructions. They are set on the channel's thread."""
 
     def __init__(self, listings: Listings, send: Callable[[Message], None]) -> None:
         self._listings = listings

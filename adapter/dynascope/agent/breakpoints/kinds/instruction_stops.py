@@ -1,4 +1,4 @@
-"""Where breakpoints on instructions stop: asked by the hook before each instruction of their code."""
+"""Stops of instruction breakpoints, checked by the hook before each instruction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dynascope.wire.messages import Message
 
 
 class InstructionStops:
-    """A stop check; `use` is called on any thread."""
+    """The stop check of instruction breakpoints; `use` is called on any thread."""
 
     every_instruction = True
 
@@ -29,7 +29,7 @@ class InstructionStops:
         self._table = _Table(listings, ())
 
     def use(self, addressed: Sequence[AddressedBreakpoint]) -> None:
-        """These are the breakpoints now."""
+        """Replace the breakpoints by these."""
         self._table = _Table(self._listings, addressed)
         self._hook.set_check(self, bool(addressed))
 
@@ -45,7 +45,7 @@ class InstructionStops:
 
 
 class _Table:
-    """All of them at one moment; a new table replaces it."""
+    """All instruction breakpoints at one time. A new table replaces it."""
 
     def __init__(self, listings: Listings, addressed: Sequence[AddressedBreakpoint]) -> None:
         self._listings = listings
@@ -63,13 +63,13 @@ class _Table:
         at.setdefault(index, []).append(breakpoint)
 
     def are_in(self, code: types.CodeType) -> bool:
-        """Whether a frame of this code may come to one."""
+        """Whether a frame of this code may reach a breakpoint."""
         if id(code) in self._at or id(resume.original_code(code)) in self._at:
             return True
         return bool(self._awaited) and number_of(code) in self._awaited
 
     def at(self, activation: Activation) -> Sequence[Breakpoint]:
-        """Return those at the instruction about to be traced."""
+        """Return the breakpoints at the instruction about to be traced."""
         if self._awaited and (awaited := self._awaited.pop(number_of(activation.code), None)) is not None:
             listing = self._listings.of(activation.translator)
             for at_index, breakpoint in awaited:

@@ -1,8 +1,7 @@
 """Breakpoints on a line: they stop where Dynamo traces it, and where it runs uncompiled.
 
-What the client is told of one comes from facts: what Dynamo traced and skipped, functions of the program's modules
-under `torch.compiler.disable`, Dynamo's rules for files. Nothing is searched in the heap, and no attribute is read that
-could run code.
+Their messages come from what Dynamo traced and skipped, functions of the program's modules under
+`torch.compiler.disable`, and Dynamo's rules for files. The heap is not searched, no attribute is read that runs code.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ LineTable = dict[str, dict[int, list[Breakpoint]]]
 
 
 class LineBreakpoints(LineKind):
-    """Set on the channel's thread, told on compiling threads; `changed` is called on either."""
+    """Set on the channel's thread, updated on compiling threads; `changed` is called on either."""
 
     mode = "trace"
 
@@ -53,11 +52,11 @@ class LineBreakpoints(LineKind):
         self._send = send
         self._changed = changed
         self.compiler_is_debugged = False
-        """Whether debugpy watches Dynamo itself while it traces (the setting `debugDynamo`)."""
+        """Whether debugpy traces Dynamo itself while it compiles (the setting `debugDynamo`)."""
         self._lock = threading.Lock()
         self._rows: dict[str, list[PlacedBreakpoint]] = {}
         self._set_during_compile: set[int] = set()
-        """Ids of those that Dynamo may have been past when they were set."""
+        """Ids of breakpoints that Dynamo may already have passed when they were set."""
         self._stopped_at: set[int] = set()
         self._passed_by: set[tuple[FunctionKey, int]] = set()
         self._modules_seen = 0
@@ -70,7 +69,7 @@ class LineBreakpoints(LineKind):
         self._hook = hook
         self._stops = LineStops(hook, self._send, self.note_stop)
         self._stops.use(self._by_line())
-        self._refresh(list(self._rows))  # what names mean to Dynamo is known from now on
+        self._refresh(list(self._rows))  # now Dynamo can say what names mean
 
     def detach(self) -> None:
         self._hook = self._stops = None
@@ -110,7 +109,7 @@ class LineBreakpoints(LineKind):
         paths = {key.path for key in keys | functions_of(code for code, _ in outcome.skipped)}
         with self._lock:
             self._note_passed_by(keys)
-        if len(sys.modules) != self._modules_seen:  # what is disabled may be known now
+        if len(sys.modules) != self._modules_seen:  # another module may have disabled functions
             self._modules_seen = len(sys.modules)
             paths.update(self._rows)
         self._refresh(paths)
@@ -128,7 +127,7 @@ class LineBreakpoints(LineKind):
             self._set_during_compile -= {row.breakpoint.id for row in self._rows[path]}
 
     def note_stop(self, code: types.CodeType, ids: Iterable[int]) -> None:
-        """These breakpoints stop in `code`: whatever was said against them does not hold. Compiling thread."""
+        """Record that these breakpoints stop in `code`, despite their message. Compiling thread."""
         ids = set(ids)
         with self._lock:
             states = [row.state for rows in self._rows.values() for row in rows]
@@ -139,7 +138,7 @@ class LineBreakpoints(LineKind):
         self._refresh(list(self._rows))
 
     def _refresh(self, paths: Iterable[str]) -> None:
-        """Tell the client of every state that is another now."""
+        """Tell the client every state that has changed."""
         changes = []
         with self._lock:
             for path in paths:
@@ -161,7 +160,7 @@ class LineBreakpoints(LineKind):
             ]
 
     def _why_never_hit(self, row: PlacedBreakpoint) -> str | None:
-        """Return the reason; None for one that has stopped, and where its message says it already."""
+        """Return the reason; None if it has stopped, or its message already gives the reason."""
         if row.breakpoint.has_stopped:
             return None
         if row.breakpoint.reached:

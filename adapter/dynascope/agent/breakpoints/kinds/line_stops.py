@@ -1,4 +1,4 @@
-"""Where breakpoints on lines stop: asked by the hook at each line that begins."""
+"""Stops of line breakpoints. The hook checks them at the beginning of each line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dynascope.wire.messages import Message
 
 
 class LineStops:
-    """A stop check; `use` is called on any thread."""
+    """The stop check of line breakpoints; `use` is called on any thread."""
 
     every_instruction = False
 
@@ -27,14 +27,14 @@ class LineStops:
         send: Callable[[Message], None],
         stops_in: Callable[[types.CodeType, Sequence[int]], None],
     ) -> None:
-        """`stops_in` is told of code and the ids of breakpoints that stop in it."""
+        """Call `stops_in` with the code and the ids of the breakpoints that stop in it."""
         self._hook = hook
         self._hits = Hits(send)
         self._stops_in = stops_in
         self._table: Mapping[str, Mapping[int, Sequence[Breakpoint]]] = {}
 
     def use(self, table: Mapping[str, Mapping[int, Sequence[Breakpoint]]]) -> None:
-        """These are the breakpoints now: real path → line → breakpoints. The table is never changed in place."""
+        """Replace the breakpoints by an immutable table: real path → line → breakpoints."""
         self._table = {path: lines for path, lines in table.items() if lines}
         self._hook.set_check(self, bool(self._table))
 

@@ -1,4 +1,4 @@
-"""Function breakpoints that name an operator (`node_names`): they stop where a node that calls it enters a graph."""
+"""Function breakpoints that name an operator: they stop where its node enters a graph."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class NodeBreakpoints(NamedKind):
-    """Set on the channel's thread."""
+    """Breakpoints on graph nodes. They are set on the channel's thread."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
         self._send = send

@@ -1,9 +1,9 @@
-"""The names of nodes of a graph, as function breakpoints have them, with `*` and `?` as in a shell:
+"""The names of graph nodes in function breakpoints, with `*` and `?` as in a shell:
 
 * an operator: `torch.ops.aten.mm`, `aten.mm`, `aten.mm.default`, `mylib.*`
-* a function as Python knows it: `torch.add`, `torch.nn.functional.relu`, `F.relu`, `operator.add`
-* a bare name, of a function or a method: `add`, `view`; it stops in functions of that name too
-* a kind of node, alone or before a name: `call_module`, `call_method view`, `placeholder`
+* a Python function: `torch.add`, `torch.nn.functional.relu`, `F.relu`, `operator.add`
+* a bare name of a function or method: `add`, `view`; it also stops in functions of that name
+* a kind of node, with or without a name after it: `call_module`, `call_method view`, `placeholder`
 """
 
 from __future__ import annotations
@@ -33,19 +33,19 @@ _MISSING = "No operator {0} is registered yet. " + _NODE
 
 
 class NodeTable:
-    """The function breakpoints that may name a node, at one moment; a new table replaces it."""
+    """An immutable table of the function breakpoints that may name a node."""
 
     def __init__(self, named: Sequence[tuple[str, Breakpoint]] = ()) -> None:
         self._named = [(_spelled(name), each) for name, each in named if may_name_node(name)]
         self.is_empty = not self._named
 
     def at(self, op: str, names: Sequence[str]) -> list[Breakpoint]:
-        """Those that a node with this `op` stops at; `names` are its target's, the fullest first."""
+        """Return breakpoints of a node with this `op`; `names` are its target's, fullest first."""
         return [each for pattern, each in self._named if _matches(pattern, op, names)]
 
 
 def may_name_node(name: str) -> bool:
-    """Whether a function breakpoint can be about nodes; of a bare name only torch knows, once it is imported."""
+    """Whether a function breakpoint may name nodes; torch, once imported, checks a bare name."""
     name = name.strip()
     if names_only_nodes(name):
         return True
@@ -58,12 +58,12 @@ def may_name_node(name: str) -> bool:
 
 
 def names_only_nodes(name: str) -> bool:
-    """Whether no Python function can be meant."""
+    """Whether the name cannot mean a Python function."""
     return _OF_NODES.fullmatch(name.strip()) is not None
 
 
 def message_about(name: str) -> str | None:
-    """What to tell the user of a function breakpoint that names nodes; None when it names none."""
+    """Return the message for a function breakpoint that names nodes; None when it names none."""
     name = _spelled(name.strip())
     if not may_name_node(name):
         return None
@@ -95,7 +95,7 @@ def _names(pattern: str, names: Sequence[str]) -> bool:
 
 
 def _spelled(name: str) -> str:
-    """`F.` is what everybody imports `torch.nn.functional` as; one blank stands before a target."""
+    """Replace the customary `F.` by `torch.nn.functional.`; put one blank before a target."""
     name = " ".join(name.split())
     return f"torch.nn.functional.{name[2:]}" if name.startswith("F.") else name.replace("_operator.", "operator.")
 
@@ -111,6 +111,6 @@ def _is_namespace(word: str) -> bool:
 
 
 def _internals() -> Any:
-    from dynascope.agent.internals.graph import node_events  # imports torch: only once the program has
+    from dynascope.agent.internals.graph import node_events  # imports torch, so only once the program has
 
     return node_events

@@ -1,6 +1,6 @@
-"""Where breakpoints that name an operator stop: told of each node that enters a graph of Dynamo's.
+"""Stops of breakpoints that name an operator, at each node that enters a graph of Dynamo.
 
-Runs on the compiling thread, but for `use`. Dynamo's method is wrapped only while there is such a breakpoint.
+Runs on the compiling thread, except `use`. Dynamo's method is wrapped only while there is such a breakpoint.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dynascope.wire.messages import Message
 
 
 class NodeStops:
-    """One for each hook."""
+    """Stop at graph nodes. There is one for each hook."""
 
     def __init__(self, hook: Hook, send: Callable[[Message], None]) -> None:
         self._hook = hook
@@ -30,7 +30,7 @@ class NodeStops:
         self._events: NodeEvents | None = None
 
     def use(self, table: NodeTable) -> None:
-        """These are the breakpoints now; any thread."""
+        """Replace the breakpoints by these. Any thread."""
         self._table = table
         if not table.is_empty and self._events is None:
             self._events = NodeEvents(self._entered)

@@ -1,6 +1,6 @@
-"""Breakpoints with mode `run`: their functions are left uncompiled, so that they run, and debugpy stops in them.
+"""Breakpoints with mode `run`: debugpy stops in their functions, which stay uncompiled.
 
-What has inlined such a function, or broken its graph for its sake, is compiled again when the breakpoint comes or goes.
+Code that inlined such a function, or broke its graph because of it, is recompiled when a breakpoint comes or goes.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class RunBreakpoints(LineKind):
         self._compiled = roots
         self._rows: dict[str, Sequence[PlacedBreakpoint]] = {}
         self._left: frozenset[FunctionKey] = frozenset()
-        """Functions that are left uncompiled."""
+        """The functions that are left uncompiled."""
         self._first_lines: frozenset[int] = frozenset()
         self._due: dict[int, types.CodeType] = {}
-        """Code to be compiled again, by its identity, once it is not being compiled."""
+        """Code to be recompiled, by its identity, once it is not being compiled."""
         self._hook: Hook | None = None
         self._in_force: Uncompiled | None = None
 
@@ -83,7 +83,7 @@ class RunBreakpoints(LineKind):
         for path, rows in self._rows.items():
             for row in rows:
                 if row.breakpoint.log_message is not None:
-                    continue  # debugpy writes it, and tells nobody
+                    continue  # debugpy writes it and does not report the hit
                 key = row.where.function
                 why = why_never_run(path, None if key is None else key.name, row.breakpoint)
                 yield msgspec.structs.replace(row.state, message=why)
@@ -113,9 +113,9 @@ class RunBreakpoints(LineKind):
         return original.co_firstlineno in self._first_lines and key_of(original) in self._left
 
     def _compile_again(self, more: Iterable[types.CodeType], current: types.CodeType | None = None) -> None:
-        """Have Dynamo forget what it made of these, and of those due: not while they are being compiled.
+        """Make Dynamo forget the code compiled of these and of those due, unless being compiled.
 
-        `current` is the code whose compile ends just now.
+        `current` is the code whose compile is ending.
         """
         from dynascope.agent.internals.compile.uncompiled import forget_compiled
 
