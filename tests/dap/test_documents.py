@@ -117,3 +117,18 @@ def test_supports_modules_request(client: DapClient, runtime: bool) -> None:
     module = next(each for each in body["modules"] if each.get("path") == str(DOCUMENTS))
     assert module["isOptimized"] and module["symbolStatus"] == "traced in 3 compiles"  # the last is under way
     assert client.request("modules", {"startModule": 0, "moduleCount": 1})["modules"] == body["modules"][:1]
+
+
+@BOTH
+def test_a_cell_without_a_file_can_be_read_and_stopped_in(client: DapClient, runtime: bool) -> None:
+    """A breakpoint set before the cell's text exists is not refused, and the frame's source can be fetched."""
+    cells = program("cells.py")
+    client.launch({"program": str(cells), "console": "internalConsole", "runtime": runtime}, {"<cell>/1.py": [5]})
+    stop = client.wait_for_stop()
+    name, at = stop.where()
+    frame = stop.stack_trace()["stackFrames"][0]
+    assert at == 5 and name.startswith("doubled [0/0]")
+    source = msgspec.convert(frame["source"], Source)
+    assert source.source_reference is not None and source.source_reference >= FIRST_AGENT_ID
+    assert text(client, source).splitlines()[4] == "    y = x * 2"
+    stop.resume()

@@ -45,7 +45,10 @@ def lines_with_code(path: str) -> CodeLines | None:
         status = os.stat(path)
         stamp = status.st_mtime_ns, status.st_size
     except OSError:
-        stamp = 0, len(linecache.getlines(path))
+        lines = linecache.getlines(path)
+        if not lines:
+            return None
+        stamp = 0, len(lines)
     return _read(path, stamp)
 
 

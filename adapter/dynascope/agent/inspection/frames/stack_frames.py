@@ -11,6 +11,7 @@ from dynascope.agent.inspection.values.captured_graph_files import captured
 from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of, line_of
+from dynascope.agent.program.memory_sources import memory_sources
 from dynascope.wire.dap import Source, StackFrame
 
 
@@ -44,6 +45,9 @@ def runtime_frame(frame_id: int, frame: RunningFrame) -> StackFrame:
 def source_of_code(code: types.CodeType) -> Source:
     """The file of a code object; code that has none (`<string>`) has a name only."""
     path = code.co_filename
+    reference = memory_sources.reference(path)
+    if reference is not None:
+        return Source(name=path, path=path, source_reference=reference)
     if path.startswith("<"):
         return Source(name=path, presentation_hint="deemphasize")
     path = os.path.abspath(path)

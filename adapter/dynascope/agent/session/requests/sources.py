@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.documents.disassembly import BadAddress
 from dynascope.agent.documents.documents import PYTHON, UnknownDocument
+from dynascope.agent.program.memory_sources import memory_sources
 from dynascope.agent.session.requests.registry import RequestFailed, serves, serves_at_stop
 from dynascope.agent.session.session import Session
 from dynascope.wire.dap import DisassembleBody, LoadedSourcesBody, ModulesBody, SourceBody
@@ -22,6 +23,9 @@ def loaded_sources(session: Session, message: LoadedSources) -> LoadedSourcesBod
 
 @serves(SourceText)
 def source_text(session: Session, message: SourceText) -> SourceBody:
+    text = memory_sources.text(message.source_reference)
+    if text is not None:
+        return SourceBody(content=text, mime_type=PYTHON)
     try:
         return session.loaded_sources.text(message.source_reference)
     except UnknownDocument as error:

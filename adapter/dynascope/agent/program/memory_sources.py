@@ -1,0 +1,40 @@
+"""Source text that is in no file: cells of a notebook, code that was given to `exec`, known to `linecache` alone."""
+
+from __future__ import annotations
+
+import itertools
+import linecache
+import os.path
+import threading
+
+from dynascope.wire.dap import FIRST_AGENT_ID
+
+_FIRST = FIRST_AGENT_ID + (1 << 29)
+"""References from here on cannot be those of a session's documents, which are counted from FIRST_AGENT_ID."""
+
+
+class MemorySources:
+    """The `sourceReference` (DAP) of each such source of this process. Any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._numbers = itertools.count(_FIRST)
+        self._references: dict[str, int] = {}
+
+    def reference(self, path: str) -> int | None:
+        """Return the reference of code's file name; None when the client can open the file, or nothing has its text."""
+        if os.path.exists(path) or not linecache.getlines(path):
+            return None
+        with self._lock:
+            if path not in self._references:
+                self._references[path] = next(self._numbers)
+            return self._references[path]
+
+    def text(self, reference: int) -> str | None:
+        """Return the text now; None when the reference is of something else, or `linecache` has dropped it."""
+        with self._lock:
+            path = next((path for path, number in self._references.items() if number == reference), None)
+        return None if path is None else "".join(linecache.getlines(path)) or None
+
+
+memory_sources = MemorySources()
