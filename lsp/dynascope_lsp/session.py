@@ -44,7 +44,9 @@ class Session:
         self.server = server
         self.settings = Settings()
         self.stores = Stores(self.warn)
-        self.project = Project(self._source_of, self._folders)
+        self.project = self._new_project()
+        self.configured = False
+        """Whether the client has said its settings, as far as it was asked."""
         self._settings_generation = 0
         self._snapshots: OrderedDict[str, tuple[object, Snapshot]] = OrderedDict()
         self._texts: OrderedDict[str, tuple[object, Text]] = OrderedDict()
@@ -60,6 +62,8 @@ class Session:
         return f"{self.stores.generation}.{self._settings_generation}.{self.project.generation}"
 
     def use(self, settings: Settings) -> None:
+        if self.settings.predictions and not settings.predictions:
+            self.project = self._new_project()  # what the old one holds is not needed any more
         self.settings = settings
         self._settings_generation += 1
 
@@ -140,6 +144,15 @@ class Session:
     def predictions(self, path: str) -> list[Finding]:
         return self.project.predictions(path)
 
+    def search(self) -> bool:
+        """Search a little more of the workspace for what can be predicted; whether something came of it."""
+        return self.configured and self.settings.predictions and self.project.scan()
+
+    @property
+    def searching(self) -> bool:
+        """Whether there is more to search."""
+        return self.configured and self.settings.predictions and self.project.searching
+
     def facts_failed(self, error: sqlite3.Error) -> None:
         self._facts.clear()
         self.stores.failed(error)
@@ -151,7 +164,7 @@ class Session:
             return
         if Path(path).parent.name == FOLDER_NAME:
             self.stores.add(Path(path).with_name(FILE_NAME))
-        else:
+        elif self.settings.predictions:
             self.project.file_changed(path)
 
     def forget(self, uri: str) -> None:
@@ -205,8 +218,28 @@ class Session:
         _keep(self._texts, uri, kept)
         return kept[1]
 
+    def _new_project(self) -> Project:
+        return Project(self._source_of, self._folders, self._version_of)
+
     def _source_of(self, path: str) -> Text | None:
-        return self.text_of(path)
+        """The text of an open document, or of a file: that is not kept here."""
+        uri = self.uri_of(path)
+        if uri in self.server.workspace.text_documents:
+            return self._text(uri)
+        try:
+            return Text(Path(path).read_text(encoding="utf-8", errors="replace"))
+        except OSError:
+            return None
+
+    def _version_of(self, path: str) -> object:
+        document = self.server.workspace.text_documents.get(self.uri_of(path))
+        if document is not None:
+            return hash(document.source)
+        try:
+            status = os.stat(path)
+        except OSError:
+            return None
+        return status.st_mtime_ns, status.st_size
 
     def _folders(self) -> list[str]:
         return [path for uri in self.server.workspace.folders if (path := path_of(uri)) is not None]

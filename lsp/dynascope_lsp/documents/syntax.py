@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -126,6 +127,19 @@ def _inner(node: ast.AST) -> list[ast.AST]:
         elif isinstance(value, ast.expr | ast.stmt | ast.arguments | ast.comprehension):
             found.append(value)
     return found
+
+
+def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """All statements, in the order of the text, those inside of others included; expressions are not looked into."""
+    for each in body:
+        yield each
+        for name in ("body", "orelse", "handlers", "finalbody", "cases"):
+            inner = getattr(each, name, None)
+            if inner and name in ("handlers", "cases"):
+                for clause in inner:
+                    yield from statements(clause.body)
+            elif inner:
+                yield from statements(inner)
 
 
 def first_line(node: ast.stmt) -> int:

@@ -27,7 +27,10 @@ async def initialized(session: Session, params: types.InitializedParams) -> None
     for uri in session.server.workspace.folders:
         session.add_folder(uri)
     watch(session)
-    await read_configuration(session)
+    try:
+        await read_configuration(session)
+    finally:
+        session.configured = True
     _watch_files(session)
 
 

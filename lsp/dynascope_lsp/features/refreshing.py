@@ -15,6 +15,8 @@ from dynascope_lsp.session import Session
 
 LOOK_SECONDS = 0.25
 """How often the stores are looked at: microseconds each."""
+BETWEEN_SECONDS = 0.02
+"""Left to requests between two looks at a workspace that is being searched."""
 
 log = logging.getLogger(__name__)
 
@@ -27,10 +29,10 @@ def watch(session: Session) -> None:
 
 async def _watch(session: Session) -> None:
     while True:
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(BETWEEN_SECONDS if session.searching else LOOK_SECONDS)
         try:
             changed = session.stores.refresh()
-            if session.project.scan() or changed:
+            if session.search() or changed:
                 refresh(session)
         except Exception:
             log.exception("looking at the stores failed")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from functools import cached_property
 
-from dynascope_lsp.documents.syntax import FunctionNode, dotted
+from dynascope_lsp.documents.syntax import FunctionNode, dotted, statements
 from dynascope_lsp.documents.text import Text
 
 Find = Callable[[str, "Module", int], "Module | None"]
@@ -61,36 +61,43 @@ class Module:
         """Whether it has a `from … import *`: a builtin's name may be something else."""
         self.assigned: dict[str, ast.expr | None] = {}
         """Values of module-level names; None for one assigned more than once."""
+        self._options: dict[str, bool] = {}
         for node in self.tree.body:
             self._add(node)
-        if text.index is not None:
-            for each in text.index.imports:
+        for each in statements(self.tree.body):
+            if isinstance(each, ast.Import | ast.ImportFrom):
                 self._add_import(each)
-            self.assigned.update(dict.fromkeys(text.index.global_names))
+            elif isinstance(each, ast.Global):
+                self.assigned.update(dict.fromkeys(each.names))
 
     def sets(self, option: str) -> bool:
         """Whether the file says something of an option of Dynamo's, but that it is False."""
-        return re.search(rf"\b{option}\b(?!\s*=\s*False)", self.text.source) is not None
+        if option not in self._options:
+            found = re.search(rf"\b{option}\b(?!\s*=\s*False)", self.text.source)
+            self._options[option] = found is not None
+        return self._options[option]
+
+    @cached_property
+    def method_names(self) -> set[str]:
+        """Of all its classes."""
+        return {name for info in self.classes.values() for name in info.methods}
 
     @cached_property
     def attributes_set(self) -> set[str]:
         """Names of attributes that are assigned to anything but `self`: `model.verbose = False`; not those that are
         only compiled so: `model.forward = torch.compile(model.forward)`."""
-        compiled = {
-            id(target)
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
-            for target in node.targets
-            if (dotted(node.value.func) or "").endswith("compile")
-        }
-        return {
-            node.attr
-            for node in ast.walk(self.tree)
-            if isinstance(node, ast.Attribute)
-            and isinstance(node.ctx, ast.Store)
-            and id(node) not in compiled
-            and _attribute_of_self(node) is None
-        }
+        found: set[str] = set()
+        for node in statements(self.tree.body):
+            compiles = isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and dotted(node.value.func)
+            for target in _targets(node) if not (compiles and compiles.endswith("compile")) else ():
+                found.update(
+                    each.attr
+                    for each in ast.walk(target)
+                    if isinstance(each, ast.Attribute)
+                    and isinstance(each.ctx, ast.Store)
+                    and _attribute_of_self(each) is None
+                )
+        return found
 
     def _add(self, node: ast.stmt) -> None:
         if isinstance(node, ast.ClassDef):
@@ -154,3 +161,15 @@ def _attribute_of_self(target: ast.expr) -> str | None:
     if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
         return target.attr
     return None
+
+
+def _targets(node: ast.stmt) -> list[ast.expr]:
+    """What a statement gives a value to."""
+    match node:
+        case ast.Assign(targets):
+            return targets
+        case ast.AnnAssign(target) | ast.AugAssign(target) | ast.For(target) | ast.AsyncFor(target):
+            return [target]
+        case ast.With(items) | ast.AsyncWith(items):
+            return [each.optional_vars for each in items if each.optional_vars is not None]
+    return []

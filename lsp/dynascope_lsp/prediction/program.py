@@ -37,6 +37,8 @@ class Program(ABC):
         self._decorating = 0
         self._globals: dict[tuple[str, str], Value] = {}
         self._overridden: dict[ClassInfo, set[str]] = {}
+        self._classes_seen: set[str] = set()
+        """Paths of the modules whose classes are in `_overridden`."""
         self.breaks = 0
         """So often something was seen to break."""
 
@@ -153,17 +155,16 @@ class Program(ABC):
 
     def overridden(self, info: ClassInfo, name: str) -> bool:
         """Whether a class that inherits from it has a method of its own of that name."""
-        if info not in self._overridden:
-            self._overridden[info] = set()  # a cycle finds this
-            for module in list(self.modules.values()):
-                for each in module.classes.values():
-                    if each is not info and info in self.bases(each):
-                        self._overridden[info] |= each.methods.keys()
-        return name in self._overridden[info]
+        for module in [each for path, each in self.modules.items() if path not in self._classes_seen]:
+            self._classes_seen.add(module.path)
+            for each in module.classes.values():
+                for base in self.bases(each)[1:]:
+                    self._overridden.setdefault(base, set()).update(each.methods)
+        return name in self._overridden.get(info, ())
 
     def has_method(self, name: str) -> bool:
         """Whether any class of the workspace, as far as it was looked at, has a method of that name."""
-        return any(name in info.methods for module in self.modules.values() for info in module.classes.values())
+        return any(name in module.method_names for module in self.modules.values())
 
     def set_outside(self, name: str) -> bool:
         """Whether an attribute of that name is assigned from outside of its class."""

@@ -1,7 +1,7 @@
 """Predictions for a workspace: which of its files compile something, and what follows for the files they lead to.
 
-What one file's sites lead to is kept until one of the files that were looked at changes. The workspace is searched for
-files with sites a few at a time, between requests.
+What one file's sites lead to is kept until one of the files that were looked at changes; their syntax trees are not,
+but for a few. The workspace is searched for files with sites a few at a time, between requests.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import ast
 import logging
 import os
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from msgspec import Struct
 
@@ -25,37 +27,56 @@ log = logging.getLogger(__name__)
 FILES = 4000
 """At most so many files of a workspace are searched for sites; those that are open always are."""
 
-AT_ONCE = 25
 SECONDS_AT_ONCE = 0.02
 LARGEST = 1_000_000
+LINES_KEPT = 20_000
+"""Of modules whose syntax trees are kept, those that were used last; a line of a tree takes about a kilobyte."""
+LINES_OF_A_SITE = 40_000
+"""Of the modules that one file's sites lead to; what is further on is not known."""
 
 _SKIPPED = {"node_modules", "site-packages", "__pycache__", "build", "dist", "venv", "env"}
 
 
 class Analysis(Struct, frozen=True, eq=False):
-    """What one file's sites lead to, and the texts that it was found in."""
+    """What one file's sites lead to, and the versions of the files that it was found in."""
 
-    texts: dict[str, Text | None]
+    versions: dict[str, object]
     findings: dict[str, list[Finding]]
 
 
 class Project:
-    """`source` gives the text of a file, the editor's if it is open there; `folders` are those of the workspace."""
+    """Predictions of a workspace. `source` gives the text of a file, the editor's if it is open there; `version`
+    something that is equal as long as that text is the same; `folders` are those of the workspace."""
 
-    def __init__(self, source: Callable[[str], Text | None], folders: Callable[[], list[str]]) -> None:
+    def __init__(
+        self,
+        source: Callable[[str], Text | None],
+        folders: Callable[[], list[str]],
+        version: Callable[[str], object] | None = None,
+    ) -> None:
         self.generation = 0
         self._source = source
+        self._version = version or source
         self._folders = folders
+        self._searched: list[str] = []
+        self._unseen: Iterator[str] = iter(())
         self._sites: set[str] = set()
-        self._modules: dict[str, Module] = {}
+        self._waiting: set[str] = set()
+        """Sites that have not been followed yet."""
+        self._modules: OrderedDict[str, tuple[object, Module]] = OrderedDict()
         self._analyses: dict[str, Analysis] = {}
-        self._unseen: Iterator[str] | None = None
-        self._seen = 0
+
+    @property
+    def searching(self) -> bool:
+        """Whether there is more of the workspace to search, or a site that has not been followed."""
+        return bool(self._waiting) or self._searched != self._folders() or self._unseen is not _NOTHING
 
     def predictions(self, path: str) -> list[Finding]:
         """For one file: from its own sites and from those of files that lead to it."""
         found: dict[tuple[int, str], Finding] = {}
-        leading_here = [site for site in self._sites if site in self._analyses and path in self._analyses[site].texts]
+        leading_here = [
+            site for site in self._sites if site in self._analyses and path in self._analyses[site].versions
+        ]
         for site in dict.fromkeys([path, *leading_here]):
             for finding in self._analysis(site).findings.get(path, ()):
                 found.setdefault((finding.line, finding.title), finding)
@@ -73,21 +94,21 @@ class Project:
             self.generation += 1
 
     def scan(self) -> bool:
-        """Search a few more files of the workspace and follow a few more sites; whether something came of it."""
-        if self._unseen is None:
-            self._unseen = _python_files(self._folders())
-        for _ in range(AT_ONCE):
-            path = next(self._unseen, None)
-            if path is None or self._seen > FILES:
-                break
-            self._seen += 1
-            self._look(os.path.realpath(path))
+        """Search a few more files of the workspace and follow a site, for `SECONDS_AT_ONCE` or little more; whether
+        something came of it."""
+        if self._searched != self._folders():
+            self._searched = list(self._folders())
+            self._unseen = islice(_python_files(self._searched), FILES)
         until = time.monotonic() + SECONDS_AT_ONCE
+        while self._unseen is not _NOTHING and time.monotonic() < until:
+            path = next(self._unseen, None)
+            if path is None:
+                self._unseen = _NOTHING
+            else:
+                self._look(os.path.realpath(path))
         news = False
-        for site in self._sites - self._analyses.keys():
-            news |= bool(self._analysis(site).findings)
-            if time.monotonic() > until:
-                break
+        while self._waiting and time.monotonic() < until:
+            news |= bool(self._analysis(self._waiting.pop()).findings)
         self.generation += news
         return news
 
@@ -95,59 +116,82 @@ class Project:
         try:
             if os.path.getsize(path) > LARGEST:
                 return
-            with open(path, encoding="utf-8", errors="replace") as file:
-                has_sites = mentions_compile(file.read())
+            with open(path, "rb") as file:
+                content = file.read()
         except OSError:
-            has_sites = False
-        if has_sites:
+            content = b""
+        if b"compile" in content and mentions_compile(content.decode(errors="replace")):
             self._sites.add(path)
             kept = self._analyses.get(path)
-            if kept is not None and self._source(path) is not kept.texts.get(path):
-                del self._analyses[path]  # to be followed again
+            if kept is None or kept.versions.get(path) != self._version(path):
+                self._waiting.add(path)
         else:
             self._sites.discard(path)
+            self._waiting.discard(path)
 
     def _analysis(self, site: str) -> Analysis:
         kept = self._analyses.get(site)
-        if kept is not None and all(self._source(path) is text for path, text in kept.texts.items()):
+        if kept is not None and all(self._version(path) == version for path, version in kept.versions.items()):
             return kept
         try:
             analysis = self._analyse(site)
         except RecursionError:
-            analysis = Analysis({site: self._source(site)}, {})
+            analysis = Analysis({site: self._version(site)}, {})
         except Exception:
             log.exception("predictions for %s failed", site)
-            analysis = Analysis({site: self._source(site)}, {})
+            analysis = Analysis({site: self._version(site)}, {})
         self._analyses[site] = analysis
+        self._waiting.discard(site)
         return analysis
 
     def _analyse(self, site: str) -> Analysis:
+        version = self._version(site)
         text = self._source(site)
         if text is None or not mentions_compile(text.source):
-            return Analysis({site: text}, {})
-        interpreter = Interpreter(self._import)
-        module = self._module(site, text)
+            return Analysis({site: version}, {})
+        versions = {site: version}
+        left = LINES_OF_A_SITE
+
+        def import_module(importer: Module, name: str, level: int) -> Module | None:
+            nonlocal left
+            for path in module_candidates(name, importer.path, level, self._folders()):
+                if os.path.isfile(path):
+                    path = os.path.realpath(path)
+                    if path in interpreter.modules:
+                        return interpreter.modules[path]
+                    module = self._module(path) if left > 0 else None
+                    if module is not None:
+                        left -= len(module.text.lines)
+                        versions[path] = self._modules[path][0]
+                    return module
+            return None
+
+        interpreter = Interpreter(import_module)
+        module = self._module(site)
+        if module is None:
+            return Analysis(versions, {})
         interpreter.modules[site] = module
         for function in list(compiled(interpreter, module)):
             interpreter.trace(function)
         findings: dict[str, list[Finding]] = {}
         for report in interpreter.reports.values():
             findings.setdefault(report.module.path, []).append(_finding(report))
-        return Analysis({each.path: each.text for each in interpreter.modules.values()}, findings)
+        return Analysis(versions, findings)
 
-    def _module(self, path: str, text: Text) -> Module:
+    def _module(self, path: str) -> Module | None:
+        version = self._version(path)
         kept = self._modules.get(path)
-        if kept is None or kept.text is not text:
-            kept = self._modules[path] = Module(path, text)
-        return kept
-
-    def _import(self, importer: Module, name: str, level: int) -> Module | None:
-        for path in module_candidates(name, importer.path, level, self._folders()):
-            if os.path.isfile(path):
-                path = os.path.realpath(path)
-                text = self._source(path)
-                return self._module(path, text) if text is not None else None
-        return None
+        if kept is None or kept[0] != version:
+            text = self._source(path)
+            if text is None:
+                return None
+            kept = self._modules[path] = version, Module(path, text)
+        self._modules.move_to_end(path)
+        lines = sum(len(module.text.lines) for _, module in self._modules.values())
+        while lines > LINES_KEPT and len(self._modules) > 1:
+            _, (_, module) = self._modules.popitem(last=False)
+            lines -= len(module.text.lines)
+        return kept[1]
 
 
 def _finding(report: Report) -> Finding:
@@ -172,6 +216,10 @@ def _finding(report: Report) -> Finding:
         registry_id=rule.registry_id,
         type=rule.type,
     )
+
+
+_NOTHING: Iterator[str] = iter(())
+"""Of a workspace that has been searched."""
 
 
 def _python_files(folders: list[str]) -> Iterator[str]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
-from dynascope_lsp.documents.syntax import FunctionNode
+from dynascope_lsp.documents.syntax import FunctionNode, first_line, statements
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.interpreter import Interpreter
 from dynascope_lsp.prediction.modules import ClassInfo, Module
@@ -13,10 +15,21 @@ from dynascope_lsp.prediction.values import Class, Function, Instance, Value
 
 COMPILE = "torch.compile"
 
+_MENTION = re.compile(r"compile\b(?=(\s*(?:[(,)]|$))?)", re.MULTILINE)
+"""Its group is there where the name is called, or stands by itself."""
+_ELSE = re.compile(r"#|(?:\w|\bre\.|`|`torch\.)$")
+"""Before it: it is in a comment, is part of another name, or is that of regular expressions."""
+
 
 def mentions_compile(source: str) -> bool:
-    """A quick look: whether it is worth the work to find sites."""
-    return "torch" in source and "compile" in source
+    """Whether the text has `compile` where code may have it: a quick look, before it is parsed."""
+    if "torch" not in source or "compile" not in source:
+        return False
+    for found in _MENTION.finditer(source):
+        before = source[source.rfind("\n", 0, found.start()) + 1 : found.start()]
+        if (found[1] is not None or "import" in before) and not _ELSE.search(before):
+            return True
+    return False
 
 
 def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
@@ -69,24 +82,29 @@ def _disabled(call: ast.Call) -> bool:
 
 
 def _functions(module: Module) -> Iterator[tuple[ClassInfo | None, FunctionNode]]:
+    """Those with decorators, with the class that each is a method of."""
     owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
-    for each in module.text.index.functions if module.text.index else ():
-        yield owners.get(id(each.node)), each.node
+    for each in statements(module.tree.body):
+        if isinstance(each, FunctionNode) and each.decorator_list:
+            yield owners.get(id(each)), each
 
 
 def _calls(module: Module) -> Iterator[tuple[list[ast.AST], ast.Call]]:
     """Every call that may compile, with the functions around it, outermost first."""
-    index = module.text.index
-    for line, calls in sorted(index.calls.items()) if index else ():
-        for call in calls:
-            if index is not None and "compile" in module.text.line(line):
-                scopes: list[ast.AST] = []
-                function = index.function_at(line)
-                while function is not None:
-                    if function.node.lineno <= line:
-                        scopes.insert(0, function.node)
-                    function = function.parent
-                yield scopes, call
+    lines = [number for number, line in enumerate(module.text.lines, 1) if "compile" in line]
+    yield from _calls_in(module.tree, [], lines)
+
+
+def _calls_in(node: ast.AST, scopes: list[ast.AST], lines: list[int]) -> Iterator[tuple[list[ast.AST], ast.Call]]:
+    """`lines`: those that say "compile", in order; what has none of them is passed over."""
+    if isinstance(node, ast.Call):
+        yield scopes, node
+    body = [*scopes, node] if isinstance(node, FunctionNode) else scopes
+    for child in ast.iter_child_nodes(node):
+        first = first_line(child) if isinstance(child, ast.stmt) else getattr(child, "lineno", None)
+        place = bisect_left(lines, first) if first is not None else 0
+        if first is None or (place < len(lines) and lines[place] <= child.end_lineno):  # type: ignore[attr-defined]
+            yield from _calls_in(child, body if isinstance(child, ast.stmt) else scopes, lines)
 
 
 def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], target: ast.expr) -> Value:
