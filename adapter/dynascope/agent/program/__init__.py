@@ -1,1 +1,1 @@
-"""The program as any debugger sees it: source lines, functions, threads, imports. Knows neither torch nor pydevd."""
+"""Read the program's source lines, functions, threads and imports, without torch or pydevd."""

@@ -1,8 +1,8 @@
-"""End a request on the stopped thread before it is done, wherever its Python is.
+"""Cancel a request that the stopped thread is serving, wherever its Python code is.
 
-A page of rows, a document or an expression can take long. Checking for a cancel in each loop would miss the loops of
-the user's expression, so the interpreter is asked to raise there (`PyThreadState_SetAsyncExc`), and only there: a look
-is over only when nothing is left to be raised.
+A page of rows, a document or an expression can take long. Checks in each loop would miss the loops of the user's
+expression, so the interpreter raises in that thread (`PyThreadState_SetAsyncExc`). A request ends only when no
+exception is left to be raised, so that none reaches the program.
 """
 
 from __future__ import annotations
@@ -21,41 +21,41 @@ _WAKING: Any = getattr(signal, "SIGURG", None)
 
 
 def _wake(number: int, frame: Any) -> None:
-    """The first Python that a woken thread runs: `Cancelled` is raised here, and ends the wait."""
+    """Run first in a woken thread, so that `Cancelled` is raised here and ends the wait."""
 
 
 class Cancelled(BaseException):
-    """Raised in a request that was cancelled. Not an Exception, so that nothing that shows errors swallows it."""
+    """Raised in a cancelled request; no Exception, so that no display of errors catches it."""
 
 
 class Cancellation:
-    """The requests that stopped threads serve or will serve, by id."""
+    """The requests, by id, that stopped threads serve or are about to serve."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: set[int] = set()
         self._cancelled: set[int] = set()
         self._running: dict[int, int] = {}
-        """By request: the thread that serves it."""
+        """By request: the ident of the thread that serves it."""
         self._struck: set[int] = set()
-        """Those that run and are to end."""
+        """The running requests in which Cancelled was raised."""
         self._wakeable: set[int] = set()
-        """Idents of the threads that a signal takes out of a wait in C: the main one, while it serves one."""
+        """The idents of threads that a signal wakes from a wait in C: the main thread while it serves a request."""
 
     def expect(self, request_id: int) -> None:
-        """The request is about to be handed to a stopped thread."""
+        """Register a request that is about to be posted to a stopped thread."""
         with self._lock:
             self._waiting.add(request_id)
 
     def forget(self, request_id: int) -> None:
-        """No thread takes it."""
+        """Drop a request that no thread serves."""
         with self._lock:
             self._waiting.discard(request_id)
 
     def cancel(self, request_id: int) -> None:
-        """End that request, or do not begin it; do nothing when it is over. Any thread.
+        """End that request or prevent its start; do nothing when it is over. Any thread.
 
-        To be repeated: a signal that comes just before the thread begins to wait does not wake it.
+        The caller repeats this: a signal that arrives just before the thread begins to wait does not wake it.
         """
         with self._lock:
             ident = self._running.get(request_id)
@@ -69,7 +69,7 @@ class Cancellation:
                 self._cancelled.add(request_id)
 
     def cancel_all(self) -> None:
-        """The session is over. Any thread."""
+        """Cancel every request, at the end of the session. Any thread."""
         with self._lock:
             requests = [*self._waiting, *self._running]
         for request_id in requests:
@@ -92,7 +92,7 @@ class Cancellation:
 
     @contextlib.contextmanager
     def _woken_by_signal(self, ident: int) -> Iterator[None]:
-        """Only the main thread runs handlers of signals, and a program's own handler stays."""
+        """Install the waking signal's handler on the main thread, unless the program has its own."""
         if (
             threading.current_thread() is not threading.main_thread()
             or _WAKING is None
@@ -110,11 +110,11 @@ class Cancellation:
             signal.signal(_WAKING, signal.SIG_DFL)
 
     def _over(self, request_id: int) -> None:
-        """From here on nobody can cancel; a cancel that has not struck yet strikes here, not in the program."""
+        """End the request; a pending Cancelled is raised here and not in the program."""
         try:
             with self._lock:
                 was_cancelled = self._is_over(request_id)
-            # taking it back (with NULL) leaves CPython's flag up, and 3.11 then never runs another instruction
+            # clearing it (with NULL) leaves CPython's flag set, and 3.11 then never runs another instruction
             for _ in range(1_000 if was_cancelled else 0):
                 pass
         except Cancelled:
@@ -122,7 +122,7 @@ class Cancellation:
                 self._is_over(request_id)
 
     def _is_over(self, request_id: int) -> bool:
-        """Forget the look; whether it was to end."""
+        """Remove the request; return whether it was cancelled."""
         self._running.pop(request_id, None)
         was_struck = request_id in self._struck
         self._struck.discard(request_id)

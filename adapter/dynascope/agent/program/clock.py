@@ -1,4 +1,4 @@
-"""A clock of each thread that stands still while the debugger holds the thread: it measures the program's own time."""
+"""Measure each thread's own time with a clock that excludes the time of its stops."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from time import perf_counter
 
 
 class Clock:
-    """Read and held by its own thread alone; only differences mean something."""
+    """A clock used only by its own thread; only differences between its times are meaningful."""
 
     __slots__ = ("_stood", "_stops")
 
@@ -18,12 +18,12 @@ class Clock:
         self._stops = 0
 
     def now(self) -> float:
-        """Seconds."""
+        """Return the time in seconds."""
         return perf_counter() - self._stood
 
     @contextmanager
     def standing(self) -> Iterator[None]:
-        """Around the time in which somebody looks at the thread; within itself it does nothing."""
+        """Exclude the time of this block, in which the thread is stopped; nested blocks do nothing."""
         began = perf_counter()
         self._stops += 1
         try:
@@ -38,5 +38,5 @@ _clocks: dict[int, Clock] = {}
 
 
 def this_threads_clock() -> Clock:
-    """By ident, which a later thread may have again: the differences it takes are its own."""
+    """Return this thread's clock, by ident; a later thread with the same ident may reuse it."""
     return _clocks.setdefault(threading.get_ident(), Clock())

@@ -1,4 +1,4 @@
-"""The running program's threads, and its frames below a compile, where debugpy shows none."""
+"""List the program's threads and, without debugpy, its frames below a compile."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from dynascope.wire.dap import Thread, ThreadsBody
 
 
 def program_threads() -> ThreadsBody:
-    """All but ours."""
+    """Return the body of DAP's `threads` response, without Dynascope's threads."""
     shown = [thread for thread in threading.enumerate() if not thread.name.startswith("dynascope")]
     return ThreadsBody(threads=[Thread(id=thread.native_id or 0, name=thread.name) for thread in shown])
 
 
 def program_frames(frame: types.FrameType | None, shows: Callable[[str], bool]) -> list[types.FrameType]:
-    """From `frame` outwards, without Dynamo's, our own and those of files that do not show."""
-    return [each for each in all_frames(frame) if not is_torch_dynamo(_path(each)) and shows(real_path(_path(each)))]
+    """Return the frames outwards from `frame` without Dynamo's, Dynascope's and hidden files'."""
+    return [row for row in all_frames(frame) if not is_torch_dynamo(_path(row)) and shows(real_path(_path(row)))]
 
 
 def all_frames(frame: types.FrameType | None) -> list[types.FrameType]:
-    """From `frame` outwards, without our own."""
-    found = []
+    """Return the frames outwards from `frame`, without Dynascope's."""
+    frames = []
     while frame is not None:
         if not is_our_code(_path(frame)):
-            found.append(frame)
+            frames.append(frame)
         frame = frame.f_back
-    return found
+    return frames
 
 
 def _path(frame: types.FrameType) -> str:

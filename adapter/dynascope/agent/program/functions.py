@@ -1,4 +1,4 @@
-"""A function known by its place in the source, and the live function object at that place."""
+"""Identify a function by its place in the source, and find the live function object there."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from dynascope.agent.program.user_code import real_path
 
 
 class FunctionKey(NamedTuple):
-    """Tells a function from every other, whoever compiled its code."""
+    """The identity of a function, independent of which code object was compiled for it."""
 
     path: str
     first_line: int
     name: str
-    """Qualified."""
+    """The qualified name."""
 
 
 def key_of(code: types.CodeType, path: str | None = None) -> FunctionKey:
-    """`path`: the file's real path, if known."""
+    """Return the key of the function with this code; `path` is the file's real path, if known."""
     return FunctionKey(path or real_path(code.co_filename), code.co_firstlineno, code.co_qualname)
 
 
 def find_function(path: str, key: FunctionKey) -> Any | None:
-    """What the program calls by that name: the function, or what a decorator made of it. None for nested functions.
+    """Return the function, or the object its decorators returned; None for nested functions.
 
-    Looks in `sys.modules` and in the dictionaries of modules and classes, so that no descriptor or `__getattr__` runs.
+    Reads `sys.modules` and the dictionaries of modules and classes, so that no descriptor or `__getattr__` runs.
     """
     name = os.path.basename(path)
     for module in list(sys.modules.values()):
@@ -44,10 +44,10 @@ def find_function(path: str, key: FunctionKey) -> Any | None:
 
 
 def disabled_because(function: Any | None) -> str | None:
-    """Why Dynamo must not trace this function: `torch.compiler.disable` wrapped it (`_torchdynamo_disable`, 2.0).
+    """Return the reason if `torch.compiler.disable` keeps Dynamo from tracing a function.
 
-    With `recursive=False` (marked `_torchdynamo_disable_recursive`, 2.7) Dynamo does not inline the function, but it
-    does begin a compile at it.
+    It reads `_torchdynamo_disable` (2.0). With `recursive=False` (`_torchdynamo_disable_recursive`, 2.7) Dynamo does
+    not inline the function but does begin a compile at it.
     """
     for each in _unwrapped(function):
         marks = getattr(each, "__dict__", {})
@@ -61,7 +61,7 @@ def disabled_because(function: Any | None) -> str | None:
 
 
 def _unwrapped(found: Any) -> list[Any]:
-    """`found` and what its decorators wrap, outermost first."""
+    """Return `found` and the callables that its decorators wrap, outermost first."""
     layers: list[Any] = []
     while found is not None and all(found is not layer for layer in layers):
         if isinstance(found, staticmethod | classmethod):

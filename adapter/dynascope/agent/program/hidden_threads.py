@@ -6,5 +6,5 @@ import threading
 
 
 def hide_thread(thread: threading.Thread) -> None:
-    """Mark a thread, not yet started, as one that pydevd never traces, stops or shows; harmless without pydevd."""
+    """Keep pydevd, if loaded, from tracing, stopping or showing a thread not yet started."""
     thread.is_pydev_daemon_thread = thread.pydev_do_not_trace = True  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Run something once the program itself has imported a module."""
+"""Run a callback once the program has imported a module."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from dynascope.agent.program.hidden_threads import hide_thread
 
 
 def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
-    """Call `then` after `name` is fully imported: now if it is, else on the thread that imports it.
+    """Call `then` after `name` is fully imported: now, or on the thread that imports it.
 
-    Returns what makes it not happen. Never imports `name` itself. What `then` raises is said on stderr: the program's
-    import must not fail for it.
+    Returns a function that cancels the call. Never imports `name` itself. An exception of `then` is printed on stderr,
+    so that the program's import does not fail.
     """
     module = sys.modules.get(name)
     if module is not None:
@@ -35,7 +35,7 @@ def when_imported(name: str, then: Callable[[], None]) -> Callable[[], None]:
 
 
 def _wait_for_import(name: str, then: Callable[[], None]) -> None:
-    """Another thread is amid the import: wait for it here, where waiting hurts nobody."""
+    """Wait on a thread of its own for an import that another thread has begun."""
     importlib.import_module(name)
     _contained(then)
 
@@ -44,11 +44,11 @@ def _contained(then: Callable[[], None]) -> None:
     try:
         then()
     except Exception as error:
-        print(f"dynascope: an error of ours: {type(error).__name__}: {error}", file=sys.stderr)
+        print(f"dynascope: internal error: {type(error).__name__}: {error}", file=sys.stderr)
 
 
 class _AfterImport(importlib.abc.MetaPathFinder):
-    """First in `sys.meta_path` until the module is found, then gone."""
+    """The first finder in `sys.meta_path`, until the module is found."""
 
     def __init__(self, name: str, then: Callable[[], None]) -> None:
         self._name = name
@@ -72,7 +72,7 @@ class _AfterImport(importlib.abc.MetaPathFinder):
 
         def exec_module(module: types.ModuleType) -> None:
             execute(module)
-            vars(loader).pop("exec_module", None)  # another of us, inside this one, may have been first
+            vars(loader).pop("exec_module", None)  # a nested _AfterImport may have removed it already
             _contained(then)
 
         loader.exec_module = exec_module  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""Which lines of a file have code, from compiling its source; nothing is imported or run."""
+"""Find the lines of a file that have code by compiling, but not running, its source."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _RESUME = dis.opmap["RESUME"]
 
 
 class CodeLines(Struct, frozen=True):
-    """What a file's source says about its lines (all count from 1)."""
+    """The lines of a file that have code, and the code on them; lines count from 1."""
 
     lines: tuple[int, ...]
-    """Those with code, ascending."""
+    """The lines with code, ascending."""
     code_at: dict[int, tuple[types.CodeType, ...]]
     """The code objects that have the line, outermost first."""
     statements: tuple[tuple[int, int], ...]
-    """First and last line of every simple statement that spans several."""
+    """The first and last line of every simple statement that spans several lines."""
 
     def line_for(self, line: int) -> int | None:
-        """Where a breakpoint on `line` stops: there; amid a statement, at its part before; else at the next code."""
+        """Return where a breakpoint on `line` stops: there, earlier in its statement, or later."""
         at = bisect.bisect_left(self.lines, line)
         if at < len(self.lines) and self.lines[at] == line:
             return line
@@ -40,7 +40,7 @@ class CodeLines(Struct, frozen=True):
 
 
 def lines_with_code(path: str) -> CodeLines | None:
-    """None when the file cannot be read or compiled. `path` may be a name that only linecache knows."""
+    """Return the lines of a file (or a name in linecache); None if it cannot be compiled."""
     try:
         status = os.stat(path)
         stamp = status.st_mtime_ns, status.st_size
@@ -53,21 +53,21 @@ def lines_with_code(path: str) -> CodeLines | None:
 
 
 def function_code_at(path: str, line: int) -> types.CodeType | None:
-    """The outermost function or lambda with code on that line of a file; None at module level or for no source."""
-    known = lines_with_code(path)
-    codes = () if known is None else known.code_at.get(line, ())
+    """Return the outermost function or lambda on a line; None at module level or if unreadable."""
+    code_lines = lines_with_code(path)
+    codes = () if code_lines is None else code_lines.code_at.get(line, ())
     return next((code for code in codes if is_function(code)), None)
 
 
 def is_function(code: types.CodeType) -> bool:
-    """Whether code is a function's, lambda's or comprehension's: not a module's or a class body's."""
+    """Whether code is a function's, lambda's or comprehension's, not a module's or class's."""
     return code.co_name != "<module>" and bool(code.co_flags & 0x0002)  # CO_NEWLOCALS: class bodies lack CO_OPTIMIZED
 
 
 def breakpoint_locations(path: str, line: int, end_line: int) -> BreakpointLocationsBody:
-    """The lines of a file, `end_line` included, that a breakpoint can be on; none when it cannot be compiled."""
-    known = lines_with_code(path)
-    lines = () if known is None else known.lines
+    """Return the lines from `line` to `end_line`, both included, that a breakpoint can be on."""
+    code_lines = lines_with_code(path)
+    lines = () if code_lines is None else code_lines.lines
     return BreakpointLocationsBody(breakpoints=[BreakpointLocation(line=at) for at in lines if line <= at <= end_line])
 
 
@@ -99,7 +99,7 @@ def _read(path: str, stamp: tuple[int, int]) -> CodeLines | None:
 
 
 def nested_code(code: types.CodeType) -> Iterator[types.CodeType]:
-    """`code` and everything defined inside it, outermost first."""
+    """Yield `code` and every code object nested in it, outermost first."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -107,13 +107,13 @@ def nested_code(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def own_lines(code: types.CodeType) -> frozenset[int]:
-    """Lines on which this code does something: its `def` line is not one unless the body begins there."""
+    """Return the lines on which this code runs; its `def` line only if the body begins there."""
     begin = _prologue_end(code)
     return frozenset(line for _, end, line in code.co_lines() if line and end > begin)
 
 
 def _prologue_end(code: types.CodeType) -> int:
-    """Offset behind `RESUME`, the last instruction that belongs to the `def` line; 0 for a module."""
+    """Return the offset after `RESUME`, the last instruction of the `def` line; 0 for a module."""
     if code.co_name == "<module>":
         return 0
     instructions = range(0, len(code.co_code), 2)

@@ -1,4 +1,4 @@
-"""Whose code a file is: the user's, or a package's. Steps stop in the user's, or stay in the package they began in."""
+"""Distinguish the user's files, where steps stop, from those of packages."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _LIBRARY_FOLDERS = tuple(
 _PACKAGE_FOLDERS = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
 
 real_path = functools.cache(os.path.realpath)
-"""Cached without a bound: a program with inductor has more modules than any bound one would think of."""
+"""Cached without a bound, because a program with inductor imports very many modules."""
 
 
 @functools.lru_cache(4096)
 def package_of(path: str) -> str | None:
-    """The folder of the installed package, or the standard library's, that a real path lies in; None for user code."""
+    """Return the folder of a real path's package or standard library; None for user code."""
     for marker in _PACKAGE_FOLDERS:
         head, found, tail = path.rpartition(marker)
         if found:
@@ -44,12 +44,12 @@ def is_user_code(path: str) -> bool:
 OUR_FOLDER = str(Path(__file__).resolve().parents[2]) + os.sep
 """The folder of the package `dynascope`."""
 NEVER_TRACED = [os.path.join(OUR_FOLDER, room) for room in ("agent", "facts", "wire")]
-"""What runs of ours in a program. The package's own file is not among it: Dynamo inlines `dynascope.breakpoint()`."""
+"""Dynascope's folders that run in a program; without its `__init__.py`, as Dynamo inlines `dynascope.breakpoint()`."""
 _TORCH_DYNAMO = f"{os.sep}torch{os.sep}_dynamo{os.sep}"
 
 
 def is_our_code(path: str) -> bool:
-    """Whether a file is the debugger's own, or Python's machinery that starts programs."""
+    """Whether a file is Dynascope's, or the part of Python that starts programs (`runpy`)."""
     return real_path(path).startswith(OUR_FOLDER) or path == "<frozen runpy>"
 
 

@@ -1,1 +1,1 @@
-"""Where a thread waits at a stop, and what is asked of it there."""
+"""Stop threads at compile time and serve the requests of the client at a stop."""

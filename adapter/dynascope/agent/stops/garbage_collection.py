@@ -1,7 +1,7 @@
-"""No garbage is collected while a stop is read.
+"""Postpone garbage collection while the state of a stop is read.
 
-A collection that the program is due walks all that Dynamo has made, which can take a second, and finalizers of the
-program would run in the midst of a look. Both are the program's own affair, for when it goes on.
+A due collection visits every object that Dynamo has created, which can take a second, and would run the program's
+finalizers during a request. Both are left until the program resumes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _was_enabled = False
 
 @contextlib.contextmanager
 def collection_postponed() -> Iterator[None]:
-    """For reading alone: code of the program keeps its collector. May be entered by several threads at once."""
+    """Disable the collector, for reading only; several threads may be inside at once."""
     global _readers, _was_enabled
     with _lock:
         if not _readers:

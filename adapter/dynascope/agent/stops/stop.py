@@ -1,4 +1,4 @@
-"""Why a thread stops, and what the client is told with it."""
+"""The reason for a stop, and the texts that the client shows with it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dynascope.wire.messages import StopReason
 
 @dataclass(frozen=True)
 class ExceptionStop:
-    """What an exception filter stops at, and the heading of the stop: "Paused on graph break"."""
+    """The exception of a filter's stop, and its heading, such as "Paused on graph break"."""
 
     info: ExceptionInfo
     description: str
@@ -18,7 +18,7 @@ class ExceptionStop:
 
 @dataclass
 class Stop:
-    """One stop: DAP's reason, the breakpoints that are hit, and a text that says more than the reason."""
+    """One stop: DAP's reason, the breakpoints hit, and a text with more detail than the reason."""
 
     reason: StopReason
     breakpoint_ids: list[int] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Stop:
     exception: ExceptionStop | None = None
 
     def merged(self, other: Stop) -> Stop:
-        """Return the stop of both at one place: the reason is that of the one that has more to say."""
+        """Return one stop for both at the same place, with the reason of the one that has a text."""
         first = other if other.text is not None and self.text is None else self
         reason = first.reason if first.text is not None or self.reason == other.reason else "breakpoint"
         ids = [*first.breakpoint_ids, *(self if first is other else other).breakpoint_ids]

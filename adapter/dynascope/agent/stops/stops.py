@@ -1,4 +1,4 @@
-"""The compile-time stops there are now: tells the adapter of each, and waits at it until the thread is resumed."""
+"""Report each compile-time stop to the adapter, and wait until the thread is resumed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DESCRIPTION = "Paused at compile time"
 
 
 class CompileStops:
-    """The stops by thread. `wait` runs on the stopped thread, the rest on the channel's where nothing else is said."""
+    """The stops by thread. Methods run on the channel's thread unless a heading names another."""
 
     def __init__(self, send: Callable[[Message], None], suspension: Suspension) -> None:
         self._send = send
@@ -36,9 +36,9 @@ class CompileStops:
         self._over = False
         self.cancellation = Cancellation()
         self.source_references: Iterator[int] = itertools.count(FIRST_AGENT_ID)
-        """Numbers documents: those of stops, and those that outlive them."""
+        """The reference numbers of documents, both of stops and of those that outlive a stop."""
         self._documents: dict[int, tuple[int, Source]] = {}
-        """By reference: the ident of the thread whose stop it belongs to."""
+        """By reference: the ident of the stopped thread, and the document of its stop."""
         self._steps: dict[int, PrepareStep] = {}
         self.listings = Listings()
 
@@ -51,10 +51,10 @@ class CompileStops:
         stop: Stop,
         description: str = _DESCRIPTION,
     ) -> ResumeCommand:
-        """Stop the current thread; return how the user resumes it.
+        """Stop the current thread; return the command with which the user resumes it.
 
-        `make_inspection` gets ids and the frames of the running program where debugpy shows none; of the `frames` of
-        what it returns the first `symbolic_frames` do not run.
+        `make_inspection` gets ids and, where debugpy shows none, the frames of the running program. It returns an
+        inspection: the first `symbolic_frames` of its `frames` do not run.
         """
         thread, suspension = threading.current_thread(), self._suspension
         if self._over or not suspension.may_stop:
@@ -101,23 +101,23 @@ class CompileStops:
             self._send(Resumed(thread_ident=ident, documents=[document]))
 
     def inspection(self) -> Any:
-        """Return what the current thread shows of its stop; None when it is not stopped."""
+        """Return the inspection of the current thread's stop; None when it is not stopped."""
         return self._inspections.get(threading.get_ident())
 
     def step_prepared(self, at: int) -> tuple[Granularity, tuple[int, int] | None]:
-        """Return what `Stepping.command` takes for a thread that has just been resumed at instruction `at`."""
+        """Return granularity and call for `Stepping.command`, after a resume at instruction `at`."""
         prepared = self._steps.pop(threading.get_ident(), None)
         if prepared is None:
             return "line", None
         return prepared.granularity, None if prepared.target_id is None else (at, prepared.target_id)
 
     def compile_begins(self) -> None:
-        """On a compiling thread: while another is stopped, tell the adapter, which says who waits for it."""
+        """Report a compile to the adapter while another thread is stopped. On the compiling thread."""
         if self._inspections:
             self._send(CompileBegins(thread_ident=threading.get_ident()))
 
     def invalidate(self, areas: list[Area], frame_id: int | None = None) -> None:
-        """Tell the client that its view of this stop is stale (DAP `invalidated`). On the stopped thread."""
+        """Report that the client's view of this stop is stale (DAP `invalidated`). Stopped thread."""
         self._send(Invalidated(thread_ident=threading.get_ident(), areas=areas, stack_frame_id=frame_id))
 
     # ---- any thread
@@ -127,41 +127,41 @@ class CompileStops:
         return set(self._inspections)
 
     def documents(self) -> list[Source]:
-        """Return the documents of the stops there are now."""
+        """Return the documents of the current stops."""
         return [source for _, source in list(self._documents.values())]
 
     def thread_of_document(self, source_reference: int) -> int | None:
-        """Return the ident of the thread whose stop a document belongs to; None for any other document."""
+        """Return the ident of the thread at whose stop a document was created, or None."""
         return self._documents.get(source_reference, (None, None))[0]
 
     # ---- the channel's thread
 
     def prepare_step(self, request: PrepareStep) -> bool:
-        """Keep it until that thread is resumed; False when it is not stopped."""
+        """Keep `request` until its thread is resumed; return False when that is not stopped."""
         is_stopped = request.thread_ident in self._inspections
         if is_stopped:
             self._steps[request.thread_ident] = request
         return is_stopped
 
     def start_ids_at(self, first: int) -> None:
-        """Count frame ids and variablesReferences from here: an adapter with several agents keeps them apart."""
+        """Number frame ids and variablesReferences from `first`; those of several agents differ."""
         self._ids = itertools.count(first)
 
     def acknowledge(self, thread_ident: int) -> None:
-        """The adapter knows of the stop of that thread."""
+        """Let that thread wait at its stop: the adapter has received it."""
         acknowledged = self._acknowledged.get(thread_ident)
         if acknowledged is not None:
             acknowledged.set()
 
     def release(self) -> None:
-        """Let threads that wait go on, and stop none from here on."""
+        """Resume every waiting thread, and stop no thread from now on."""
         self._over = True
         for acknowledged in list(self._acknowledged.values()):
             acknowledged.set()
         self._suspension.release_all()
 
     def _document(self, inspection: Any, ident: int) -> Source:
-        """Name the document of the graph so far, which is written when a client opens it."""
+        """Register the document of the graph so far, which is written when a client opens it."""
         reference = next(self.source_references)
         source = document_source(inspection.document_name, reference, "torch.compile: the graph at this stop", "py")
         self._documents[reference] = ident, source

@@ -1,6 +1,6 @@
-"""What `stop` and `hook` ask of the place where stopped threads wait.
+"""Define the interface of the suspension, in which stopped threads wait.
 
-The defaults are those of a program without any other debugger, so that a scripted suspension overrides `wait` alone.
+The defaults are those of a program without any other debugger, so that a scripted suspension overrides only `wait`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dynascope.wire.to_agent import Configure
 
 
 class EntryBreakpoint(NamedTuple):
-    """Stop where generated code that begins on this line is entered."""
+    """A breakpoint at the entry of generated code that begins on this line."""
 
     id: int
     path: str
@@ -26,126 +26,126 @@ class EntryBreakpoint(NamedTuple):
 
 
 class LinePassed(NamedTuple):
-    """A step that leaves a compile began on this line: it ends at the next, should the function run uncompiled."""
+    """A line where a step that leaves a compile began, to end after it in uncompiled code."""
 
     path: str
     line: int
     is_in: Callable[[types.CodeType], bool]
-    """Whether code is that function."""
+    """Whether code is that of the function."""
 
 
 class SuspensionObserver:
-    """Told of what happens where threads wait; every method does nothing by default."""
+    """Observe suspended threads; by default every method does nothing."""
 
     def suspend_requested(self) -> None:
-        """Threads are asked to suspend, those that compile too. Any thread."""
+        """Observe a request to suspend threads, compiling ones too. Any thread."""
 
     def stopped_at_runtime(self) -> None:
-        """The current thread stops at run time: a step that was to end there has ended."""
+        """Observe that the current thread stops at run time, where its step ends."""
 
     def notice(self, text: str) -> None:
-        """Show a sentence to the user. Any thread."""
+        """Show `text` to the user. Any thread."""
 
 
 class Suspension:
-    """One for each agent. `wait` runs on the stopped thread, `post` and `resume` on the channel's; the rest on any."""
+    """Suspend threads. `wait` runs on the stopped one, `post` and `resume` on the channel's."""
 
     kind: Literal["pydevd", "own loop"] = "own loop"
     needs_acknowledgement = False
-    """Whether the adapter must know of a stop before `wait`, because somebody else reports it to the client."""
+    """Whether the adapter must receive a stop before `wait`, because debugpy reports it to the client."""
 
     ends_steps_at_runtime = False
     """Whether a step that leaves a compile can end in the running program below it."""
 
     may_stop = True
-    """Whether the client can be told of stops: it has sent `configurationDone`."""
+    """Whether stops can be reported: the client has sent `configurationDone`."""
 
     just_my_code = True
     observer: SuspensionObserver = SuspensionObserver()
 
     def observe(self, observer: SuspensionObserver) -> None:
-        """Tell `observer` from now on; nothing stops before the client can be told of it."""
+        """Notify `observer` from now on; no thread stops before stops can be reported."""
         self.observer = observer
         self.may_stop = False
 
     def configure(self, settings: Configure) -> None:
-        """Take the session's settings over."""
+        """Apply the session's settings."""
         self.just_my_code = settings.just_my_code
 
     def folders_to_skip(self) -> list[str]:
-        """Files and folders whose Python Dynamo must neither trace nor count."""
+        """Return the files and folders whose Python Dynamo must neither trace nor count."""
         return list(NEVER_TRACED)
 
     def thread_id(self) -> int:
-        """DAP's id of the current thread."""
+        """Return the DAP id of the current thread."""
         return threading.get_native_id()
 
     def prepare(self) -> None:
-        """The adapter is about to hear of a stop of the current thread: keep what is posted from now on for `wait`."""
+        """Keep jobs posted from now on for `wait`; called before the stop is reported."""
 
     def wait(
         self, frames: list[StackFrame], runtime_frame: types.FrameType | None, reason: StopReason
     ) -> ResumeCommand:
-        """Hold the current thread until it is resumed, and run what is posted to it.
+        """Block the current thread until it is resumed, and run the jobs posted to it.
 
-        `frames` are the symbolic ones, innermost first; `runtime_frame` is the real frame below them. What a job or the
-        handler of a signal raises ends the wait and is raised.
+        `frames` are the symbolic ones, innermost first; `runtime_frame` is the real frame below them. An exception of a
+        job or of a signal handler ends the wait and propagates.
         """
         return "continue"
 
     def post(self, thread_ident: int, job: Callable[[], None]) -> bool:
-        """Run `job` on that waiting thread; False when it does not wait."""
+        """Run `job` on that waiting thread; return False when it does not wait."""
         return False
 
     def resume(self, thread_ident: int, command: ResumeCommand) -> bool:
-        """Let that thread go, and no other; False when it does not wait here."""
+        """Resume only that thread; return False when it does not wait here."""
         return False
 
     def single_thread(self, thread_id: int) -> int | None:
-        """Have the next command for that thread (DAP's id) resume it alone; its ident, None when it does not wait."""
+        """Make the next command for a thread (DAP id) resume only it; return its ident or None."""
         return None
 
     def is_stopped(self, thread_id: int) -> bool:
-        """Whether that thread (DAP's id) waits where another debugger holds it, at compile time or at run time."""
+        """Whether another debugger has stopped that thread (DAP id), at compile or run time."""
         return False
 
     def release_all(self) -> None:
-        """Let every thread go: the session is over."""
+        """Resume every thread, at the end of the session."""
 
     def request_pause(self, thread_ident: int | None) -> None:
-        """Ask that thread (None: all) to stop at the next line Dynamo traces."""
+        """Request that thread (None: all) to stop at the next line that Dynamo traces."""
 
     def pause_requested(self) -> bool:
-        """Whether the current thread has been asked to stop; `wait` fulfils the request."""
+        """Whether the current thread has been requested to stop; `wait` fulfils the request."""
         return False
 
     def compile_begins(self) -> Any:
-        """The outermost compile of this thread begins; returns a token for `compile_ends`."""
+        """Begin this thread's outermost compile; return a token for `compile_ends`."""
         return None
 
     def compile_ends(self, token: Any) -> None: ...
 
     def backend_begins(self, files: Collection[str]) -> Any:
-        """Amid a compile a backend is called whose functions are in these files; returns a token for `backend_ends`."""
+        """Begin a backend with functions in `files`; return a token for `backend_ends`."""
         return None
 
     def backend_ends(self, token: Any) -> None: ...
 
     def runtime_steps_in(self) -> bool:
-        """Whether a runtime `stepIn` is under way on this thread, so that it may end in a compile."""
+        """Whether a run-time `stepIn` is in progress on this thread, which may end in a compile."""
         return False
 
     def runtime_steps_over(self) -> types.FrameType | None:
-        """The frame of a runtime `next` that is under way on this thread."""
+        """Return the frame of the run-time `next` in progress on this thread, or None."""
         return None
 
     def cancel_runtime_step(self) -> None:
-        """The step of this thread is ours now, or over."""
+        """Cancel this thread's run-time step, which is over or continues in a compile."""
 
     def finish_step_at_runtime(self, frame: types.FrameType | None, passed: Sequence[LinePassed] = ()) -> None:
-        """A step of ours left the compile: end it at the next line of `frame`, a real one.
+        """End a step that left the compile at the next line of `frame`, a real frame.
 
-        Or behind one of the lines that the step has `passed`, where what Dynamo gave up compiling runs as it is.
+        Or after one of the lines that the step has `passed`, where a function that Dynamo skipped runs uncompiled.
         """
 
     def is_user_code(self, path: str) -> bool:
@@ -153,16 +153,16 @@ class Suspension:
         return not self.just_my_code or is_user_code(path)
 
     def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> set[int]:
-        """Stop the running program at these, and at none of those before; any thread. Returns ids of those refused."""
-        return {each.id for each in wanted}
+        """Replace all entry breakpoints; return the ids of refused ones. Any thread."""
+        return {breakpoint.id for breakpoint in wanted}
 
     @property
     def follows_children(self) -> bool:
-        """Whether a child process that the program forks becomes a session of its own, or is told of as one."""
+        """Whether a forked child process becomes, or is reported as, a session of its own."""
         return False
 
     def leave_child(self) -> None:
-        """In a forked child: nothing may stop in it that nobody is there to resume."""
+        """Disable stops in a forked child, which has no adapter that could resume them."""
 
     def close(self) -> None:
-        """Undo what was wrapped."""
+        """Restore everything that was wrapped."""

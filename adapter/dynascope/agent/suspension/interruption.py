@@ -1,7 +1,7 @@
-"""Exceptions that the handler of a signal raised in a thread that was stopped: they are the program's.
+"""Pass on to the program the exceptions that a signal handler raises in a stopped thread.
 
-Hook bodies contain every error of the debugger. What Ctrl-C, or a time limit set with `signal.alarm`, raises while a
-thread waits at a stop comes through the same frames and has to reach the program.
+Hook bodies contain every error of the debugger. An exception of Ctrl-C or `signal.alarm` raised while a thread waits at
+a stop propagates through the same frames and has to reach the program.
 """
 
 from __future__ import annotations
@@ -10,21 +10,21 @@ import sys
 import threading
 
 _raised: dict[int, BaseException] = {}
-"""By thread ident: what ended the thread's last stop, if a signal did."""
+"""By thread ident: the exception of a signal handler that ended the thread's last stop."""
 
 
 def stop_begins() -> None:
-    """Forget what ended the previous stop of the current thread."""
+    """Forget the exception that ended the previous stop of the current thread."""
     _raised.pop(threading.get_ident(), None)
 
 
 def stop_interrupted(error: BaseException) -> None:
-    """Note that `error` ended the current thread's stop."""
+    """Record that `error` ended the current thread's stop."""
     _raised[threading.get_ident()] = error
 
 
 def raise_if_of_program() -> None:
-    """Within an `except` clause: raise the exception again if the handler of a signal raised it."""
+    """Raise the exception being handled again if a signal handler raised it."""
     error = sys.exception()
     if error is not None and _raised.get(threading.get_ident()) is error:
         raise error

@@ -1,4 +1,4 @@
-"""A stopped thread waits in a queue of its own: for programs without debugpy, and sessions with `runtime: false`."""
+"""Stop threads in a queue each, without debugpy or in sessions with `runtime: false`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dynascope.wire.messages import ResumeCommand, StopReason
 
 
 class OwnLoop(Suspension):
-    """Waiting is a blocking `get` in C: nothing polls, and other threads run on."""
+    """Block a stopped thread in a `get` in C: nothing polls, and other threads keep running."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,8 +1,8 @@
-"""A stopped thread waits inside pydevd, as the frames of its Django and Jinja2 debuggers do.
+"""Stop threads inside pydevd, as its Django and Jinja2 debuggers do.
 
-debugpy then reports the stop, resumes it, and serves the real frames below ours. This is the only file that names
-pydevd. What it relies on was measured on debugpy 1.6.0 to 1.8.22, with sys.settrace (Python 3.11) and sys.monitoring
-(3.12).
+debugpy then reports the stop, resumes it, and serves the real frames below the symbolic ones. This is the only file
+that names pydevd. Its assumptions were verified on debugpy 1.6.0 to 1.8.22, with sys.settrace (Python 3.11) and
+sys.monitoring (3.12).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PydevdSuspension(Suspension):
     ends_steps_at_runtime = True
 
     def __init__(self) -> None:
-        """Raises when this pydevd cannot host symbolic frames; nothing is wrapped then."""
+        """Wrap pydevd; raise, with nothing wrapped, when it cannot host symbolic frames."""
         from _pydev_bundle import pydev_monkey
         from _pydevd_bundle import (
             pydevd_api,
@@ -80,7 +80,7 @@ class PydevdSuspension(Suspension):
         check_hosts(self._pydevd, FramesList(), self._info())
         self._originals: list[tuple[Any, str, Any]] = []
         self._raised: dict[int, BaseException] = {}
-        """By thread ident: what a job has raised on that thread, to be raised where it waits."""
+        """By thread ident: the exception of a job on that thread, to be raised where it waits."""
         self._tracing = TracingOff(self._pydevd, self._has_breakpoint_in, self._starts_matter)
         hide_our_files(self._pydevd, self._replace)
         hide_unhashable_code(self._pydevd, self._replace)
@@ -103,15 +103,15 @@ class PydevdSuspension(Suspension):
         self.debug_dynamo = settings.debug_dynamo
 
     def folders_to_skip(self) -> list[str]:
-        """debugpy's folder too, and `dis.py`, which pydevd calls while it traces."""
+        """Add debugpy's folder and `dis.py`, which pydevd calls while it traces."""
         files = [getattr(sys.modules.get(name), "__file__", None) for name in ("debugpy", "dis")]
-        ours = super().folders_to_skip()
-        return ours + [os.path.dirname(path) if path.endswith("__init__.py") else path for path in files if path]
+        own = super().folders_to_skip()
+        return own + [os.path.dirname(path) if path.endswith("__init__.py") else path for path in files if path]
 
     # ---- at start
 
     def _check_before_and_after(self) -> None:
-        """Learn that pydevd suspends threads, and keep Dynamo from seeing pydevd's own Python meanwhile (3.11)."""
+        """Observe pydevd's suspensions, and keep Dynamo from seeing pydevd's Python (3.11)."""
         set_suspend, do_wait_suspend = self._pydevd.set_suspend, self._pydevd.do_wait_suspend
 
         def watched_set_suspend(*args: Any, **kwargs: Any) -> Any:
@@ -141,7 +141,7 @@ class PydevdSuspension(Suspension):
         self._replace(self._pydevd, "do_wait_suspend", watched_do_wait_suspend)
 
     def _keep_entries(self, api: Any) -> None:
-        """pydevd forgets all breakpoints of a file before it takes the client's."""
+        """Place the entry breakpoints again whenever pydevd removes all breakpoints of a file."""
         remove_all = api.remove_all_breakpoints
 
         def remove_all_breakpoints(*args: Any, **kwargs: Any) -> Any:
@@ -160,7 +160,7 @@ class PydevdSuspension(Suspension):
         setattr(owner, name, value)
 
     def close(self) -> None:
-        """Put pydevd back as it was, for the next session of this process."""
+        """Restore pydevd, for the next session of this process."""
         while self._originals:
             owner, name, value = self._originals.pop()
             setattr(owner, name, value)
@@ -177,7 +177,7 @@ class PydevdSuspension(Suspension):
         self, frames: list[StackFrame], runtime_frame: types.FrameType | None, reason: StopReason
     ) -> ResumeCommand:
         pydevd, thread, info = self._pydevd, threading.current_thread(), self._info()
-        if info.pydev_state != self._constants.STATE_SUSPEND:  # else a pause, or another thread's stop, has asked us to
+        if info.pydev_state != self._constants.STATE_SUSPEND:  # else a pause or another thread's stop already did
             why = self._commands.CMD_STEP_OVER if reason == "step" else self._commands.CMD_SET_BREAK
             pydevd.set_suspend(thread, why)
         uninterrupted(lambda: pydevd.do_wait_suspend(thread, chain(frames, runtime_frame), "line", None))
@@ -187,8 +187,8 @@ class PydevdSuspension(Suspension):
             pydevd.disable_tracing()  # waiting turned it on again
         command = self._meaning.get(info.pydev_step_cmd, "continue")
         if command == "continue" and info.pydev_state == self._constants.STATE_SUSPEND:
-            return "stepIn"  # suspended again meanwhile: stop at the next line
-        self.cancel_runtime_step()  # the step is ours now, pydevd must not step too
+            return "stepIn"  # suspended again since: stop at the next line
+        self.cancel_runtime_step()  # Dynascope serves the step now, pydevd must not step too
         return command
 
     def post(self, thread_ident: int, job: Callable[[], None]) -> bool:
@@ -207,7 +207,7 @@ class PydevdSuspension(Suspension):
         return True
 
     def _wait_interrupted(self) -> None:
-        """The handler of a signal raised while this thread was stopped: it goes on, as does every thread with it."""
+        """Resume every thread, after a signal handler raised while this thread was stopped."""
         self._set_step(-1, None)
         self._resuming.resume_all()
 
@@ -224,7 +224,7 @@ class PydevdSuspension(Suspension):
             return False
 
     def resume(self, thread_ident: int, command: ResumeCommand) -> bool:
-        """`continue` alone: steps are pydevd's to begin."""
+        """Serve only `continue`: pydevd itself begins steps."""
         thread = threading._active.get(thread_ident)  # type: ignore[attr-defined]
         if thread is not None:
             self._resuming.go_on(self._constants.get_thread_id(thread))
@@ -249,10 +249,10 @@ class PydevdSuspension(Suspension):
             self._tracing.end()
 
     def backend_begins(self, files: Collection[str]) -> Literal[True] | None:
-        """A backend of the program's own runs as any of its functions; one of a library where it has a breakpoint."""
+        """Turn tracing on for a backend in the user's code, or in a file with a breakpoint."""
         if self.debug_dynamo or self._tracing.stays_off or not (self._pydevd.breakpoints or self._starts_matter()):
             return None
-        if not any(is_user_code(real_path(each)) or self._lines_stopped_at(each) for each in files):
+        if not any(is_user_code(real_path(path)) or self._lines_stopped_at(path) for path in files):
             return None
         self._tracing.end()
         return True
@@ -287,7 +287,7 @@ class PydevdSuspension(Suspension):
         return frame
 
     def _steps_by(self, *commands: int) -> bool:
-        info = self._info()  # while it is suspended its step command is a placeholder
+        info = self._info()  # the step command of a suspended thread is a placeholder
         return info.pydev_state == self._constants.STATE_RUN and info.pydev_step_cmd in commands
 
     def cancel_runtime_step(self) -> None:
@@ -322,7 +322,7 @@ class PydevdSuspension(Suspension):
         return bool((sys.modules["pydevd"].SetupHolder.setup or {}).get("multiprocess"))  # type: ignore[attr-defined]
 
     def leave_child(self) -> None:
-        """A child that debugpy does not follow is traced all the same: its first stop would last for ever."""
+        """Stop tracing in a child that debugpy does not follow: its first stop would never end."""
         if self.follows_children:
             return
         from _pydev_bundle import pydev_monkey

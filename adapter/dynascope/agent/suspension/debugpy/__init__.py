@@ -1,1 +1,1 @@
-"""What a thread that waits inside debugpy needs: steps, breakpoints, threads, child processes."""
+"""Adapt debugpy for compile-time stops: steps, breakpoints, threads, child processes."""

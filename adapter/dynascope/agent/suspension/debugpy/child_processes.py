@@ -1,7 +1,7 @@
-"""Keeps pydevd out of the processes that torch itself starts: it would trace inductor's compile workers.
+"""Keep pydevd out of processes that torch starts, such as inductor's compile workers.
 
-Of those that are commands of their own the command line tells. A worker that inductor forks, or has `multiprocessing`
-spawn, looks like any other child of the program: there, who starts it tells.
+Processes with a command of their own are recognised by their command line. A worker that inductor forks or spawns with
+`multiprocessing` resembles any other child of the program: it is recognised by the code that starts it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _INDUCTOR = "torch._inductor"
 
 
 def but_torchs_own(patch: Callable[..., Any]) -> Callable[..., Any]:
-    """`patch` takes the command line of a child and returns one under which pydevd is in it."""
+    """Wrap `patch`, which adds pydevd to a command line, to leave those of torch unchanged."""
 
     @functools.wraps(patch)
     def patch_args(args: Any, *more: Any, **options: Any) -> Any:
@@ -29,7 +29,7 @@ def but_torchs_own(patch: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def but_for_torchs_own(applies: Callable[[], bool]) -> Callable[[], bool]:
-    """`applies` says whether children that are started now shall be debugged."""
+    """Wrap `applies` (whether to debug children started now) to be false for torch's own."""
 
     @functools.wraps(applies)
     def apply_arg_patching() -> bool:
@@ -39,10 +39,10 @@ def but_for_torchs_own(applies: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def starts_torchs_own() -> bool:
-    """Whether the current thread is just starting a worker of a process pool of inductor's."""
+    """Whether the current thread is starting a worker of one of inductor's process pools."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
-        # concurrent.futures.process.ProcessPoolExecutor._spawn_process, of a subclass of inductor's
+        # concurrent.futures.process.ProcessPoolExecutor._spawn_process, of a subclass in inductor
         if frame.f_code.co_name == "_spawn_process":
             return type(frame.f_locals.get("self")).__module__.startswith(_INDUCTOR)
         frame = frame.f_back
@@ -52,5 +52,5 @@ def starts_torchs_own() -> bool:
 def _is_torchs(args: Any) -> bool:
     try:
         return is_torchs(args if isinstance(args, str) else " ".join(map(os.fsdecode, args)))
-    except TypeError:  # what is no command line is the program's error to make
+    except TypeError:  # an invalid command line is the program's own error, raised later
         return False

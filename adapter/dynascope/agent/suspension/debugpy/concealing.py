@@ -1,4 +1,4 @@
-"""What pydevd must not look at: our own frames, and code on which its requests for the stack would die."""
+"""Hide from pydevd Dynascope's own frames, and code that makes its stack requests fail."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dynascope.agent.suspension.debugpy.resuming import Replace
 
 
 def hide_our_files(debugger: Any, replace: Replace) -> None:
-    """Our frames are the debugger's own: never traced, stepped into or shown. By path, so that no user file is."""
+    """Never trace, enter or show Dynascope's files; by path, so that no user file is hidden."""
     shown = debugger.dont_trace_external_files
 
     @functools.wraps(shown)  # pydevd compares its name and its patterns
@@ -26,7 +26,7 @@ def hide_our_files(debugger: Any, replace: Replace) -> None:
 
 
 def hide_unhashable_code(debugger: Any, replace: Replace) -> None:
-    """pydevd keeps what it knows of a frame by its code object: on one that has no hash its stack requests die."""
+    """Hide frames of unhashable code, since pydevd caches by code object and would fail."""
     file_type = debugger.get_file_type
 
     def get_file_type(frame: Any, *args: Any, **kwargs: Any) -> Any:

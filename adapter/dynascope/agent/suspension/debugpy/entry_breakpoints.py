@@ -1,4 +1,4 @@
-"""Breakpoints of ours that pydevd serves, beside those of the client: at the entry of generated code."""
+"""Place Dynascope's breakpoints in pydevd, at the entry of generated code."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from dynascope.wire.dap import FIRST_ENTRY_ID
 
 
 class EntryBreakpoints:
-    """Kept in pydevd's own table, which forgets those of a file whenever the client sets any there."""
+    """Entry breakpoints in pydevd's table, which drops them when the client sets its own."""
 
     def __init__(self, debugger: Any, api: Any) -> None:
-        """`api` is the class whose instances serve the client's requests; every one is asked anew for ours."""
+        """Create an instance of `api`, the class whose instances serve the client's requests."""
         self._debugger, self._api = debugger, api()
         self._placed: list[tuple[int, EntryBreakpoint]] = []
 
     def place(self, wanted: Sequence[EntryBreakpoint]) -> set[int]:
-        """These, and none of those before. Returns the ids of those in files that pydevd is not to stop in."""
+        """Replace all entry breakpoints; return the ids of those where pydevd does not stop."""
         for number, before in self._placed:
             self._api.remove_breakpoint(self._debugger, before.path, "python-line", number)
-        # one for each line is all that pydevd keeps
-        distinct = {(each.path, each.line): each for each in reversed(wanted)}.values()
-        self._placed = [(FIRST_ENTRY_ID + (n << 20) + each.id, each) for n, each in enumerate(distinct)]
+        # pydevd keeps only one breakpoint for each line
+        distinct = {(entry.path, entry.line): entry for entry in reversed(wanted)}.values()
+        self._placed = [(FIRST_ENTRY_ID + (n << 20) + entry.id, entry) for n, entry in enumerate(distinct)]
         return self.place_again()
 
     def place_again(self) -> set[int]:
-        """The client has set breakpoints: pydevd may have forgotten ours."""
+        """Place the breakpoints again after the client has set some: pydevd may have dropped these."""
         refused = set()
-        for number, each in self._placed:
+        for number, entry in self._placed:
             answer = self._api.add_breakpoint(
                 self._debugger,
-                each.path,
+                entry.path,
                 "python-line",
                 number,
-                each.line,
-                each.condition,
+                entry.line,
+                entry.condition,
                 "None",
                 None,
                 "ALL",
@@ -44,5 +44,5 @@ class EntryBreakpoints:
                 False,
             )
             if answer.error_code:
-                refused.add(each.id)
+                refused.add(entry.id)
         return refused

@@ -1,4 +1,4 @@
-"""Whether the pydevd in this process can host symbolic frames: asked before anything of it is wrapped."""
+"""Check, before wrapping it, whether the pydevd in this process can host symbolic frames."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _SELF_TEST = "dynascope self-test"
 
 
 def check_hosts(debugger: Any, frames: Any, info: Any) -> None:
-    """Show pydevd a symbolic frame and read it back as debugpy's stackTrace does; raises when that fails.
+    """Pass pydevd a symbolic frame and read it back as debugpy's stackTrace does, or raise.
 
-    `frames` is an empty FramesList of pydevd's, `info` what it keeps of the current thread.
+    `frames` is an empty pydevd FramesList, `info` pydevd's additional info of the current thread.
     """
     source = Source(path=os.path.abspath("dynascope-self-test"))
     frames.append(chain([StackFrame(id=1, name=_SELF_TEST, line=1, column=1, source=source)], None))

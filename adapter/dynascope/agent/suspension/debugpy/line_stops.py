@@ -1,4 +1,4 @@
-"""pydevd asks us before it stops at a line breakpoint: some lines that it comes to do not run there."""
+"""Decide whether pydevd stops at a line breakpoint: some lines it reaches do not run there."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps, is_of
 from dynascope.wire.dap import FIRST_ENTRY_ID
 
 Replace = Callable[[Any, str, Any], None]
-"""Sets an attribute, and remembers what it was."""
+"""Sets an attribute and remembers its original value."""
 
 
 class LineStops:
-    """Called on any thread that pydevd traces, when it comes to a line with a breakpoint."""
+    """Called on any thread that pydevd traces, when it reaches a line with a breakpoint."""
 
     def __init__(self, debugger: Any, breakpoint_class: Any, steps: RuntimeSteps, replace: Replace) -> None:
         self._steps = steps

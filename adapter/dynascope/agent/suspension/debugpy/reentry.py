@@ -1,4 +1,4 @@
-"""`debugpy.breakpoint()` in an expression: the thread is stopped already, and pydevd would let it go."""
+"""Refuse `debugpy.breakpoint()` in an expression: pydevd would resume the stopped thread."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dynascope.agent.suspension.debugpy.resuming import Replace
 
 
 def refuse_reentry(debugger: Any, replace: Replace) -> None:
-    """Refuse it where pydevd begins: before it has changed what it knows of the thread."""
+    """Refuse the call before pydevd changes its state of the thread."""
     set_trace = debugger.set_trace_for_frame_and_parents
 
     def set_trace_for_frame_and_parents(*arguments: Any, **named: Any) -> Any:

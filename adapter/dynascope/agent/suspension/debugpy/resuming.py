@@ -1,6 +1,6 @@
-"""How pydevd lets threads go on: at once, and one of them alone when that is asked for.
+"""Make pydevd resume threads immediately, and a single thread if the client requests that.
 
-pydevd resumes all threads on `continue`, and on a step, too; and reports that they go on when the first of them does.
+pydevd resumes all threads on `continue` and also on a step, and reports all as resumed when the first one is.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from collections.abc import Callable
 from typing import Any
 
 Replace = Callable[[Any, str, Any], None]
-"""Sets an attribute, and remembers what it was."""
+"""Sets an attribute and remembers its original value."""
 FindThread = Callable[[str], Any]
-"""The thread of an id of the debugger's, None when there is none."""
+"""Returns the thread with an id of the debugger, or None."""
 
 
 class Resuming:
-    """Call `single_thread` and `go_on` on the channel's thread; what is replaced runs on pydevd's and stopped ones."""
+    """Resume threads on the channel's thread; the wrappers run on pydevd's and stopped threads."""
 
     def __init__(self, debugger: Any, api: Any, stepping: Any, find_thread: FindThread, replace: Replace) -> None:
-        """The module `api` resumes for `continue`, `stepping` for steps."""
+        """Wrap pydevd's modules `api`, which resumes for `continue`, and `stepping`, for steps."""
         self._debugger = debugger
         self._find_thread = find_thread
         self._notification = debugger.threads_suspended_single_notification
         self._resume = api.resume_threads
         self._single_threads: set[threading.Thread] = set()
-        """Those whose next resumption is theirs alone."""
+        """The threads whose next command resumes only them."""
         debugger.writer.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         replace(debugger, "post_internal_command", self._resuming_at_once(debugger.post_internal_command))
         replace(api, "resume_threads", self._resume_all)
@@ -36,7 +36,7 @@ class Resuming:
         replace(kind, "on_thread_resume", self._untold_when_alone(kind.on_thread_resume))
 
     def single_thread(self, thread_id: str) -> int | None:
-        """The next command for this thread resumes no other; its ident, None when it is not stopped."""
+        """Make the next command for a stopped thread resume only it; return its ident or None."""
         thread: threading.Thread | None = self._find_thread(thread_id)
         if thread is None or not self.is_stopped(thread_id):
             return None
@@ -44,21 +44,21 @@ class Resuming:
         return thread.ident
 
     def is_stopped(self, thread_id: str) -> bool:
-        """Whether it waits: one that is in a lock, a sleep or the compiler runs on when all are stopped."""
+        """Whether a thread waits; one in a lock, sleep or the compiler runs when all are stopped."""
         return self._debugger.suspended_frames_manager.get_frames_list(thread_id) is not None
 
     def go_on(self, thread_id: str) -> None:
-        """Resume this thread alone."""
+        """Resume only this thread."""
         self._resume(thread_id)
         self._is_resumed(self._find_thread(thread_id))
         self._debugger.get_internal_queue_and_event(thread_id)[1].set()
 
     def resume_all(self) -> None:
-        """Resume every thread, as pydevd tells the client when the first of them goes on."""
+        """Resume every thread, as pydevd reports to the client when the first one is resumed."""
         self._resume_all("*")
 
     def _resuming_at_once(self, post: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-        """Without this a step takes 203 ms: pydevd's wait polls."""
+        """Wake the thread at once: pydevd's wait polls, so that a step would take 203 ms."""
 
         def post_internal_command(command: Any, thread_id: str) -> Any:
             if thread_id != "*":
@@ -85,7 +85,7 @@ class Resuming:
             self._answer_for_nobody()
 
     def _answer_for_nobody(self) -> None:
-        """pydevd answers `continue` when the first stopped thread goes on: where none waits, nobody would."""
+        """Answer `continue` if no thread waits: pydevd answers only when the first one resumes."""
         notification = self._notification
         with notification._lock:
             if notification._suspended_thread_id_to_thread:
@@ -96,7 +96,7 @@ class Resuming:
             callback()
 
     def _unless_alone(self, resume: Callable[..., Any]) -> Callable[..., Any]:
-        """On a thread that begins a step, which resumes all others."""
+        """Wrap `resume`, called on a thread that begins a step, to keep other threads stopped."""
 
         @functools.wraps(resume)
         def resume_threads(thread_id: str, except_thread: Any = None) -> Any:
@@ -108,16 +108,16 @@ class Resuming:
         return resume_threads
 
     def _is_resumed(self, thread: threading.Thread) -> None:
-        """Where each thread is reported by itself (`stopAllThreadsOnSuspend` is false), nothing is to be kept back."""
+        """Forget the thread if each one is reported separately (`stopAllThreadsOnSuspend` false)."""
         if not self._notification.multi_threads_single_notification:
             self._single_threads.discard(thread)
 
-    def _untold_when_alone(self, told: Callable[..., None]) -> Callable[..., None]:
-        """On a thread that goes on: the client shall not hear that all of them do, before they do."""
+    def _untold_when_alone(self, report: Callable[..., None]) -> Callable[..., None]:
+        """Wrap `report`, called on a resuming thread, so that not all are reported as resumed."""
 
         def on_thread_resume(notification: Any, thread_id: str, thread: threading.Thread) -> None:
             if thread not in self._single_threads:
-                told(notification, thread_id, thread)
+                report(notification, thread_id, thread)
                 return
             self._single_threads.discard(thread)
             with notification._lock:

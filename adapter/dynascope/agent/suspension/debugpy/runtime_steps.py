@@ -1,7 +1,7 @@
-"""Steps that leave a compile and go on where the function runs uncompiled.
+"""Continue steps that leave a compile where the function runs uncompiled.
 
-Where Dynamo gives up on a function, that runs uncompiled, from a line on that nobody knows: pydevd is given a
-breakpoint on the line where the step began, never stops at it, and steps on from there.
+A function that Dynamo skips runs uncompiled, from a line that is not known in advance. pydevd gets a breakpoint on the
+line where the step began; it never stops there, but the step continues from it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FIRST_ID = FIRST_ENTRY_ID << 1
 
 
 class RuntimeSteps:
-    """On the thread that steps, all of it."""
+    """The run-time steps by thread; every method is called on the thread that steps."""
 
     def __init__(
         self,
@@ -30,10 +30,10 @@ class RuntimeSteps:
         lines_stopped_at: Callable[[str], Collection[int]],
         asks_twice: bool,
     ) -> None:
-        """`api` is the class whose instances serve the client's requests.
+        """Create an instance of `api`, the class whose instances serve the client's requests.
 
-        `step_over` begins a `next`, `stepped_over` gives the frame of the one that is under way, `lines_stopped_at` the
-        lines of a file that have breakpoints. `asks_twice`: whether the debugger sees a step that begins where it asks.
+        `step_over` begins a `next`, `stepped_over` returns the frame of the one in progress, `lines_stopped_at` the
+        lines of a file with breakpoints. `asks_twice`: the debugger checks again after a step begins here.
         """
         self._debugger, self._api = debugger, api()
         self._step_over = step_over
@@ -42,45 +42,45 @@ class RuntimeSteps:
         self._asks_twice = asks_twice
         self._awaited: dict[int, list[LinePassed]] = {}
         self._placed: dict[int, list[tuple[str, int]]] = {}
-        """Paths and ids of breakpoints. Both by thread ident."""
+        """The paths and ids of breakpoints. Both by thread ident."""
         self._passing: set[int] = set()
-        """Idents of threads that stop nowhere on the line that they have come to."""
+        """The idents of threads that must not stop on the line they have reached."""
         self._last_id = _FIRST_ID
 
     def follow(self, passed: Sequence[LinePassed]) -> None:
-        """Step on from whichever of these lines this thread comes to first."""
+        """Continue the step from the first of these lines that this thread reaches."""
         self.forget()
         ident = threading.get_ident()
         placed = self._placed[ident] = []
         self._awaited[ident] = list(passed)
-        for path, line in {(each.path, each.line) for each in passed}:
+        for path, line in {(begun.path, begun.line) for begun in passed}:
             if line in self._lines_stopped_at(path):
-                continue  # one breakpoint for each line is all that pydevd keeps
+                continue  # pydevd keeps only one breakpoint for each line
             self._last_id += 1
             placed.append((path, self._last_id))
             how = "python-line", self._last_id, line, None, "None", None, "NONE", None, False
             unseen(self._api.add_breakpoint, self._debugger, path, *how)
 
     def forget(self) -> None:
-        """The thread has stopped, or its step goes on elsewhere."""
+        """Remove this thread's breakpoints: it has stopped, or its step continues elsewhere."""
         ident = threading.get_ident()
         self._awaited.pop(ident, None)
         for path, number in self._placed.pop(ident, ()):
             unseen(self._api.remove_breakpoint, self._debugger, path, "python-line", number)
 
     def comes_to_line(self, frame: types.FrameType) -> bool:
-        """pydevd has come to a line with a breakpoint, of ours or of the client's; whether a step goes on from here."""
+        """Whether a step continues from this line, where pydevd has reached some breakpoint."""
         ident = threading.get_ident()
         awaited = self._awaited.get(ident, ())
-        if not any(each.line == frame.f_lineno and each.is_in(frame.f_code) for each in awaited):
+        if not any(passed.line == frame.f_lineno and passed.is_in(frame.f_code) for passed in awaited):
             return False
-        del self._awaited[ident]  # pydevd must not lose breakpoints here, amid its looking at one
+        del self._awaited[ident]  # breakpoints stay, because pydevd is reading one of them
         was_over = self._stepped_over() is not None
         self._step_over(frame)
         return was_over
 
     def pass_line(self) -> None:
-        """The step goes on from this line: with sys.monitoring pydevd finds that it ends here, and would stop."""
+        """Keep the step from stopping on this line, where pydevd with sys.monitoring would end it."""
         if self._asks_twice:
             self._passing.add(threading.get_ident())
 
@@ -88,12 +88,12 @@ class RuntimeSteps:
         return threading.get_ident() in self._passing
 
     def has_passed(self) -> bool:
-        """`passes`, for the last time."""
+        """Return `passes` and clear it."""
         passes = self.passes()
         self._passing.discard(threading.get_ident())
         return passes
 
 
 def is_of_a_step(breakpoint_id: int) -> bool:
-    """Whether the breakpoint is one of these, at which nothing stops."""
+    """Whether the breakpoint is one of a step, at which no thread stops."""
     return breakpoint_id >= _FIRST_ID

@@ -1,9 +1,9 @@
-"""Function starts that nobody need be told of while Dynamo traces (Python 3.12, `sys.monitoring`).
+"""Filter function-start events while Dynamo traces (Python 3.12, `sys.monitoring`).
 
-pydevd is told of every function start while there is a breakpoint, and has those it does not want switched off one by
-one; but not on a thread whose tracing is off, for another thread may want them. Dynamo's would cost a quarter of a
-compile then. While a thread compiles we answer in its place, as it would on a thread that it traces. Its own callback
-is never called from ours: it takes the caller's frame for the function's.
+While there is a breakpoint, pydevd receives every function start and disables those it does not need one by one, but
+not on a thread whose tracing is off, since another thread may need them. Dynamo's events would then cost a quarter of a
+compile. While a thread compiles, StartEvents answers instead, as pydevd would on a thread that it traces. pydevd's
+callback is never called from here: it takes the caller's frame for the function's.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Started = Callable[[types.CodeType, int], Any]
 
 
 class StartEvents:
-    """`begin` and `end` are called on the thread that compiles, in pairs."""
+    """Replace pydevd's callback from `begin` to `end`, called in pairs on compiling threads."""
 
     def __init__(self, lines_of: Callable[[types.CodeType], bool], starts_matter: Callable[[], bool]) -> None:
-        """`lines_of`: whether the debugger has a breakpoint on a line of this code. `starts_matter`: whether it has to
-        be told of starts themselves, as for a step or a function breakpoint: it then keeps its callback.
-        """
+        """Take `lines_of`, whether the debugger has a breakpoint in code, and `starts_matter`.
+
+        It is true when function starts matter themselves, as for a step: the debugger then keeps its callback."""
         self._lines_of = lines_of
         self._starts_matter = starts_matter
         self._monitoring: Any = getattr(sys, "monitoring", None)
@@ -44,9 +44,9 @@ class StartEvents:
             self._compiles -= 1
             if self._compiles == 0 and self._replaced:
                 self._replaced = False
-                found = self._register(self._debuggers)
-                if found != self._started:
-                    self._register(found)  # the debugger has changed it since
+                callback = self._register(self._debuggers)
+                if callback != self._started:
+                    self._register(callback)  # the debugger has changed it since
 
     def _register(self, callback: Started | None) -> Started | None:
         monitoring = self._monitoring

@@ -1,4 +1,4 @@
-"""What pydevd needs of a frame, for the ones that exist only in Dynamo's mind."""
+"""Give pydevd the attributes of a frame for symbolic frames, which only Dynamo evaluates."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dynascope.wire.dap import StackFrame
 
 
 class SymbolicCode:
-    """Stands for `frame.f_code`."""
+    """Stand in for `frame.f_code`."""
 
     co_flags = 0
 
@@ -24,7 +24,7 @@ class SymbolicCode:
 
 
 class SymbolicFrame:
-    """A frame as pydevd's plugins hand them in. `f_locals` stays empty: the adapter answers for these frames."""
+    """A frame like those of pydevd's plugins; `f_locals` stays empty, as the adapter serves it."""
 
     IS_PLUGIN_FRAME = True
     f_trace = None
@@ -39,7 +39,7 @@ class SymbolicFrame:
 
 
 def chain(frames: list[StackFrame], runtime_frame: types.FrameType | None) -> SymbolicFrame:
-    """The innermost of `frames` (innermost first), each linked to the next and the last to `below`."""
+    """Link `frames` (innermost first) and `runtime_frame`; return the innermost."""
     top: SymbolicFrame | types.FrameType | None = runtime_frame
     for frame in reversed(frames):
         top = SymbolicFrame(frame, top)

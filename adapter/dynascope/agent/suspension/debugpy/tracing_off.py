@@ -1,6 +1,6 @@
-"""pydevd's tracing, off on a thread while Dynamo traces there, so that compiling takes no longer than without it.
+"""Turn pydevd's tracing off on a thread while Dynamo traces there, to keep compiling fast.
 
-It stays off where Dynamo has generated code that pydevd cannot trace: it would raise into the program.
+It stays off where Dynamo has generated code that pydevd cannot trace: pydevd would raise into the program.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dynascope.agent.suspension.debugpy.start_events import StartEvents
 
 
 class TracingOff:
-    """`begin` and `end` around each outermost compile, on its thread."""
+    """Turn tracing off at the `begin` of each outermost compile and on at its `end`."""
 
     def __init__(
         self, debugger: Any, has_breakpoint_in: Callable[[types.CodeType], bool], starts_matter: Callable[[], bool]
@@ -24,11 +24,11 @@ class TracingOff:
         self._generated_code = GeneratedCode()
         self._start_events = StartEvents(has_breakpoint_in, starts_matter)
         self._untraced: set[int] = set()
-        """Idents of the threads on which tracing stays off."""
+        """The idents of the threads on which tracing stays off."""
 
     @property
     def stays_off(self) -> bool:
-        """Whether the current thread is not traced any more."""
+        """Whether the current thread is no longer traced."""
         return threading.get_ident() in self._untraced
 
     def begin(self) -> None:
@@ -41,7 +41,7 @@ class TracingOff:
             self._debugger.enable_tracing()
 
     def trace_generated_code(self) -> str | None:
-        """Leave this thread untraced when it has got code without a hash; a sentence for the user, then."""
+        """Leave this thread untraced if it has new unhashable code; return a text for the user."""
         code, thread = self._generated_code.new_unhashable(), threading.current_thread()
         if code is None or thread.ident is None or thread.ident in self._untraced:
             return None
