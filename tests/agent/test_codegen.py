@@ -231,7 +231,7 @@ def test_instructions_are_in_groups_named_for_what_they_make() -> None:
     groups = list(rows.below("instructions"))
     wanted = ["calls the graph", "keeps the outputs", "cells", "[0] NULL", "[1] callee", "parts"]
     assert [group for group in groups if group in wanted] == wanted
-    assert groups[-2:] == ["the instruction that breaks", "goes on"]
+    assert groups[-2:] == ["the instruction that breaks", "continues"]
     parts = list(rows.below("instructions", "parts").values())
     assert [text.split()[0] for text in parts][-1] == "BUILD_LIST"
     assert [text for text in parts if "graph_out_0" in text] and all("tmp" not in text for text in parts)

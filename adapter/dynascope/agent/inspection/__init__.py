@@ -1,1 +1,1 @@
-"""What a client sees of a stopped thread: frames, scopes, variables, evaluation."""
+"""Serve the client's requests at a stop: frames, scopes, variables, evaluation."""

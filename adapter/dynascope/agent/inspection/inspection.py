@@ -1,4 +1,4 @@
-"""What a stop in a trace shows: the frames that Dynamo traces, and what it knows there."""
+"""Show a stop in a trace: the frames that Dynamo traces, and their values."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from dynascope.wire.dap import EvaluateResult, Parameter, ScopesBody, StepInTarg
 from dynascope.wire.to_agent import Evaluate
 
 _CONSOLE = "Console"
-"""The scope of the names that were set in the debug console."""
+"""The scope of the names set in the debug console."""
 
 
 class Inspection(StopInspection):
-    """A stop while Dynamo traces. Reads only."""
+    """A stop while Dynamo traces; it is only read."""
 
     def __init__(
         self, translators: Sequence[Any], ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()
     ) -> None:
-        """`translators` are Dynamo's, `runtime_frames` the program's (without debugpy only); both innermost first."""
+        """Take Dynamo's translators and, without debugpy, the program's frames; innermost first."""
         super().__init__(ids)
         self._translators = translators
         self._names: dict[int, Names] = {}
         self._consoles: dict[int, Console] = {}
         self._console_scopes: dict[int, int] = {}
-        """The frame of each scope that shows names of a console, by its reference."""
+        """The frame id of each console scope, by its variables reference."""
         self.frames += [symbolic_frame(self.add_frame(translator), translator) for translator in translators]
         self.add_runtime_frames(runtime_frames)
 
@@ -47,7 +47,7 @@ class Inspection(StopInspection):
         return context
 
     def names(self, frame_id: int) -> Names:
-        """Return the names of a symbolic frame. Raises EvaluationError when it is gone."""
+        """Return the names of a symbolic frame. Raises EvaluationError when it no longer exists."""
         names = self._names.get(frame_id)
         if names is None:
             names = self._names[frame_id] = Names(self.frame(frame_id))
@@ -60,11 +60,11 @@ class Inspection(StopInspection):
         return symbolic_parameters(self.names(frame_id), hexadecimal)
 
     def headings(self, frame_id: int) -> list[Heading]:
-        found = list(headings(self.names(frame_id)))
+        rows = list(headings(self.names(frame_id)))
         console = self._consoles.get(frame_id)
         if console is not None and console.has_names:
-            found.append(Heading(_CONSOLE, Children(named=computed(console.rows))))
-        return found
+            rows.append(Heading(_CONSOLE, Children(named=computed(console.rows))))
+        return rows
 
     def scopes(self, frame_id: int) -> ScopesBody:
         body = super().scopes(frame_id)
@@ -92,7 +92,7 @@ class Inspection(StopInspection):
         running = self.runtime_frame(frame_id)
         if running is not None:
             if request.assigned is not None:
-                raise EvaluationError("Without debugpy (`runtime` is false) variables of the running program stay.")
+                raise EvaluationError("Without debugpy (`runtime` is false) the program's variables cannot be set.")
             return self.result(evaluate_running(running, request.expression, request.context, request.hex))
         names, console = self.names(frame_id), self._console(frame_id)
         options = names.options(request.hex, whole=request.context == "clipboard")

@@ -1,4 +1,4 @@
-"""A frame that Dynamo was called for and does not trace: its arguments, before it runs."""
+"""Show a frame that Dynamo does not trace: its arguments, before it runs."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dynascope.agent.internals.isolation.isolation import undisturbed
 
 
 def entered(frame: Any) -> EnteredFrame:
-    """Return Dynamo's frame (`DynamoFrameType`, 2.0); a resume function is shown as the function it continues."""
+    """Convert Dynamo's frame (`DynamoFrameType`, 2.0); show a resume function as its original."""
     code = original_code(frame.f_code)
     own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
-    known = {name: value for name, value in frame.f_locals.items() if name in own}
-    return EnteredFrame(code, code.co_firstlineno, known, frame.f_globals)
+    arguments = {name: value for name, value in frame.f_locals.items() if name in own}
+    return EnteredFrame(code, code.co_firstlineno, arguments, frame.f_globals)
 
 
 class SkippedFrameInspection(Inspection):
-    """A frame that Dynamo does not trace, above those of the running program."""
+    """The stop at a frame that Dynamo does not trace, above those of the running program."""
 
     def __init__(self, frame: Any, ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()) -> None:
         super().__init__((), ids, [entered(frame), *runtime_frames])
@@ -31,11 +31,11 @@ class SkippedFrameInspection(Inspection):
         self.frames[0].name += " [not compiled]"
 
     def document_text(self) -> str:
-        return f"# {self.document_name}\n# Dynamo traces nothing here.\n"
+        return f"# {self.document_name}\n# Dynamo does not trace this frame.\n"
 
 
 class SkippedFrameContext:
-    """Evaluates conditions on the arguments of such a frame, as `breakpoints.hits.HitContext`."""
+    """Evaluate conditions on the arguments of such a frame, as `breakpoints.hits.HitContext`."""
 
     where = "here"
 
@@ -56,4 +56,4 @@ class SkippedFrameContext:
             raise EvaluationError(f"{type(error).__name__}: {error}") from error
 
     def log_text(self, template: str) -> str:
-        raise EvaluationError("Nothing is logged of a function that Dynamo skips.")
+        raise EvaluationError("A log message cannot be evaluated for a function that Dynamo skips.")

@@ -1,4 +1,4 @@
-"""What every kind of stop shows: frames, scopes and variables by id. Made and used on the stopped thread only."""
+"""Serve frames, scopes and variables by id at any kind of stop, only on the stopped thread."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from dynascope.wire.dap import (
 )
 from dynascope.wire.to_agent import Evaluate, Variables
 
-_FRAME_GONE = "This frame is gone: the program went on since."
-_VARIABLE_GONE = "This variable is gone: the program went on since."
+_FRAME_GONE = "This frame no longer exists: the program has resumed since."
+_VARIABLE_GONE = "This variable no longer exists: the program has resumed since."
 
 
 class StopInspection(ABC):
-    """Gives ids to frames and to the children of rows; every id dies when the thread is resumed."""
+    """Assign ids to frames and children of rows; they are valid until the thread is resumed."""
 
     no_data_breakpoints: str | None = None
-    """Why nothing of this stop can be watched; None where data breakpoints are possible."""
+    """Why no data breakpoint can be set at this stop; None where they are possible."""
 
     def __init__(self, ids: Iterator[int]) -> None:
         self._ids = ids
@@ -46,22 +46,22 @@ class StopInspection(ABC):
         self._children: dict[int, tuple[Children, Names | None]] = {}
         self._locations = Locations(ids)
         self.frames: list[StackFrame] = []
-        """Innermost first."""
+        """The frames, innermost first."""
         self.symbolic_frames = 0
-        """How many of `frames` do not run; the frames of the running program follow them."""
+        """The number of `frames` that do not run; the frames of the running program follow them."""
         self.evaluation_changed = False
-        """Whether an evaluation has set names of the console, which other expressions may use."""
+        """Whether an evaluation has set console names, which other expressions may use."""
         self.document: Source | None = None
-        """The graph so far, once it has a reference."""
+        """The document of the graph so far, once it has a reference."""
         self.first_runtime_frame: types.FrameType | None = None
-        """Where the running program's frames begin, where debugpy shows none."""
+        """The innermost frame of the running program, where debugpy shows none."""
 
-    # ---- what each kind of stop has of its own
+    # ---- to be defined for each kind of stop
 
     @property
     @abstractmethod
     def document_name(self) -> str:
-        """The name of the document of this stop."""
+        """Return the name of the document of this stop."""
 
     @abstractmethod
     def document_text(self) -> str:
@@ -69,7 +69,7 @@ class StopInspection(ABC):
 
     @abstractmethod
     def evaluate(self, request: Evaluate) -> EvaluateResult:
-        """Evaluate an expression at a frame. Raises EvaluationError with a sentence for the user."""
+        """Evaluate an expression at a frame. Raises EvaluationError with a message for the user."""
 
     @abstractmethod
     def isolated(self) -> AbstractContextManager[Any]:
@@ -84,17 +84,17 @@ class StopInspection(ABC):
         return None
 
     def parameters_of(self, frame_id: int, hexadecimal: bool) -> list[Parameter] | None:
-        """Return the parameters of the function of a frame that does not run; None when it is no function's."""
+        """Return the parameters of a symbolic frame's function; None if it has no function."""
         return None
 
     def step_in_targets(self, frame_id: int) -> StepInTargetsBody:
-        """Return the calls that a step can go into. Raises EvaluationError when the frame is gone."""
+        """Return the calls that a step can enter. Raises EvaluationError for an unknown frame."""
         return StepInTargetsBody(targets=[])
 
     # ---- frames
 
     def add_frame(self, frame: Any) -> int:
-        """Return a new id for a frame."""
+        """Register a frame; return its new id."""
         frame_id = next(self._ids)
         self._frames[frame_id] = frame
         return frame_id
@@ -104,23 +104,23 @@ class StopInspection(ABC):
         return runtime_frame(self.add_frame(frame), frame)
 
     def add_runtime_frames(self, frames: Sequence[RunningFrame]) -> None:
-        """The frames so far do not run; append these, which do."""
+        """Append running frames to the frames so far, which do not run."""
         self.symbolic_frames = len(self.frames)
         self.frames += map(self.add_runtime_frame, frames)
 
     def frame(self, frame_id: int) -> Any:
-        """Return the frame of that id. Raises EvaluationError when it is not of this stop."""
+        """Return the frame with that id. Raises EvaluationError when this stop has none."""
         if frame_id not in self._frames:
             raise EvaluationError(_FRAME_GONE)
         return self._frames[frame_id]
 
     def runtime_frame(self, frame_id: int) -> RunningFrame | None:
-        """Return the frame of that id if it is one of the running program."""
+        """Return the frame with that id if it belongs to the running program, or None."""
         frame = self.frame(frame_id)
         return frame if is_running(frame) else None
 
     def parameters(self, frame_id: int, hexadecimal: bool) -> list[Parameter] | None:
-        """Return the parameters of the function of that frame; None when it is no function's."""
+        """Return the parameters of that frame's function; None if it has no function."""
         running = self.runtime_frame(frame_id)
         return (
             self.parameters_of(frame_id, hexadecimal) if running is None else running_parameters(running, hexadecimal)
@@ -129,7 +129,7 @@ class StopInspection(ABC):
     # ---- scopes and variables
 
     def scopes(self, frame_id: int) -> ScopesBody:
-        """Return the scopes of a frame. Raises EvaluationError when it is gone."""
+        """Return the scopes of a frame. Raises EvaluationError when it no longer exists."""
         running = self.runtime_frame(frame_id)
         names = None if running is not None else self.names_of(frame_id)
         with self.isolated():
@@ -156,13 +156,13 @@ class StopInspection(ABC):
         return reference
 
     def children(self, reference: int) -> tuple[Children, Names | None]:
-        """Return the rows of a reference and the names of their frame. Raises EvaluationError when it is gone."""
+        """Return a reference's rows and their frame's names. Raises EvaluationError if unknown."""
         if reference not in self._children:
             raise EvaluationError(_VARIABLE_GONE)
         return self._children[reference]
 
     def variables(self, request: Variables) -> VariablesBody:
-        """Return a page of children. Raises EvaluationError when the reference is not of this stop."""
+        """Return a page of children. Raises EvaluationError when the reference is unknown."""
         children, names = self.children(request.variables_reference)
         options = ViewOptions(None, request.hex) if names is None else names.options(request.hex)
         with self.isolated():
@@ -171,7 +171,7 @@ class StopInspection(ABC):
             return VariablesBody(variables=list(variables))
 
     def location(self, reference: int) -> LocationsBody:
-        """Return where a variable's location reference leads. Raises EvaluationError."""
+        """Return the location of a variable's location reference. Raises EvaluationError."""
         return self._locations.find(reference)
 
     def result(self, row: Row, names: Names | None = None) -> EvaluateResult:

@@ -1,1 +1,1 @@
-"""Stack frames: symbolic ones and those of the running program, their parameters and step-in targets."""
+"""Serve symbolic and run-time stack frames, with their parameters and step-in targets."""

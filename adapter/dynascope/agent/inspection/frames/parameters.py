@@ -1,4 +1,4 @@
-"""Parameters of a frame's function, for its name in the call stack: `forward(self: MLP, x: f32[s0, 16])`."""
+"""List a function's parameters for the call stack: `forward(self: MLP, x: f32[s0, 16])`."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from dynascope.wire.dap import Parameter
 
 _UNNAMED = re.compile(r"\.\d+")
 _LONGEST = 60
-"""Characters of a value: the frame's Locals have it whole."""
+"""The maximum number of characters of a value; the frame's Locals show it whole."""
 
 
 def symbolic_parameters(names: Names, hexadecimal: bool) -> list[Parameter]:
-    """Of a function that Dynamo traces, with what their names stand for now; of a resume function, its original's."""
+    """Return a traced function's parameters, for a resume function its original's, with values."""
     options = names.options(hexadecimal)
-    known = names.closure | names.locals
+    values = names.closure | names.locals
     written = _written(original_code(code_of(names.translator)))
-    return [_parameter(options, stars + name, known.get(name)) for stars, name in written]
+    return [_parameter(options, stars + name, values.get(name)) for stars, name in written]
 
 
 def running_parameters(frame: RunningFrame, hexadecimal: bool) -> list[Parameter]:
-    """Of a function that runs."""
+    """Return the parameters of a running function."""
     options = ViewOptions(None, hexadecimal)
-    known = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
-    return [_parameter(options, stars + name, known.get(name)) for stars, name in _written(frame.f_code)]
+    values = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
+    return [_parameter(options, stars + name, values.get(name)) for stars, name in _written(frame.f_code)]
 
 
 def _written(code: types.CodeType) -> Iterator[tuple[str, str]]:
-    """The stars and the name of each parameter, in the order of the code: `*args` and `**kwargs` come last."""
+    """Yield each parameter's stars and name in the order of the code; `*args`, `**kwargs` last."""
     count = code.co_argcount + code.co_kwonlyargcount
     stars = [""] * count
     stars += ["*"] * bool(code.co_flags & inspect.CO_VARARGS) + ["**"] * bool(code.co_flags & inspect.CO_VARKEYWORDS)
@@ -77,7 +77,7 @@ def _of_real(name: str, value: object, row: Row) -> Parameter:
 
 
 def _type(row: Row) -> str | None:
-    """The class without its module, and without what the Variables view says of it in parentheses."""
+    """Return the class without its module and the Variables view's addition in parentheses."""
     return row.type and row.type.partition(" (")[0].rpartition(".")[2]
 
 

@@ -1,4 +1,4 @@
-"""Frames of the running program below a compile, in sessions without debugpy: plain values, plain evaluation."""
+"""Inspect the running program's frames below a compile, in sessions without debugpy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dynascope.agent.internals.isolation.isolation import undisturbed
 
 @dataclass(frozen=True)
 class EnteredFrame:
-    """A function of the program that is about to run; everything as in a frame."""
+    """A function of the program that is about to run, with the attributes of a frame."""
 
     f_code: types.CodeType
     f_lineno: int
@@ -31,22 +31,22 @@ RunningFrame = types.FrameType | EnteredFrame
 
 
 def is_running(frame: Any) -> TypeGuard[RunningFrame]:
-    """Whether a frame is of the program itself, and not one that Dynamo traces."""
+    """Whether a frame belongs to the running program and is not one that Dynamo traces."""
     return type(frame) in (types.FrameType, EnteredFrame)
 
 
 def running_headings(frame: RunningFrame) -> list[Heading]:
-    """Locals and Globals."""
+    """Return the headings Locals and, unless they are the same, Globals."""
     local_names = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
-    found = [Heading("Locals", Children(named=rows_of_names(local_names)), hint="locals")]
+    headings = [Heading("Locals", Children(named=rows_of_names(local_names)), hint="locals")]
     if frame.f_globals is not frame.f_locals:
         global_names = {name: Named(real=value) for name, value in frame.f_globals.items() if name != "__builtins__"}
-        found.append(Heading("Globals", Children(named=rows_of_names(global_names)), expensive=True, hint="globals"))
-    return found
+        headings.append(Heading("Globals", Children(named=rows_of_names(global_names)), expensive=True, hint="globals"))
+    return headings
 
 
 def evaluate_running(frame: RunningFrame, expression: str, context: str, hexadecimal: bool) -> Row:
-    """`eval` in the frame, on the program's real objects, as any debugger does; statements in the debug console."""
+    """Evaluate on the frame's real objects; statements only in the debug console."""
     options = ViewOptions(None, hexadecimal)
     source = expression.strip()
     try:
@@ -60,7 +60,7 @@ def evaluate_running(frame: RunningFrame, expression: str, context: str, hexadec
                 return Row("", "")
     except ActRefused as error:
         raise EvaluationError(str(error)) from error
-    except BaseException as error:  # the program must not see what an expression raises
+    except BaseException as error:  # an exception of an expression must not reach the program
         raise EvaluationError(f"{type(error).__name__}: {error}") from error
     with torch._C.DisableTorchFunction():
         return concrete.row(options, "", value, source)

@@ -1,4 +1,4 @@
-"""The call stack as a `StackFrameFormat` wants it: with parameters, or with frames that are left out otherwise."""
+"""Format the call stack by DAP's `StackFrameFormat`: with parameters, or with all frames."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dynascope.wire.to_agent import FormatStack
 
 
 def formatted_stack(inspection: StopInspection, request: FormatStack) -> FormattedStackBody:
-    """Return the frames of a stop, with the parameters of each where the request asks for them."""
+    """Return the frames of a stop, with their parameters if the request asks for them."""
     with torch._C.DisableTorchFunction():
         if request.include_all and inspection.first_runtime_frame is not None:
             _add_all(inspection)
@@ -21,7 +21,7 @@ def formatted_stack(inspection: StopInspection, request: FormatStack) -> Formatt
 
 
 def _add_all(inspection: StopInspection) -> None:
-    """Show the frames of libraries, too, and of Dynamo."""
+    """Add the frames of libraries and of Dynamo."""
     symbolic, running = inspection.frames[: inspection.symbolic_frames], inspection.frames[inspection.symbolic_frames :]
     shown = {id(inspection.runtime_frame(frame.id)): frame for frame in running}
     every = list(all_frames(inspection.first_runtime_frame))

@@ -1,4 +1,4 @@
-"""How frames are written in the call stack."""
+"""Build the DAP frames of the call stack."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from dynascope.wire.dap import Source, StackFrame
 
 
 def frame_name(translator: Any) -> str:
-    """`forward [0/1]`, `forward [0/1_2]` in Dynamo's second restart; a resume function is named like its original."""
+    """Return `forward [0/1]`, or `forward [0/1_2]` in Dynamo's second restart.
+
+    A resume function is named like its original.
+    """
     return f"{original_code(code_of(translator)).co_name} [{trace_id()}]"
 
 
 def symbolic_frame(frame_id: int, translator: Any) -> StackFrame:
-    """The DAP frame of a function Dynamo traces."""
+    """Return the DAP frame of a function that Dynamo traces."""
     code, line = code_of(translator), line_of(translator)
     origin = captured.origin(code.co_filename, line)
     if origin is None:
         return StackFrame(id=frame_id, name=frame_name(translator), line=line, column=1, source=source_of_code(code))
-    # a line of a captured backward, whose file nobody can open: say which node it is, and show what made that node
+    # a line of a captured backward, whose file cannot be opened: name the node, and show the line that created it
     name = f"{origin.name} [{trace_id()} NodeCall {origin.index}]"
     if origin.forward is None:
         return StackFrame(id=frame_id, name=name, line=line, column=1, source=source_of_code(code))
@@ -36,14 +39,14 @@ def symbolic_frame(frame_id: int, translator: Any) -> StackFrame:
 
 
 def runtime_frame(frame_id: int, frame: RunningFrame) -> StackFrame:
-    """The DAP frame of a function that runs."""
+    """Return the DAP frame of a running function."""
     line = frame.f_lineno or frame.f_code.co_firstlineno
     source = source_of_code(frame.f_code)
     return StackFrame(id=frame_id, name=frame.f_code.co_name, line=line, column=1, source=source)
 
 
 def source_of_code(code: types.CodeType) -> Source:
-    """The file of a code object; code that has none (`<string>`) has a name only."""
+    """Return the file of a code object; only a name for code without one (`<string>`)."""
     path = code.co_filename
     reference = memory_sources.reference(path)
     if reference is not None:

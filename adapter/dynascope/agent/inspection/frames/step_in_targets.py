@@ -1,4 +1,4 @@
-"""The calls of the current statement that Dynamo may inline, in the order in which it traces them."""
+"""List the calls of the current statement that Dynamo may inline, in the order of tracing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NEVER_INLINED = frozenset({"TensorVariable", "TorchInGraphFunctionVariable", "S
 
 
 def step_in_targets(translator: Any) -> list[StepInTarget]:
-    """A target's id is the index of its call among the frame's instructions."""
+    """Return the targets; the id of each is the index of its call in the frame's instructions."""
     current, code = max(instruction_index(translator), 0), code_of(translator)
     rows = described(instructions_of(translator))
     first, last = _statement(code.co_filename, line_of(translator))
@@ -48,24 +48,24 @@ def step_in_targets(translator: Any) -> list[StepInTarget]:
 
 
 def _statement(path: str, line: int) -> tuple[int, int]:
-    """First and last line of the simple statement around `line`."""
-    known = lines_with_code(path)
-    around = [(a, b) for a, b in known.statements if a <= line <= b] if known is not None else []
+    """Return the first and last line of the simple statement around `line`."""
+    code_lines = lines_with_code(path)
+    around = [(a, b) for a, b in code_lines.statements if a <= line <= b] if code_lines is not None else []
     return max(around, default=(line, line))
 
 
 def _source(path: str, line: int, column: int, end_line: int, end_column: int) -> str:
-    """The text between two places; columns count UTF-8 bytes from 0."""
+    """Return the text between two places; columns count UTF-8 bytes from 0."""
     lines = [text.encode() for text in linecache.getlines(path)[line - 1 : end_line]]
     if not lines:
         return ""
     lines[-1] = lines[-1][:end_column]
     lines[0] = lines[0][column:]
-    return b" ".join(each.strip() for each in lines).decode(errors="replace")
+    return b" ".join(line.strip() for line in lines).decode(errors="replace")
 
 
 def _callee(call: str) -> str:
-    """`self.norm` of `self.norm(x)`; "" when what is called is no dotted name."""
+    """Return `self.norm` for `self.norm(x)`; "" when the callee is not a dotted name."""
     name = call.partition("(")[0].strip()
     return name if name.replace(".", "").replace("_", "").isalnum() else ""
 
@@ -75,15 +75,15 @@ def _short(call: str) -> str:
 
 
 def _has_no_python(variable: object) -> bool:
-    """Whether methods of this variable are Dynamo's own business: those of tensors, sizes and constants."""
-    known, cache = without_lazy(variable)
-    if known is None:
+    """Whether Dynamo itself handles this variable's methods: tensors, sizes and constants."""
+    realized, cache = without_lazy(variable)
+    if realized is None:
         return is_tensor(vars(cache).get("value"))
-    return not _NEVER_INLINED.isdisjoint(class_names(known))
+    return not _NEVER_INLINED.isdisjoint(class_names(realized))
 
 
 def _may_be_inlined(translator: Any, callee: str) -> bool:
-    """False for what surely has no Python of its own to go into: built-in functions, operators, methods of tensors."""
+    """Whether Dynamo may inline the call: not built-in functions, operators or tensor methods."""
     if not callee:
         return True
     root, *rest = callee.split(".")
@@ -91,9 +91,9 @@ def _may_be_inlined(translator: Any, callee: str) -> bool:
     if variable is not None:
         return not (rest and _has_no_python(variable))
     names = globals_of(translator)
-    found: Any = names[root] if root in names else vars(builtins).get(root)
+    target: Any = names[root] if root in names else vars(builtins).get(root)
     for attribute in rest:
-        if not isinstance(found, types.ModuleType):
+        if not isinstance(target, types.ModuleType):
             return True
-        found = found.__dict__.get(attribute)
-    return not isinstance(found, types.BuiltinFunctionType | types.MethodDescriptorType)
+        target = target.__dict__.get(attribute)
+    return not isinstance(target, types.BuiltinFunctionType | types.MethodDescriptorType)

@@ -1,4 +1,4 @@
-"""The headings of the Variables view at a symbolic frame, one file each, in this order."""
+"""Build the headings of the Variables view at a symbolic frame, with one module for each."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dynascope.agent.internals.frames.translators import output_of
 
 
 def headings(names: Names) -> Iterator[Heading]:
-    """Locals, Closure (if any), Globals, Value Stack, Guards, Shapes, Graph, Codegen (if it has ended), Compile."""
+    """Yield the headings of a frame, in order; Closure and Codegen only where there is one."""
     yield local_names.heading(names)
     if names.closure:
         yield closure.heading(names)

@@ -1,4 +1,4 @@
-"""Closure: names of enclosing functions, through their cells."""
+"""Build the heading Closure: names of enclosing functions, read through their cells."""
 
 from __future__ import annotations
 

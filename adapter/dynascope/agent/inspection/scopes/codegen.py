@@ -1,4 +1,4 @@
-"""Codegen: what Dynamo restores around a graph that has ended, how, and the bytecode that it has generated for it."""
+"""Build the heading Codegen: the values restored around an ended graph, and its bytecode."""
 
 from __future__ import annotations
 
@@ -32,26 +32,27 @@ def _rows(options: ViewOptions, ending: Ending, names: ValueNames) -> Iterable[R
     yield Row("reason", ending.reason.partition("\n")[0], hint=VIRTUAL)
     yield Row("graph", ending.graph_name or "not called: nothing to compute", hint=VIRTUAL)
     outputs = ending.outputs() if ending.graph_name is not None else []
-    yield _group("outputs", [_output(i, names.of(each), each) for i, each in enumerate(outputs)])
+    yield _group("outputs", [_output(i, names.of(variable), variable) for i, variable in enumerate(outputs)])
     yield _group("restored", _by_frame(ending, lambda frame: frame.values(), shows_way=True))
     yield _group("unchanged", _by_frame(ending, lambda frame: frame.unchanged.items()))
     yield _group("cells", _by_frame(ending, lambda frame: frame.cells.items()))
     yield _group("dropped", _by_frame(ending, lambda frame: frame.pruned.items()))
-    changes = [_change(i, names, each.subject) for i, each in enumerate(ending.replayed())]
+    changes = [_change(i, names, change.subject) for i, change in enumerate(ending.replayed())]
     yield _group("replayed", changes, ", which take effect from the last to the first" if len(changes) > 1 else "")
-    yield _group("temporaries", [_kept(name, each, ending, names) for name, each in ending.temporaries().items()])
-    uses = sorted((ending.uses or {}).items(), key=lambda each: -each[1])
+    temporaries = ending.temporaries().items()
+    yield _group("temporaries", [_kept(name, subject, ending, names) for name, subject in temporaries])
+    uses = sorted((ending.uses or {}).items(), key=lambda use: -use[1])
     yield _group("uses", [_used(subject, times, names) for subject, times in uses])
     overridden = ending.overridden()
     if overridden:
-        shown = [Row(expression(old), expression(new), hint=VIRTUAL) for old, new in overridden.items()]
-        yield Row("overridden sources", str(len(shown)), children=Children(named=fixed(shown)), hint=VIRTUAL)
-    yield _group("resume functions", [_resume(each) for each in ending.resumes])
-    made = ending.instructions()
+        rows = [Row(expression(old), expression(new), hint=VIRTUAL) for old, new in overridden.items()]
+        yield Row("overridden sources", str(len(rows)), children=Children(named=fixed(rows)), hint=VIRTUAL)
+    yield _group("resume functions", [_resume(resume) for resume in ending.resumes])
+    generated = ending.instructions()
     yield Row(
         "instructions",
-        f"{len(made)}",
-        children=Children(named=computed(lambda options: instruction_rows(made, ending, names))),
+        f"{len(generated)}",
+        children=Children(named=computed(lambda options: instruction_rows(generated, ending, names))),
         hint=VIRTUAL,
     )
 
@@ -59,15 +60,15 @@ def _rows(options: ViewOptions, ending: Ending, names: ValueNames) -> Iterable[R
 Make = Callable[[ViewOptions], Row]
 
 
-def _group(name: str, made: list[Make], more: str = "") -> Row:
-    children = Children(named=computed(lambda options: [make(options) for make in made])) if made else None
-    return Row(name, f"{len(made)}{more}" if made else _NOTHING, children=children, hint=VIRTUAL)
+def _group(name: str, rows: list[Make], more: str = "") -> Row:
+    children = Children(named=computed(lambda options: [make(options) for make in rows])) if rows else None
+    return Row(name, f"{len(rows)}{more}" if rows else _NOTHING, children=children, hint=VIRTUAL)
 
 
 def _by_frame(
     ending: Ending, values: Callable[[Any], Iterable[tuple[str, object]]], shows_way: bool = False
 ) -> list[Make]:
-    """A row for each value; `shows_way`: with how it is made again, in place of what it is."""
+    """Return a row for each value; `shows_way`: show how it is reconstructed, not its value."""
     rows: list[Make] = []
     for frame in ending.frames:
         function = original_code(code_of(frame.translator)).co_name
@@ -80,8 +81,8 @@ def _by_frame(
 def _value(options: ViewOptions, name: str, value: object, shows_way: bool) -> Row:
     row = symbolic.row(options, name, value, None)
     if shows_way and options.effects is not None:
-        found = way(value, options.effects)
-        row.value, row.type = found.text, f"{found.kind}: {row.value}"
+        reconstruction = way(value, options.effects)
+        row.value, row.type = reconstruction.text, f"{reconstruction.kind}: {row.value}"
     return row
 
 
@@ -111,7 +112,7 @@ def _used(subject: object, times: int, names: ValueNames) -> Make:
 
 
 def _subject(options: ViewOptions, text: str, subject: object, names: ValueNames) -> Row:
-    """Of a source or a variable: its name, with this text for a value."""
+    """Return the row of a source or a variable: its name, with `text` as its value."""
     if not is_variable(subject):
         return Row(expression(subject), text, type="source", hint=VIRTUAL)
     row = symbolic.row(options, names.of(subject) or variable_text(options, subject, 0), subject, None)

@@ -1,4 +1,4 @@
-"""Compile: which compile this is, why it happens, with which backend and settings, and where the trace is."""
+"""Build the heading Compile: its id, reason, backend, settings and position of the trace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The instructions around a graph that has ended, in groups: what each of them makes."""
+"""List the instructions around a graph that has ended, grouped by what they build."""
 
 from __future__ import annotations
 
@@ -15,54 +15,54 @@ from dynascope.agent.internals.frames.translators import instruction
 _BEFORE = "before the graph"
 _CALL = "calls the graph"
 _KEEPS = "keeps the outputs"
-_HANDS_OVER = "hands the values over"
+_HANDS_OVER = "passes the values"
 _ITSELF = "the instruction that breaks"
-_GOES_ON = "goes on"
+_GOES_ON = "continues"
 _RETURNS = "returns"
 
 
-def instruction_rows(made: list[Any], ending: Ending, names: ValueNames) -> list[Row]:
-    """A row for each group, with its instructions below, numbered from the function's first."""
-    told = described(made)
-    labels = _labels(made, ending, names)
+def instruction_rows(generated: list[Any], ending: Ending, names: ValueNames) -> list[Row]:
+    """Return a row for each group, with its instructions below, numbered in the function."""
+    listing = described(generated)
+    labels = _labels(generated, ending, names)
     rows = []
-    for (_, label), group in groupby(range(len(made)), key=lambda i: labels[i]):
+    for (_, label), group in groupby(range(len(generated)), key=lambda i: labels[i]):
         indices = list(group)
-        children = Children(named=fixed([Row(str(i), _text(told[i]), hint=VIRTUAL) for i in indices]))
-        first = told[indices[0]].opname
+        children = Children(named=fixed([Row(str(i), _text(listing[i]), hint=VIRTUAL) for i in indices]))
+        first = listing[indices[0]].opname
         count = f"{first}, {len(indices)} instructions" if len(indices) > 1 else first
         rows.append(Row(label, count, children=children, hint=VIRTUAL))
     return rows
 
 
-def _labels(made: list[Any], ending: Ending, names: ValueNames) -> list[tuple[int, str]]:
-    """By instruction: a number, which is another for the next group of the same name, and the group's name."""
-    known = {id(each): (-1, _CALL) for each in ending.call}
+def _labels(generated: list[Any], ending: Ending, names: ValueNames) -> list[tuple[int, str]]:
+    """Return for each instruction its group: a number, unique for each group, and a label."""
+    groups = {id(instruction): (-1, _CALL) for instruction in ending.call}
     value_names = _names_of_values(ending)
     for number, part in enumerate(ending.parts()):
         label = _label(part, value_names, names)
-        known |= {id(each): (number, label) for each in part.instructions}
-    at = [i for i, each in enumerate(made) if id(each) in known]
-    first, last = (at[0], at[-1]) if at else (len(made), -1)
-    behind = _HANDS_OVER if ending.is_break else _RETURNS
-    between = [_BEFORE if i < first else _KEEPS if i < last else behind for i in range(len(made))]
-    found = [known.get(id(each), (-2, between[i])) for i, each in enumerate(made)]
-    own = _own_instruction(made, last, ending)
+        groups |= {id(instruction): (number, label) for instruction in part.instructions}
+    at = [i for i, instruction in enumerate(generated) if id(instruction) in groups]
+    first, last = (at[0], at[-1]) if at else (len(generated), -1)
+    after = _HANDS_OVER if ending.is_break else _RETURNS
+    between = [_BEFORE if i < first else _KEEPS if i < last else after for i in range(len(generated))]
+    labels = [groups.get(id(instruction), (-2, between[i])) for i, instruction in enumerate(generated)]
+    own = _own_instruction(generated, last, ending)
     if own is not None:
-        found[own] = -3, _ITSELF
-        for i in range(own + 1, len(made)):
-            found[i] = -4, _GOES_ON
-    return found
+        labels[own] = -3, _ITSELF
+        for i in range(own + 1, len(generated)):
+            labels[i] = -4, _GOES_ON
+    return labels
 
 
-def _own_instruction(made: list[Any], last: int, ending: Ending) -> int | None:
-    """Where the user's instruction stands that Dynamo breaks at: it has kept its place in the source."""
+def _own_instruction(generated: list[Any], last: int, ending: Ending) -> int | None:
+    """Return the index of the user's instruction at the break, found by its source positions."""
     if not ending.is_break:
         return None
     broken = instruction(ending.frames[-1].translator)
-    for i in range(last + 1, len(made)):
-        each = made[i]
-        if each.opname == broken.opname and each.positions is not None and each.positions == broken.positions:
+    for i in range(last + 1, len(generated)):
+        own = generated[i]
+        if own.opname == broken.opname and own.positions is not None and own.positions == broken.positions:
             return i
     return None
 

@@ -1,4 +1,4 @@
-"""Globals: those the code names, with what it has assigned to them while it was traced."""
+"""Build the heading Globals: those that the code names, with values assigned while tracing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph: the FX nodes so far, each with its value, arguments, users and the user's line."""
+"""Build the heading Graph: the FX nodes so far, with value, arguments, users and line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 
 
 def code(translator: Any) -> Iterator[str]:
-    """The lines of a function that does what the nodes so far do."""
+    """Yield the lines of a function equivalent to the nodes so far."""
     return graph_code(nodes_so_far(output_of(translator)))
 
 
@@ -48,11 +48,11 @@ def _node_row(node: Any) -> Row:
 
 
 def _origin(node: Any) -> list[Row]:
-    """The user's line; of a node that Dynamo traces of a captured backward, the NodeCall and the forward's line."""
+    """Return the user's line, or in a captured backward the NodeCall and the forward's line."""
     called, place = backward_node_of(node), place_of_node(node)
     if called is None:
         return [Row("user line", user_line(node) or "unknown", hint=VIRTUAL, made_at=place)]
-    where = f"{place[0]}:{place[1]}" if place is not None else "unknown: nothing asked the forward to note its lines"
+    where = f"{place[0]}:{place[1]}" if place is not None else "unknown: the lines of the forward were not recorded"
     return [Row("node", called, hint=VIRTUAL, made_at=place), Row("forward line", where, hint=VIRTUAL, made_at=place)]
 
 

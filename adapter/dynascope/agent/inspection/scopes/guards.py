@@ -1,4 +1,4 @@
-"""Guards: what the compiled code will check of its inputs, as far as the trace has come, and which line wanted it."""
+"""Build the heading Guards: the guards so far, each with the line that created it."""
 
 from __future__ import annotations
 

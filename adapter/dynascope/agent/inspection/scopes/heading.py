@@ -1,4 +1,4 @@
-"""One heading of the Variables view."""
+"""Define a heading of the Variables view."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dynascope.agent.inspection.values.names import Named
 from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions
 
 GRAPH = "Graph"
-"""The scope that has the document of a stop: the graph so far."""
+"""The scope whose source is the document of a stop: the graph so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A DAP Scope before it has a reference; an expensive one is opened by the client only when the user asks."""
+    """A DAP Scope before it has a reference; the client opens an expensive one only on demand."""
 
     name: str
     children: Children
@@ -24,7 +24,7 @@ class Heading:
 
 
 def rows_of_names(named: Mapping[str, Named]) -> Rows:
-    """A row for each name."""
+    """Return a row for each name."""
 
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for name, value in islice(named.items(), start, stop):

@@ -1,4 +1,4 @@
-"""Locals: what the frame's own names stand for; an argument Dynamo does not track shows its real value."""
+"""Build the heading Locals: the frame's names; an untracked argument shows its real value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes: the symbols, with hint, range, source, replacement and constraints."""
+"""Build the heading Shapes: symbols with hint, range, source, replacement and constraints."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def heading(names: Names) -> Heading:
 
 def _symbol_row(output: Any, fact: SymbolFact) -> Row:
     span = f"[{fact.low}, {fact.high}]"
-    source = ", ".join(fact.sources) or "made while tracing"
+    source = ", ".join(fact.sources) or "created while tracing"
     text = f"{fact.hint if fact.hint is not None else 'unbacked'} in {span} from {source}"
     if fact.replacement is not None:
         text = f"→ {fact.replacement}, {text}"

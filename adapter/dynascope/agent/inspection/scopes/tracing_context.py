@@ -1,6 +1,6 @@
-"""`TracingContext` and `CompileContext`: what PyTorch keeps of this trace and this compile, by its names.
+"""Show the fields of PyTorch's `TracingContext` and `CompileContext` for this trace.
 
-Only fields that are set have a row; what they hold is read when somebody opens it.
+Only fields that are set have a row; their contents are read when the client requests them.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.compile import tracing_context
 
 _CODE = 1_000
-"""Code objects listed of one field."""
+"""The maximum number of code objects listed for one field."""
 
 
 def compile_context_row() -> Row:
-    """`CompileContext`: over all attempts."""
+    """Return the row of `CompileContext`, which lasts over all attempts."""
     content = tracing_context.compile_context()
     children = Children(
         named=computed(lambda options: [_compile_row(options, name, value) for name, value in content.items()])
@@ -38,7 +38,7 @@ def _compile_row(options: ViewOptions, name: str, value: Any) -> Row:
 
 
 def tracing_context_row(output: Any) -> Row:
-    """`TracingContext`: of this attempt."""
+    """Return the row of this attempt's `TracingContext`."""
     content = tracing_context.fields_that_are_set(output)
     children = Children(named=computed(lambda options: [_row(options, name, value) for name, value in content.items()]))
     return Row("TracingContext", f"{len(content)} fields are set", children=children, hint=VIRTUAL)
@@ -75,23 +75,23 @@ def _modules(options: ViewOptions, context: Any) -> tuple[str, Children]:
 
 def _global_state(options: ViewOptions, context: Any) -> tuple[str, Children]:
     content = tracing_context.global_state(context)
-    told = ", ".join(f"{name}={value_text(value, options, 1)}" for name, value in content.items() if value is not False)
-    return told or "not saved yet", _values(options, content)
+    text = ", ".join(f"{name}={value_text(value, options, 1)}" for name, value in content.items() if value is not False)
+    return text or "not saved yet", _values(options, content)
 
 
 def _codes(
-    _options: ViewOptions, codes: Iterable[Any], told: Callable[[Any], str] = lambda _code: ""
+    _options: ViewOptions, codes: Iterable[Any], detail: Callable[[Any], str] = lambda _code: ""
 ) -> tuple[str, Children]:
     listed = list(codes)
 
     def rows(_options: ViewOptions) -> list[Row]:
-        found = []
+        code_rows = []
         for code in listed[:_CODE]:
             place = tracing_context.place_of_code(code)
             where = f"{os.path.basename(place[0])}:{place[1]}" if place is not None else "no line"
-            text = ", ".join(filter(None, (where, told(code))))
-            found.append(Row(tracing_context.code_name(code), text, hint=VIRTUAL, made_at=place))
-        return found
+            text = ", ".join(filter(None, (where, detail(code))))
+            code_rows.append(Row(tracing_context.code_name(code), text, hint=VIRTUAL, made_at=place))
+        return code_rows
 
     return f"{len(listed):,} code objects", Children(named=computed(rows))
 
@@ -113,7 +113,7 @@ def _symbolic_contexts(options: ViewOptions, known: Any) -> tuple[str, Children]
     contexts = tracing_context.symbolic_contexts(known)
     rows = Rows(
         len(contexts),
-        lambda options, start, stop: (_symbolic_context(options, *each) for each in contexts[start:stop]),
+        lambda options, start, stop: (_symbolic_context(options, *entry) for entry in contexts[start:stop]),
     )
     return f"{len(contexts):,} tensors", Children(named=rows)
 
@@ -127,8 +127,8 @@ def _symbolic_context(options: ViewOptions, source: str, context: Any) -> Row:
 
 
 def _subgraph_caches(options: ViewOptions, cache: Any) -> tuple[str, Children]:
-    found = tracing_context.subgraph_caches(cache)
-    told = ", ".join(f"{name}: {', '.join(content)}" for name, content in found.items() if content)
+    caches = tracing_context.subgraph_caches(cache)
+    text = ", ".join(f"{name}: {', '.join(content)}" for name, content in caches.items() if content)
     rows = [
         Row(
             name,
@@ -136,9 +136,9 @@ def _subgraph_caches(options: ViewOptions, cache: Any) -> tuple[str, Children]:
             children=_values(options, content) if content else None,
             hint=VIRTUAL,
         )
-        for name, content in found.items()
+        for name, content in caches.items()
     ]
-    return told or "nothing to reuse yet", Children(named=fixed(rows))
+    return text or "nothing to reuse yet", Children(named=fixed(rows))
 
 
 def _frames(_options: ViewOptions, stack: Any) -> tuple[str, Children | None]:
@@ -158,4 +158,4 @@ _SHOWN: dict[str, Callable[[ViewOptions, Any], tuple[str, Children | None]]] = {
     "hop_dispatch_set_cache": _subgraph_caches,
     "traced_code": _codes,
 }
-"""Fields that say more than their objects would; all others are shown as they are."""
+"""Fields with a row of their own; all others are shown as plain objects."""

@@ -1,4 +1,4 @@
-"""Value Stack: operands of the instructions to come, the top one first, each with what it is for."""
+"""Build the heading Value Stack: operands of later instructions, top first, with roles."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def heading(names: Names) -> Heading:
 
 def _roles(names: Names, count: int) -> list[str | None]:
     try:
-        # amid an instruction, at a graph break say, its operands may be gone already
+        # during an instruction, for example at a graph break, its operands may already be popped
         return [*stack_roles(names.translator), *[None] * count][:count]
-    except Exception:  # bytecode that nobody foresaw: the values still show, by position
+    except Exception:  # unexpected bytecode: still show the values, by position
         return [None] * count
 
 

@@ -13,7 +13,7 @@ from dynascope.agent.internals.guards.guards import guards_on, shape_guards_on, 
 from dynascope.agent.internals.variables.variables import class_names, is_modified, source_object
 
 
-def origin_rows(options: ViewOptions, variable: object, unknown: str = "made while tracing") -> list[Row]:
+def origin_rows(options: ViewOptions, variable: object, unknown: str = "created while tracing") -> list[Row]:
     """`source`, and `guards`, those on it and on its sizes; `unknown` is the source of what has none."""
     source = source_object(variable)
     if source is None:
