@@ -6,10 +6,12 @@ import json
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from dynascope.cli import main
 from dynascope.facts import model
+from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "facts"))
@@ -46,10 +48,14 @@ def test_an_edited_line_is_said_to_be(workspace: Path):
 
 
 def test_json_holds_everything(workspace: Path):
-    summary = json.loads(report("--json"))
-    assert [each["fact"]["registry_id"] for each in summary["breaks"]] == ["GB0170"]
-    assert [each["fact"]["value"] for each in summary["recompiles"]] == ["x: f32[12, 16]"]
-    assert len(summary["compiles"]) == 3
+    with Reader.open(workspace / ".dynascope" / "facts.db") as reader:
+        stored = [reader.compile(each.id) for each in reader.compiles()]
+    told = json.loads(report("--json"))
+    assert (told["launch"], [each["program"] for each in told["runs"]]) == ("launch 1", ["train.py --steps 2"])
+    assert [each.pop("name") for each in told["compiles"]] == ["0/0", "0/1", ""]
+    assert msgspec.convert(told["compiles"], list[model.CompileFacts]) == stored
+    kinds = [name for each in told["compiles"] for name, facts in each.items() if facts]
+    assert {"guards", "symbols", "tensors", "calls", "recompiles", "line_times", "backend_failures"} <= set(kinds)
 
 
 def test_a_page_that_needs_nothing_else(workspace: Path):

@@ -52,6 +52,8 @@ class Run(Struct, kw_only=True):
     pid: int
     python_version: str
     torch_version: str
+    rank: int | None = None
+    """Of a process of `torch.distributed`: its RANK."""
     began: float
     """Unix time."""
     ended: float | None = None
@@ -206,6 +208,8 @@ class Recompile(Fact, kw_only=True, gc=False):
     guard_path: str | None = None
     """The user's line that the guard came from, when Dynamo says so."""
     guard_line: int | None = None
+    hint: str | None = None
+    """Dynamo's advice about this guard."""
     limit_reached: bool = False
     """Dynamo gives up on this function: its cache is full."""
 

@@ -13,6 +13,11 @@ from msgspec import Struct
 _COMPILE_ID = re.compile(r"^([!\d/]+): ", re.ASCII)
 _COMMENT = re.compile(r"# (?P<path>[^#\n]+?):(?P<line>\d+) in ")
 _FRAME = re.compile(r'^  File "(?P<path>.+)", line (?P<line>\d+), in ', re.MULTILINE)
+_HINTS = (
+    re.compile(r"\(HINT: (?!type )(?P<hint>.+?)\)\s*$", re.DOTALL),
+    re.compile(r"to avoid specialization (?P<hint>try torch\._dynamo\.decorators\.mark_unbacked\(.*?\))\)", re.DOTALL),
+    re.compile(r"Guard failed on a parameter, (?P<hint>consider using .+?)\.?\s*$", re.DOTALL),
+)
 _STACK = "\nUser stack trace:"
 
 
@@ -23,6 +28,8 @@ class FailedGuard(Struct, kw_only=True):
     guard: str
     path: str | None = None
     line: int | None = None
+    hint: str | None = None
+    """Dynamo's advice about it."""
 
 
 def parse(reason: str, function_path: str) -> FailedGuard:
@@ -30,7 +37,9 @@ def parse(reason: str, function_path: str) -> FailedGuard:
     found = _COMPILE_ID.match(reason)
     compile_id, text = (found.group(1), reason[found.end() :]) if found is not None else ("", reason)
     head, _, stack = text.partition(_STACK)
-    read = FailedGuard(failed_compile_id=compile_id, guard=head.partition("  # ")[0].strip())
+    hints = (found["hint"] for pattern in _HINTS if (found := pattern.search(head)) is not None)
+    guard = head.partition("  # ")[0].partition(". Guard failed on a parameter, ")[0].strip()
+    read = FailedGuard(failed_compile_id=compile_id, guard=guard, hint=next(hints, None))
     frames = list(_FRAME.finditer(stack))
     if frames:
         read.path, read.line = frames[-1]["path"], int(frames[-1]["line"])

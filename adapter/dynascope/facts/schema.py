@@ -104,7 +104,12 @@ CREATE TABLE backend_failure (
 CREATE INDEX backend_failure_by_source ON backend_failure (source_id, compile_id);
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1,)
+_VERSION_2 = """
+ALTER TABLE run ADD COLUMN rank INTEGER;
+ALTER TABLE recompile ADD COLUMN hint INTEGER;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
 VERSION = len(MIGRATIONS)
 """`PRAGMA user_version`."""
 

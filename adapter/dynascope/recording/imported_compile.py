@@ -212,6 +212,7 @@ class ImportedCompile:
             guard=failed.guard,
             guard_path=_real_path(failed.path) if failed.path is not None else None,
             guard_line=failed.line,
+            hint=failed.hint,
             limit_reached=limit,
         )
 

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import click
-import msgspec
 
 from dynascope.facts import store
 from dynascope.facts.reader import Reader
@@ -20,7 +19,7 @@ from dynascope.report.summary import summarize
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Read the facts there.")
 @click.option("--launch", metavar="TEXT", help="Of this launch, not of the newest (--launches lists them).")
 @click.option("--launches", is_flag=True, help="List what has been recorded.")
-@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="All facts of every compile, as JSON.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write one HTML page.")
 def report(
     workspace: Path | None, facts: Path | None, launch: str | None, launches: bool, as_json: bool, html: Path | None
@@ -56,7 +55,10 @@ def _report(reader: Reader, launch: str | None, as_json: bool, html: Path | None
         raise click.ClickException(f"There is no launch {launch!r}. See: dynascope report --launches")
     summary = summarize(reader, launch)
     if as_json:
-        sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(summary)) + b"\n")
+        from dynascope.report.unmerged import unmerged
+
+        for piece in unmerged(reader, summary):
+            sys.stdout.buffer.write(piece)
     elif html is not None:
         from dynascope.report.page import page
 

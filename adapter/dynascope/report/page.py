@@ -6,8 +6,10 @@ import time
 from html import escape
 
 from dynascope.facts import break_message, model
-from dynascope.report.sources import CodeFrame, Sources, counted, named, shown_path
-from dynascope.report.summary import Summary
+from dynascope.facts.guarded_value import readable
+from dynascope.facts.recompile_causes import entries_by_compile, entry_text
+from dynascope.report.sources import CodeFrame, Sources, named, shown_path
+from dynascope.report.summary import Summary, counted
 from dynascope.report.terminal import SITE
 
 _STYLE = """
@@ -27,15 +29,11 @@ def page(summary: Summary, sources: Sources) -> str:
     """The whole page."""
     run = summary.runs[-1]
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
-    breaks = sum(each.count for each in summary.breaks)
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(run.program)} – Dynascope</title>",
         f"<style>{_STYLE}</style><h1>{escape(run.program)}</h1>",
         f"<p>{began} · torch {escape(run.torch_version)} · {counted(len(summary.runs), 'process', 'processes')}"
-        f" · {counted(len(summary.compiles), 'compile')} · {counted(summary.graphs, 'graph')}"
-        f" · {counted(breaks, 'graph break')}"
-        f" · {summary.seconds:.2f} s,"
-        f" {summary.backend_seconds:.2f} s of it in backends</p>",
+        f"<br>{escape(summary.counts)}</p>",
         _breaks(summary, sources),
         _recompiles(summary),
         _slowest(summary, sources),
@@ -77,19 +75,25 @@ def _consequences(fact: model.GraphBreak) -> str:
 
 
 def _recompiles(summary: Summary) -> str:
-    parts = ["<h2>Recompiles</h2>" if summary.recompiles else ""]
-    for each in summary.recompiles:
-        fact = each.fact
-        limit = " – the recompile limit is reached" if fact.limit_reached else ""
-        met = f"<br>met <code>{escape(fact.value)}</code>" if fact.value else ""
-        origin = (
-            f"<br>guard from {_where(fact.guard_path, fact.guard_line)}" if fact.guard_path and fact.guard_line else ""
+    parts = ["<h2>Recompiles</h2>" if summary.causes else ""]
+    for cause in summary.causes:
+        fact = cause.first
+        limit = " – the recompile limit is reached" if cause.limit_reached else ""
+        met = f"<br>met {escape(readable(cause.name_of_values))}: <code>{escape(', '.join(cause.values))}</code>"
+        origins = dict.fromkeys((each.guard_path, each.guard_line) for each in cause.entries)
+        origin = "".join(f"<br>guard from {_where(path, line)}" for path, line in origins if path and line)
+        rows = "".join(
+            f"<tr><td>{escape(summary.names[number])}{' was refused' if entries[0].limit_reached else ''}"
+            f"<td>{escape(entries[0].value or '')}<td>{'<br>'.join(escape(entry_text(each)) for each in entries)}"
+            for number, entries in entries_by_compile(cause)
         )
         parts.append(
-            f"<article class=recompile>{_where(fact.path, each.resumes_at or fact.line)}"
-            f" <code>{escape(named(fact.function, each.resumes_at))}</code>"
-            f" <span class=dim>{escape(_compile_names(each.compiles))}</span>{limit}<br>failed guard of "
-            f"{escape(fact.failed_compile_id)}: <code>{escape(fact.guard)}</code>{met}{origin}</article>"
+            f"<article class=recompile>{_where(fact.path, cause.resumes_at or fact.line)}"
+            f" <code>{escape(named(fact.function, cause.resumes_at))}</code>"
+            f" <span class=dim>{escape(_compile_names([summary.names[each] for each in cause.compiles]))}</span>{limit}"
+            f"<br>because of <code>{escape(cause.about)}</code>{met if cause.values else ''}{origin}"
+            f"<ul>{_hints(cause.hints)}</ul><details><summary>all failed guards</summary>"
+            f"<table><tr><th>compile<th>met<th>failed guards{rows}</table></details></article>"
         )
     return "\n".join(parts)
 

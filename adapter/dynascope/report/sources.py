@@ -67,11 +67,6 @@ def named(function: str, resumes_at: int | None) -> str:
     return function if resumes_at is None else f"what follows line {resumes_at} of {function}"
 
 
-def counted(number: int, what: str, plural: str = "") -> str:
-    """`1 graph break`, `2 graph breaks`."""
-    return f"{number} {what if number == 1 else plural or what + 's'}"
-
-
 def shown_path(path: str) -> str:
     """Relative to the current folder when below it; from the package's folder on when installed."""
     for marker in (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"):

@@ -9,14 +9,16 @@ from msgspec import Struct
 
 from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
+from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
+from dynascope.facts.recompile_causes import Cause, causes
 
 SLOWEST_LINES = 15
 F = TypeVar("F", bound=model.Fact)
 
 
 class Repeated(Struct):
-    """Facts that say the same of the same line, and the compiles (as Dynamo numbers them) that they come from."""
+    """Facts that say the same of the same line, and the names of the compiles that they come from."""
 
     compiles: list[str]
     count: int
@@ -24,12 +26,6 @@ class Repeated(Struct):
 
 class Break(Repeated):
     fact: model.GraphBreak
-
-
-class Recompiled(Repeated):
-    fact: model.Recompile
-    resumes_at: int | None
-    """The line behind which it goes on, where it is what follows a graph break that was compiled again."""
 
 
 class Specialized(Repeated):
@@ -51,11 +47,19 @@ class Summary(Struct):
     launch: str
     runs: list[model.Run]
     compiles: list[model.Compile]
+    names: dict[int, str]
+    """Of the compiles, by their number: see `process_names`."""
     breaks: list[Break]
-    recompiles: list[Recompiled]
+    causes: list[Cause]
+    """Of recompiles."""
     specializations: list[Specialized]
     backend_failures: list[model.BackendFailure]
     slowest_lines: list[SlowLine]
+
+    @property
+    def compiled(self) -> list[model.Compile]:
+        """Those that Dynamo went through with, whether or not a graph came of it."""
+        return [each for each in self.compiles if each.status in ("compiled", "empty", "failed")]
 
     @property
     def skipped(self) -> list[model.Compile]:
@@ -64,6 +68,11 @@ class Summary(Struct):
     @property
     def failed(self) -> list[model.Compile]:
         return [each for each in self.compiles if each.status == "failed"]
+
+    @property
+    def recompiles(self) -> int:
+        """Compiles of what was compiled before; of several causes each counts once."""
+        return len({number for cause in self.causes for number in cause.compiles})
 
     @property
     def seconds(self) -> float:
@@ -77,35 +86,51 @@ class Summary(Struct):
     def graphs(self) -> int:
         return sum(each.graphs for each in self.compiles)
 
+    @property
+    def counts(self) -> str:
+        """`3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile, 1 cause, 1.20 s (0.80 s of it in backends)`."""
+        breaks = sum(each.count for each in self.breaks)
+        parts = [
+            counted(len(self.compiled), "compile"),
+            *([f"{len(self.failed)} failed"] if self.failed else []),
+            counted(self.graphs, "graph"),
+            f"{counted(breaks, 'graph break')} at {counted(len(self.breaks), 'place')}",
+            f"{counted(self.recompiles, 'recompile')}, {counted(len(self.causes), 'cause')}"
+            if self.causes
+            else "0 recompiles",
+            f"{self.seconds:.2f} s ({self.backend_seconds:.2f} s of it in backends)",
+        ]
+        return ", ".join(parts)
+
 
 def summarize(reader: Reader, launch: str) -> Summary:
     """Read everything a report needs of a launch."""
     compiles = reader.compiles(launch)
-    names = {each.id: each.compile_id for each in compiles}
+    runs = [run for run in reader.runs() if run.launch == launch]
+    names = compile_names(compiles, runs)
     breaks = _grouped(
         reader.facts("graph_breaks", launch),
         lambda fact: (fact.path, fact.line, fact.type, fact.effect, without_numbers(fact.explanation)),
-    )
-    resumes = {each.id: each.resumes_at for each in compiles}
-    recompiles = _grouped(
-        reader.facts("recompiles", launch),
-        lambda fact: (fact.path, fact.line, resumes[fact.compile], fact.guard, fact.limit_reached),
     )
     specializations = _grouped(
         reader.facts("specializations", launch), lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value)
     )
     return Summary(
         launch=launch,
-        runs=[run for run in reader.runs() if run.launch == launch],
+        runs=runs,
         compiles=compiles,
-        breaks=[Break(_ids(group, names), sum(each.count for each in group), group[0]) for group in breaks],
-        recompiles=[
-            Recompiled(_ids(group, names), len(group), group[0], resumes[group[0].compile]) for group in recompiles
-        ],
-        specializations=[Specialized(_ids(group, names), len(group), group[0]) for group in specializations],
+        names=names,
+        breaks=[Break(_names(group, names), sum(each.count for each in group), group[0]) for group in breaks],
+        causes=causes(reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles}),
+        specializations=[Specialized(_names(group, names), len(group), group[0]) for group in specializations],
         backend_failures=reader.facts("backend_failures", launch),
         slowest_lines=_slowest(reader.facts("line_times", launch)),
     )
+
+
+def counted(number: int, what: str, plural: str = "") -> str:
+    """`1 graph break`, `2 graph breaks`."""
+    return f"{number} {what if number == 1 else plural or what + 's'}"
 
 
 def _grouped(facts: Iterable[F], key: Callable[[F], Hashable]) -> list[list[F]]:
@@ -116,8 +141,8 @@ def _grouped(facts: Iterable[F], key: Callable[[F], Hashable]) -> list[list[F]]:
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def _ids(facts: Iterable[model.Fact], names: dict[int, str]) -> list[str]:
-    return list(dict.fromkeys(names[fact.compile] for fact in facts))
+def _names(facts: Iterable[model.Fact], names: dict[int, str]) -> list[str]:
+    return [names[number] for number in dict.fromkeys(fact.compile for fact in facts)]
 
 
 def _slowest(times: Iterable[model.LineTime]) -> list[SlowLine]:

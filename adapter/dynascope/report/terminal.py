@@ -10,8 +10,10 @@ from rich.markup import escape
 from rich.syntax import Syntax
 
 from dynascope.facts import break_message, model
-from dynascope.report.sources import CodeFrame, Sources, counted, named, shown_path
-from dynascope.report.summary import Break, Recompiled, SlowLine, Summary
+from dynascope.facts.guarded_value import readable
+from dynascope.facts.recompile_causes import Cause, entries_by_compile, entry_text
+from dynascope.report.sources import CodeFrame, Sources, named, shown_path
+from dynascope.report.summary import Break, SlowLine, Summary
 
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
 _EFFECTS = {
@@ -21,14 +23,15 @@ _EFFECTS = {
     "raised": "an error, because of fullgraph=True",
 }
 _SHOWN_SKIPS = 12
+_SHOWN_COMPILES = 16
 
 
 def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
     _print_heading(summary, console)
     for each in summary.breaks:
         _print_break(each, sources, console)
-    for recompiled in summary.recompiles:
-        _print_recompile(recompiled, sources, console)
+    for cause in summary.causes:
+        _print_cause(cause, summary, sources, console)
     for failure in summary.backend_failures:
         where = _where(failure.path, failure.line)
         console.print(f"\n[bold red]Backend failure[/] {where}: {escape(failure.backend)} raised {failure.exception}")
@@ -50,14 +53,7 @@ def _print_heading(summary: Summary, console: Console) -> None:
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     processes = f", {len(summary.runs)} processes" if len(summary.runs) > 1 else ""
     console.print(f"[bold]{escape(run.program)}[/]  {began}, torch {run.torch_version}{processes}")
-    compiled = [each for each in summary.compiles if each.status in ("compiled", "empty", "failed")]
-    breaks = sum(each.count for each in summary.breaks)
-    console.print(
-        f"{counted(len(compiled), 'compile')}, {counted(summary.graphs, 'graph')}, {counted(breaks, 'graph break')} at "
-        f"{counted(len(summary.breaks), 'place')}, "
-        f"{counted(len({id for each in summary.recompiles for id in each.compiles}), 'recompile')}, "
-        f"{summary.seconds:.2f} s ({summary.backend_seconds:.2f} s of it in backends)"
-    )
+    console.print(summary.counts)
     if not summary.breaks:
         console.print("[green]No graph breaks.[/]")
 
@@ -92,19 +88,35 @@ def _callers(fact: model.GraphBreak) -> list[model.StackFrame]:
     return [frame for frame in reversed(above) if "/torch/" not in frame.path.replace("\\", "/")][:6]
 
 
-def _print_recompile(each: Recompiled, sources: Sources, console: Console) -> None:
-    fact = each.fact
-    title = "Recompile limit reached" if fact.limit_reached else "Recompile"
+def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Console) -> None:
+    fact = cause.first
+    title = "Recompile limit reached" if cause.limit_reached else "Recompile"
     console.print(
-        f"\n[bold cyan]{title}[/] {_where(fact.path, each.resumes_at or fact.line)} "
-        f"{escape(named(fact.function, each.resumes_at))}  {_times(each.compiles)}"
+        f"\n[bold cyan]{title}[/] {_where(fact.path, cause.resumes_at or fact.line)} "
+        f"{escape(named(fact.function, cause.resumes_at))}  {_times([summary.names[each] for each in cause.compiles])}"
     )
-    console.print(f"  failed guard of {fact.failed_compile_id}: [bold]{escape(fact.guard)}[/]")
-    if fact.value:
-        console.print(f"  met {escape(fact.value)}")
-    if fact.guard_path and fact.guard_line:
-        console.print(f"  the guard is from {_where(fact.guard_path, fact.guard_line)}")
-        console.print(f"  [dim]{escape(sources.line(fact.guard_path, fact.guard_line))}[/]")
+    console.print(f"  because of [bold]{escape(cause.about)}[/]{escape(_met(cause))}")
+    for hint in cause.hints:
+        console.print(f"  [green]hint[/] {escape(hint)}")
+    for path, line in dict.fromkeys((each.guard_path, each.guard_line) for each in cause.entries):
+        if path and line:
+            console.print(f"  the guard is from {_where(path, line)}  [dim]{escape(sources.line(path, line))}[/]")
+    rows = entries_by_compile(cause)
+    for number, entries in rows[:_SHOWN_COMPILES]:
+        refused = " was refused, and" if entries[0].limit_reached else ""
+        failed = ", ".join(map(entry_text, entries))
+        console.print(f"  [dim]{summary.names[number]}{refused} fits not {escape(failed)}[/]")
+    if len(rows) > _SHOWN_COMPILES:
+        console.print(f"  [dim]… and {len(rows) - _SHOWN_COMPILES} more: dynascope report --json[/]")
+
+
+def _met(cause: Cause) -> str:
+    """`: met 1, 2, 3`; with the name of what has these values where the title has another."""
+    name = readable(cause.name_of_values)
+    values = ", ".join(cause.values)
+    if not values:
+        return ""
+    return f": met {values}" if name in ("", cause.about) else f": met {name}: {values}"
 
 
 def _print_skips(summary: Summary, console: Console) -> None:

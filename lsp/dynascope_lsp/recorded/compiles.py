@@ -22,6 +22,8 @@ class CompiledFunction(Struct, frozen=True):
     """Oldest first, those of what follows graph breaks included."""
     breaks: int
     """Distinct ones within its compiles."""
+    refused: frozenset[int] = frozenset()
+    """Numbers of the compiles that Dynamo refused, at its limit."""
 
     @property
     def simple_name(self) -> str:
@@ -33,7 +35,7 @@ class CompiledFunction(Struct, frozen=True):
 
     @property
     def recompiles(self) -> int:
-        return sum(each.reason is not None for each in self.compiles)
+        return sum(each.reason is not None and each.id not in self.refused for each in self.compiles)
 
     @property
     def seconds(self) -> float:
@@ -64,6 +66,9 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
             places.setdefault(number, set()).add((common.fact.path, common.fact.line, common.fact.type))
     for graph_break in snapshot.facts.graph_breaks_below:
         places.setdefault(graph_break.compile, set()).add((graph_break.path, graph_break.line, graph_break.type))
+    refused = frozenset(
+        number for common in snapshot.facts.recompiles if common.fact.limit_reached for number in common.compiles
+    )
     found = []
     for line, compiles in sorted(grouped.items()):
         if all(each.status == "skipped" for each in compiles):
@@ -72,7 +77,7 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
         name = max((each.function for each in compiles), key=len)
         breaks = set().union(*(places.get(each.id, set()) for each in compiles))
         name_line, last_line = (function.name_line, function.last_line) if function else (line, line)
-        found.append(CompiledFunction(name, line, name_line, last_line, compiles, len(breaks)))
+        found.append(CompiledFunction(name, line, name_line, last_line, compiles, len(breaks), refused))
     return found
 
 

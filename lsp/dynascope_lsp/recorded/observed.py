@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from os.path import basename
 from typing import Generic, TypeVar
@@ -10,7 +9,9 @@ from typing import Generic, TypeVar
 from dynascope.facts import model
 from dynascope.facts.break_message import consequences, without_numbers
 from dynascope.facts.distinct import Distinct
-from msgspec import Struct
+from dynascope.facts.guarded_value import readable
+from dynascope.facts.recompile_causes import Cause, causes, entries_by_compile, entry_text
+from msgspec import Struct, structs
 
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.recorded.file_facts import FileFacts
@@ -20,7 +21,7 @@ from dynascope_lsp.recorded.placement import Placement
 Locate = Callable[[str, int], int | None]
 """Where a line of a file is now, by path and line of then; None when it is gone."""
 
-GUARDS_SHOWN = 8
+COMPILES_SHOWN = 10
 F = TypeVar("F", bound=model.Fact)
 
 
@@ -108,34 +109,46 @@ class Observations:
         )
 
     def _recompiles(self) -> Iterable[Finding]:
-        groups = _grouped(
-            self._facts.recompiles,
-            lambda each: (self._placement.now(each), self._rest_of(each.compile), _shape_of(each.guard)),
-        )
-        for (line, rest, _), same in groups.items():
-            if line is None:
-                continue
-            first, limit = same.facts[0], any(each.limit_reached for each in same.facts)
-            values = [each.value for each in same.facts if each.value]
-            met = f"\nMet: {', '.join(dict.fromkeys(values[:GUARDS_SHOWN]))}" if values else ""
+        """One for each cause, however many compiles and failed guards came of it."""
+        entries = [
+            structs.replace(each.fact, compile=number, line=line)
+            for each in self._facts.recompiles
+            if (line := self._placement.now(each.fact)) is not None
+            for number in each.compiles
+        ]
+        rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
+        for cause in causes(entries, rests):
+            first, rest = cause.first, cause.resumes_at
             what = first.function if rest is None else f"what follows line {rest} of {first.function}"
-            title = f"Recompile limit reached: {what} runs uncompiled from here on" if limit else f"Recompiled: {what}"
+            limit = f"Recompile limit reached: {what} runs uncompiled from here on"
             yield Finding(
-                kind="recompileLimit" if limit else "recompile",
-                line=self._name_line(line),
-                title=title,
-                explanation=f"{first.failed_compile_id} could not be used again: {first.guard}{met}",
-                hints=_RECOMPILE_LIMIT_HINTS if limit else [],
-                compiles=self._ids(same.compiles),
+                kind="recompileLimit" if cause.limit_reached else "recompile",
+                line=self._name_line(first.line),
+                title=limit if cause.limit_reached else f"Recompiled: {what}",
+                explanation=self._failed_guards(cause),
+                hints=[*cause.hints, *(_RECOMPILE_LIMIT_HINTS if cause.limit_reached else ())],
+                compiles=self._ids(cause.compiles),
                 related=[
-                    Related(each.guard_path, now, f"the guard comes from here: {each.guard}")
-                    for each in _distinct(same.facts, lambda each: (each.guard_path, each.guard_line))
+                    Related(each.guard_path, now, f"the guard comes from here: {readable(each.guard)}")
+                    for each in _distinct(cause.entries, lambda each: (each.guard_path, each.guard_line))
                     if each.guard_path and each.guard_line and (now := self._locate(each.guard_path, each.guard_line))
                 ],
-                stale=self._stale(line),
-                guard=first.guard,
-                function_line=line,
+                stale=self._stale(first.line),
+                guard=next((each.guard for each in cause.entries if "size mismatch" in each.guard), first.guard),
+                function_line=first.line,
             )
+
+    def _failed_guards(self, cause: Cause) -> str:
+        """What changed, which values were met, and a line for each compile with the guards that did not fit."""
+        values = f": met {', '.join(cause.values)}" if cause.values else ""
+        rows = entries_by_compile(cause)
+        lines = [
+            f"{self._facts.compile_id(number)}{' was refused, and' if entries[0].limit_reached else ''} "
+            f"fits not {', '.join(map(entry_text, entries))}"
+            for number, entries in rows[:COMPILES_SHOWN]
+        ]
+        more = [f"… and {len(rows) - COMPILES_SHOWN} more"] if len(rows) > COMPILES_SHOWN else []
+        return "\n".join([f"Because of {cause.about}{values}", *lines, *more])
 
     def _specializations(self) -> Iterable[Finding]:
         groups = _grouped(
@@ -251,11 +264,6 @@ def _led_to(graph_break: model.GraphBreak) -> Iterable[str]:
         yield "\n".join([f"It led to another break, {name}: {each.explanation}", *(f"Hint: {h}" for h in each.hints)])
 
 
-def _shape_of(guard: str) -> str:
-    """A guard without its numbers: the same one failed if only they differ."""
-    return re.sub(r"\d+", "#", guard)
-
-
 K = TypeVar("K")
 T = TypeVar("T")
 
@@ -297,6 +305,5 @@ _EFFECTS = {
     "raised": "With `fullgraph=True` this is an error.",
 }
 _RECOMPILE_LIMIT_HINTS = [
-    "Find what changes from call to call in the guards above, and make it dynamic (`torch._dynamo.mark_dynamic`).",
     "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`.",
 ]

@@ -19,6 +19,8 @@ from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts import recompile_reason
+from dynascope.facts.guarded_value import GuardedValue, guarded_value
+from dynascope.facts.remedies import remedies
 
 _NO_REASON = "Dynamo gives no reason."
 
@@ -78,15 +80,24 @@ class RecompileLimits(FilterSource):
 
 
 def _guards(reasons: Sequence[str], frame: Any) -> list[str]:
-    """Return a line for each compile that could not be used: its id, the guard that failed, the value it met."""
+    """Return a line for each compile that could not be used (its id, the guard that failed, the value met), then hints.
+
+    The first is of the newest compile.
+    """
     lines = []
+    by_value: dict[GuardedValue, list[recompile_reason.FailedGuard]] = {}
     for reason in reasons:
         failed = recompile_reason.parse(reason, frame.f_code.co_filename)
         of = f" of compile {failed.failed_compile_id}" if failed.failed_compile_id else ""
         met = failed_guard.value_met(failed.guard, frame)
         where = f"  ({failed.path}:{failed.line})" if failed.path is not None else ""
         lines.append(f"The guard{of} failed: {failed.guard}{f'; now {met}' if met else ''}{where}")
-    return lines or [_NO_REASON]
+        same = by_value.setdefault(guarded_value(failed.guard), [])
+        same.append(failed)
+    for same in by_value.values():
+        hints = remedies([each.guard for each in same], [each.hint for each in same if each.hint])
+        lines += [f"Hint: {hint}" for hint in hints]
+    return list(dict.fromkeys(lines)) or [_NO_REASON]
 
 
 def _event(name: str, lines: list[str], stack: list[Translator]) -> CompilerEvent:
@@ -100,7 +111,7 @@ def _limit_event(setting: str, limit: int, lines: list[str], frame: Any) -> Comp
     title = f"{code.co_name} has reached torch._dynamo.config.{setting} ({limit}): it is not compiled again."
     hints = [
         "Calls that no compiled code fits run uncompiled, or raise with fullgraph=True.",
-        f"Hint: keep the guards from failing (mark_dynamic, fewer distinct values), or raise {setting}.",
+        f"Hint: if so many variants are meant, raise {setting}.",
     ]
     info = event_info("recompile limit", "\n".join([title, *lines, *hints]), [])
     return CompilerEvent(info=info, title=title, skipped_frame=frame)

@@ -110,6 +110,7 @@ class CompileRecording:
             value=failed_guard.value_met(failed.guard, frame),
             guard_path=path_of_file(failed.path) if failed.path is not None else None,
             guard_line=failed.line,
+            hint=failed.hint,
         )
 
     def specialized(self, symbol: str, value: str, reason: str, origins: list[str], stack: list[StackFrame]) -> None:

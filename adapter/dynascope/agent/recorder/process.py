@@ -166,8 +166,15 @@ def _run(began: float) -> Run:
         pid=os.getpid(),
         python_version=platform.python_version(),
         torch_version=_version("torch"),
+        rank=_rank(),
         began=began,
     )
+
+
+def _rank() -> int | None:
+    """As torchrun says it, and whoever starts processes in its way."""
+    rank = os.environ.get("RANK", "")
+    return int(rank) if rank.isdecimal() else None
 
 
 def _module() -> str | None:

@@ -1,27 +1,119 @@
-"""What a failed guard met: its text names a local, and the frame that is compiled again has its value."""
+"""What a failed guard met: its text names a value, and the frame that is compiled again has it.
+
+Nothing of the program runs for it: attributes are read from `__dict__`, items from Python's own containers alone.
+"""
 
 from __future__ import annotations
 
-import re
+import ast
+import inspect
+import types
+from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor, tensor_text
+import torch
 
-_LOCAL = re.compile(r"L\['(\w+)'\]|tensor '(?:L\['(\w+)'\]|(\w+))'|^(\w+) (?:==|!=|is|in|<|>)")
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor, stride_text, tensor_text
+from dynascope.facts.guarded_value import GuardedValue, guarded_value, readable
+
 _PLAIN = frozenset({int, float, bool, str, bytes, complex, type(None)})
+_CONTAINERS = (list, tuple, dict, set, frozenset, OrderedDict, str)
+_INDEXED = (list, tuple, dict, OrderedDict)
+_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
+_MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 _VALUE_LENGTH = 120
+_GLOBAL_STATE: dict[str, Callable[[], object]] = {
+    "grad_mode": torch.is_grad_enabled,
+    "inference_mode": torch.is_inference_mode_enabled,
+    "default_dtype": torch.get_default_dtype,
+    "num_threads": torch.get_num_threads,
+    "deterministic_algorithms": torch.are_deterministic_algorithms_enabled,
+    "deterministic_algorithms_warn_only": torch.is_deterministic_algorithms_warn_only_enabled,
+    "autocast(cpu)_enabled": lambda: torch.is_autocast_enabled("cpu"),
+    "autocast(cuda)_enabled": lambda: torch.is_autocast_enabled("cuda"),
+}
+"""What Dynamo's `GLOBAL_STATE` guard (2.2) calls the state that torch has now."""
 
 
 def value_met(guard: str, frame: Any) -> str | None:
-    """`x: f32[12, 16]`: the local that the guard is about, in this call (`f_locals` of Dynamo's frame, 2.0)."""
-    found = _LOCAL.search(guard)
-    if found is None:
+    """`x: f32[12, 16]`, `len(names): 3`, `grad_mode: False`: what the guard is about, in this call.
+
+    `frame` is Dynamo's view of a frame (`f_locals`, `f_globals`, 2.0). None where the value cannot be had.
+    """
+    subject = guarded_value(guard)
+    if subject.kind == "global state":
+        return _global_state(subject.expression)
+    try:
+        expression = ast.parse(subject.expression, mode="eval").body
+        with torch._C.DisableTorchFunction():
+            return _met(subject, _evaluate(expression, frame))
+    except (SyntaxError, LookupError, TypeError, AttributeError, ValueError):
         return None
-    name = next(part for part in found.groups() if part)
-    values = frame.f_locals
-    if name not in values:
-        return None
-    return f"{name}: {_text(values[name])}"
+
+
+def _met(subject: GuardedValue, value: Any) -> str | None:
+    names = readable(subject.expression)
+    match subject.kind:
+        case "length":
+            if type(value) not in _CONTAINERS:
+                return None
+            return f"{subject.text}: {len(value)}"
+        case "type" if not is_tensor(value):
+            return f"{subject.text}: {type(value).__qualname__}"
+        case "keys" | "attribute" if issubclass(type(value), dict):
+            return f"{subject.text}: {repr(list(dict.keys(value)))[:_VALUE_LENGTH]}"
+        case "requires_grad" if is_tensor(value):
+            return f"{subject.text}: {value.requires_grad}"
+        case "stride" if is_tensor(value):
+            return f"strides of {names}: {stride_text(value)}"
+        case "sizes":
+            return ", ".join(f"{name}: {_text(each)}" for name, each in zip(names.split(", "), value, strict=True))
+    return f"{names}: {_text(value)}"
+
+
+def _global_state(names: str) -> str | None:
+    known = [f"{name}: {_GLOBAL_STATE[name]()}" for name in names.split() if name in _GLOBAL_STATE]
+    return ", ".join(known) or None
+
+
+def _evaluate(node: ast.expr, frame: Any) -> Any:
+    """The value of a guard's expression. Raises LookupError, TypeError or AttributeError where it has none."""
+    match node:
+        case ast.Name(id=name):
+            values = frame.f_locals
+            return values[name] if name in values or name != "G" else frame.f_globals
+        case ast.Tuple(elts=elements):
+            return tuple(_evaluate(element, frame) for element in elements)
+        case ast.Attribute(value=owner, attr=name):
+            return _attribute(_evaluate(owner, frame), name)
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            container = _evaluate(owner, frame)
+            if type(container) in _INDEXED:
+                return container[key]
+    raise TypeError(ast.unparse(node))
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    if issubclass(type(owner), types.ModuleType):
+        return owner.__dict__[name]
+    try:
+        attributes: dict[str, Any] = object.__getattribute__(owner, "__dict__")
+    except AttributeError:
+        attributes = {}
+    if name == "__dict__":
+        return attributes
+    if name in attributes:
+        return attributes[name]
+    for table in _MODULE_TABLES:
+        if name in attributes.get(table, ()):
+            return attributes[table][name]
+    found = inspect.getattr_static(type(owner), name)
+    if isinstance(found, types.MemberDescriptorType):  # of `__slots__`
+        return found.__get__(owner)
+    if hasattr(type(found), "__get__"):
+        raise AttributeError(name)
+    return found
 
 
 def _text(value: Any) -> str:
@@ -29,6 +121,8 @@ def _text(value: Any) -> str:
         return tensor_text(value)
     if type(value) in _PLAIN:
         return repr(value)[:_VALUE_LENGTH]
-    if type(value) in (list, tuple, dict, set):
+    if type(value) in _CONTAINERS:
         return f"{type(value).__name__} of {len(value)}"
+    if type(value) in _CALLABLES:
+        return str(value.__qualname__)
     return type(value).__qualname__

@@ -1,0 +1,117 @@
+"""What a failed guard is about: the expression it guards, and what of its value, read from Dynamo's text.
+
+The texts are those of `torch._dynamo.guards` (2.1) and of its C++ guards; two guards of one value have one subject,
+whatever the value was.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from msgspec import Struct
+
+Kind = Literal[
+    "value", "size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set",
+    "sizes", "length", "type", "identity", "keys", "attribute", "global state", "other",
+]  # fmt: skip
+"""`sizes`: of several tensors, how they compare; `attribute`: whether there is one of that name; `other`: nothing is
+known but the text."""
+
+
+class GuardedValue(Struct, frozen=True):
+    """`expression` is Python over the function's names and `G`, its globals: `self.step`; `x, y` for `sizes`."""
+
+    kind: Kind
+    expression: str
+    dimension: int | None = None
+
+    @property
+    def text(self) -> str:
+        """For a reader: `len(names)`, `x.size()[0]`, `self.layers[0].step`."""
+        return readable(self._text)
+
+    @property
+    def _text(self) -> str:
+        match self.kind:
+            case "length":
+                return f"len({self.expression})"
+            case "type":
+                return f"type({self.expression})"
+            case "size":
+                return f"{self.expression}.size()[{self.dimension}]"
+            case "stride":
+                return f"{self.expression}.stride()[{self.dimension}]"
+            case "dtype" | "requires_grad" | "device":
+                return f"{self.expression}.{self.kind}"
+            case "rank":
+                return f"{self.expression}.dim()"
+            case "dispatch key set":
+                return f"dispatch keys of {self.expression}"
+            case "sizes":
+                return f"sizes of {self.expression}"
+            case "keys":
+                return f"keys of {self.expression}"
+            case "attribute":
+                return f"names in {self.expression}"
+            case "identity":
+                return f"which object {self.expression} is"
+        return self.expression
+
+
+_PREFIX = re.compile(r"L\['(\w+)'\]")
+_STATE = re.compile(r"GLOBAL_STATE changed: (?P<names>.+)")
+_TENSOR = re.compile(
+    r"tensor '(?P<name>.+?)' (?P<kind>size|stride|dtype|rank|requires_grad|device|dispatch key set) mismatch"
+    r"(?: at index (?P<dimension>\d+))?"
+)
+_TENSOR_TYPE = re.compile(r"expected type of '(?P<name>.+?)' to be a tensor type")
+_SIZE = re.compile(r"(?<![\w.\]])(?P<name>[A-Za-z_][\w.'\[\]]*)\.size\(\)\[(?P<dimension>\d+)\]")
+_PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    ("type", re.compile(r"___check_type_id\((?P<name>.+?), \d+\)")),
+    ("identity", re.compile(r"___check_obj_id\((?P<name>.+?), \d+\)")),
+    ("attribute", re.compile(r"(?:not )?___dict_contains\(.+, (?P<name>[^,]+)\)$")),
+    ("attribute", re.compile(r"(?:not )?hasattr\((?P<name>.+), .+\)$")),
+    ("keys", re.compile(r"list\((?:dict\.keys\((?P<name>.+?)\)|(?P<other_name>[^()]+)\.keys\(\))\)")),
+    ("length", re.compile(r"len\((?P<name>.+?)\) [=!]= \d+$")),
+    ("length", re.compile(r"not (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
+    ("value", re.compile(r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) (?:==|!=|is not|is) [^<>]+$")),
+)
+_NUMBER = re.compile(r"\d+")
+_READABLE = (
+    (re.compile(r"\._modules\['(\d+)'\]"), r"[\1]"),
+    (re.compile(r"\._(?:modules|parameters|buffers)\['(\w+)'\]"), r".\1"),
+    (re.compile(r"\b[GL]\['(\w+)'\]"), r"\1"),
+)
+
+
+def guarded_value(guard: str) -> GuardedValue:
+    """The subject of a failed guard."""
+    guard = _PREFIX.sub(r"\1", guard)
+    state = _STATE.match(guard)
+    if state is not None:
+        return GuardedValue("global state", " ".join(state["names"].split()))
+    tensor = _TENSOR.match(guard)
+    if tensor is not None:
+        dimension = tensor["dimension"]
+        return GuardedValue(tensor["kind"], tensor["name"], int(dimension) if dimension else None)  # type: ignore[arg-type]
+    tensor_type = _TENSOR_TYPE.match(guard)
+    if tensor_type is not None:
+        return GuardedValue("type", tensor_type["name"])
+    sizes = {(found["name"], int(found["dimension"])) for found in _SIZE.finditer(guard)}
+    if len(sizes) == 1:
+        return GuardedValue("size", *sizes.pop())
+    for kind, pattern in _PATTERNS if not sizes else ():
+        found = pattern.match(guard)
+        if found is not None:
+            return GuardedValue(kind, next(filter(None, found.groups())))
+    if sizes:
+        return GuardedValue("sizes", ", ".join(sorted({name for name, _ in sizes})))
+    return GuardedValue("other", _NUMBER.sub("#", guard))
+
+
+def readable(text: str) -> str:
+    """Names of modules, parameters and globals as a program writes them: `self.layers[0].weight`."""
+    for pattern, replacement in _READABLE:
+        text = pattern.sub(replacement, text)
+    return text

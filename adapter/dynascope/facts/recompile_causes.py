@@ -1,0 +1,105 @@
+"""Recompiles by what caused them: one value that changes from call to call fails a guard of every earlier compile."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+
+from msgspec import Struct
+
+from dynascope.facts import model
+from dynascope.facts.guarded_value import GuardedValue, guarded_value, readable
+from dynascope.facts.remedies import remedies
+
+
+class Cause(Struct, kw_only=True):
+    """One value because of which a function, or what follows a graph break of it, was compiled again."""
+
+    about: str
+    """The value: `self.step`, `len(names)`, `x.size()[0]`."""
+    entries: list[model.Recompile]
+    """Every guard that failed because of it, in the order of the compiles."""
+    resumes_at: int | None = None
+    """The line that a compiled part goes on at; None for the whole function."""
+    limit_reached: bool = False
+    """Whether Dynamo gave up on the function because of it."""
+
+    @property
+    def first(self) -> model.Recompile:
+        return self.entries[0]
+
+    @property
+    def compiles(self) -> list[int]:
+        """Numbers of the compiles that happened because of it; what Dynamo refused at its limit is none."""
+        return list(dict.fromkeys(each.compile for each in self.entries if not each.limit_reached))
+
+    @property
+    def values(self) -> list[str]:
+        """What was met, in order, once for each call that fitted no compile."""
+        by_compile = {each.compile: each.value for each in self.entries if each.value is not None}
+        values = list(by_compile.values())
+        names = {value.partition(": ")[0] for value in values}
+        return [value.partition(": ")[2] for value in values] if len(names) == 1 else values
+
+    @property
+    def name_of_values(self) -> str:
+        """What has these values, where it is one thing: `x` of `f32[8]`."""
+        names = {each.value.partition(": ")[0] for each in self.entries if each.value is not None}
+        return names.pop() if len(names) == 1 else ""
+
+    @property
+    def hints(self) -> list[str]:
+        """Dynamo's own, then what else may help."""
+        return remedies([each.guard for each in self.entries], [each.hint for each in self.entries if each.hint])
+
+
+def causes(recompiles: Iterable[model.Recompile], resumes: Mapping[int, int | None]) -> list[Cause]:
+    """The causes, those with most compiles first; `resumes` has the `resumes_at` of compiles by their number."""
+    found: dict[Hashable, Cause] = {}
+    names: dict[Hashable, dict[str, None]] = {}
+    for each in sorted(recompiles, key=lambda each: each.compile):
+        subject = guarded_value(each.guard)
+        rest = resumes.get(each.compile)
+        key: Hashable = (each.path, each.line, rest, _key(subject))
+        cause = found.setdefault(key, Cause(about="", entries=[], resumes_at=rest))
+        cause.entries.append(each)
+        names.setdefault(key, {}).update(dict.fromkeys(_names(subject)))
+    for key, cause in found.items():
+        cause.about = ", ".join(names[key])
+    for limited in _limited(found.values()):
+        limited.limit_reached = True
+    return sorted(found.values(), key=lambda cause: len(cause.compiles), reverse=True)
+
+
+def entries_by_compile(cause: Cause) -> list[tuple[int, list[model.Recompile]]]:
+    """The entries of each compile, by its number, in order."""
+    found: dict[int, list[model.Recompile]] = {}
+    for each in cause.entries:
+        found.setdefault(each.compile, []).append(each)
+    return list(found.items())
+
+
+def entry_text(entry: model.Recompile) -> str:
+    """`0/0: self.step == 0`: a compile that could not be used, and its guard that failed."""
+    return f"{entry.failed_compile_id}: {readable(entry.guard)}"
+
+
+def _key(subject: GuardedValue) -> Hashable:
+    return "global state" if subject.kind == "global state" else subject
+
+
+def _names(subject: GuardedValue) -> list[str]:
+    return subject.expression.split() if subject.kind == "global state" else [subject.text]
+
+
+def _limited(found: Iterable[Cause]) -> list[Cause]:
+    """For each call that Dynamo refused, the cause with most of the guards that failed."""
+    most: dict[int, tuple[int, Cause]] = {}
+    for cause in found:
+        counts: dict[int, int] = {}
+        for each in cause.entries:
+            if each.limit_reached:
+                counts[each.compile] = counts.get(each.compile, 0) + 1
+        for number, count in counts.items():
+            if number not in most or count > most[number][0]:
+                most[number] = count, cause
+    return [cause for _, cause in most.values()]

@@ -1,0 +1,25 @@
+"""All facts of a launch as JSON: each compile with everything that is known of it, nothing grouped or left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from dynascope.facts.reader import Reader
+from dynascope.report.summary import Summary
+
+
+def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
+    """Pieces of one JSON object: `launch`, `runs`, `compiles`: `facts.model.CompileFacts`, each with a `name`."""
+    yield b'{\n"launch": %b,\n"runs": %b,\n"compiles": [' % (_json(summary.launch), _json(summary.runs))
+    for position, compile in enumerate(summary.compiles):
+        facts = reader.compile(compile.id)
+        if facts is not None:
+            known = {"name": summary.names[compile.id], **msgspec.structs.asdict(facts)}
+            yield (b",\n" if position else b"\n") + _json(known)
+    yield b"\n]\n}\n"
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value))

@@ -1,0 +1,181 @@
+"""Recompiles are told by what caused them, each with all its failed guards, the values met, and what helps."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+from lsprotocol import types
+
+from tests.lsp.editor import editor, run
+from tests.lsp.recording import line_of, page, program, record, report
+
+PROGRAM = """
+    import torch
+    from torch import nn
+
+    SCALE = "small"
+
+
+    class Counter(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(3, 3)
+            self.step = 0
+
+        def forward(self, x):
+            self.step += 1
+            return self.layer(x) * min(1.0, self.step / 10)
+
+
+    class Options:
+        def __init__(self, mode):
+            self.mode = mode
+
+
+    class Others(Options):
+        pass
+
+
+    def compiled(function):
+        return torch.compile(function, backend="eager")
+
+
+    @compiled
+    def total(x, names):
+        return x * len(names)
+
+
+    @compiled
+    def scaled(x):
+        return x * 2 if SCALE == "small" else x * 3
+
+
+    @compiled
+    def doubled(x):
+        return x * 2
+
+
+    @compiled
+    def chosen(x, options):
+        return x + 1 if options.mode == "plus" else x - 1
+
+
+    @compiled
+    def summed(x):
+        return x.sum()
+
+
+    @compiled
+    def powered(x, flag):
+        return x**2 if flag == "square" else x**3
+
+
+    x = torch.ones(3)
+    counter = torch.compile(Counter(), backend="eager")
+    for _ in range(11):
+        counter(x)
+    for number in range(5):
+        total(x, ["name"] * number)
+    for SCALE in ("small", "large"):
+        scaled(x)
+    doubled(x)
+    with torch.no_grad():
+        doubled(x)
+    for options in (Options("plus"), Options("minus"), Others("plus")):
+        chosen(x, options)
+    for size in (4, 5):
+        summed(torch.ones(size, 2))
+    for flag in ("square", "cube", "else"):
+        powered(x, flag)
+"""
+CAUSES = {
+    "Counter.forward": [("self.step", "1, 2, 3, 4, 5, 6, 7, 8")],
+    "total": [("len(names)", "1, 2, 3, 4")],
+    "scaled": [("SCALE", "'large'")],
+    "doubled": [("grad_mode", "False")],
+    "chosen": [("options.mode", "'minus'"), ("type(options)", "Others")],
+    "summed": [("x.size()[0]", "x: f32[5, 2]")],
+    "powered": [("flag", "'cube', 'else'")],
+}
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = program(tmp_path_factory.mktemp("causes"), "causes.py", PROGRAM)
+    record(path.parent, path.name)
+    return path
+
+
+def paragraphs(text: str) -> list[str]:
+    return [each for each in text.split("\n\n") if each.startswith("Recompile")]
+
+
+def function_of(paragraph: str) -> str:
+    return paragraph.splitlines()[0].split("  ")[0].split()[-1]
+
+
+def test_each_cause_is_told_once_with_the_values_in_order(recorded: Path):
+    text = report(recorded.parent)
+    assert "18 recompiles, 8 causes" in text
+    told: dict[str, list[tuple[str, str]]] = {}
+    for each in paragraphs(text):
+        function = function_of(each)
+        found = re.search(r"because of (.+?): met (.+)", each)
+        assert found is not None, each
+        told.setdefault(function, []).append((found[1], found[2]))
+    assert {name: sorted(causes) for name, causes in told.items()} == CAUSES
+
+
+def test_dynamos_hint_is_kept_and_no_attribute_is_marked_dynamic(recorded: Path):
+    by_function = {
+        each.splitlines()[0].split("  ")[0].split()[-1]: each for each in paragraphs(report(recorded.parent))
+    }
+    assert "allow_unspec_int_on_nn_module = True" in by_function["Counter.forward"]
+    marked = [name for name, each in by_function.items() if "mark_dynamic" in each]
+    assert marked == ["summed"]
+
+
+def test_every_failed_guard_is_there_and_the_limit_is_told_once(recorded: Path):
+    text = report(recorded.parent)
+    assert text.count("limit reached") == 1
+    (limited,) = [each for each in paragraphs(text) if each.startswith("Recompile limit reached")]
+    assert "×7 compiles" in limited and "0/8 was refused" in limited
+    assert len(re.findall(r"0/\d: self\.step == \d", limited)) == 8 * 9 // 2
+
+
+def test_the_page_has_the_same_causes(recorded: Path):
+    html = page(recorded.parent)
+    assert html.count("<article class=recompile>") == 8 and "18 recompiles, 8 causes" in html
+    assert "allow_unspec_int_on_nn_module" in html and "&#x27;cube&#x27;, &#x27;else&#x27;" in html
+
+
+def test_json_has_every_failed_guard_with_its_own_compile(recorded: Path):
+    told = json.loads(report(recorded.parent, "--json"))
+    counted = [each for each in told["compiles"] if each["compile"]["function"] == "total" and each["recompiles"]]
+    failed = {each["name"]: [fact["failed_compile_id"] for fact in each["recompiles"]] for each in counted}
+    assert failed == {f"1/{n}": [f"1/{older}" for older in reversed(range(n))] for n in range(1, 5)}
+
+
+def test_the_editor_says_the_same(recorded: Path):
+    async def scenario() -> None:
+        async with editor(recorded.parent) as each:
+            uri = each.open(recorded)
+            found = [d for d in await each.diagnostics(uri) if str(d.code).startswith("recompile")]
+            assert len(found) == 8
+            (limit,) = [d for d in found if d.code == "recompileLimit"]
+            assert limit.range.start.line + 1 == line_of(recorded, "def forward")
+            assert "×7 compiles" in limit.message and "met 1, 2, 3, 4, 5, 6, 7, 8" in limit.message
+            assert "allow_unspec_int_on_nn_module" in limit.message and "mark_dynamic" not in limit.message
+            lenses = await each.client.text_document_code_lens_async(
+                types.CodeLensParams(types.TextDocumentIdentifier(uri))
+            )
+            titles = [lens.command.title for lens in lenses or [] if lens.command]
+            assert any(title.startswith("8 graphs, 7 recompiles, ") for title in titles), titles
+
+    run(scenario)
