@@ -7,6 +7,7 @@ that is not known here ends the search: a slot without a role is better than one
 from __future__ import annotations
 
 import dis
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,6 +36,8 @@ _TAKES: dict[str, tuple[str, ...]] = {
     "FORMAT_VALUE": ("formatted value",),
     "CONVERT_VALUE": ("formatted value",),
     "FORMAT_SIMPLE": ("formatted value",),
+    "FORMAT_WITH_SPEC": ("format", "formatted value"),
+    "SET_FUNCTION_ATTRIBUTE": ("function", "function attribute"),
     "GET_ITER": ("iterable",),
     "GET_YIELD_FROM_ITER": ("iterable",),
     "UNPACK_SEQUENCE": ("sequence",),
@@ -123,6 +126,7 @@ class _Follower:
         if self._at in self._loops:
             self._at = self._index[id(instruction.target)]
             self._at += self._instructions[self._at].opname == "END_FOR"
+            self._at += sys.version_info >= (3, 13) and self._instructions[self._at].opname == "POP_TOP"
         else:
             self._loops.add(self._at)
             self._slots += [iterator, None]
@@ -141,14 +145,17 @@ class _Follower:
 
     def _run(self, instruction: Any) -> bool:
         name, argument = instruction.opname, instruction.arg or 0
-        if name == "KW_NAMES":
-            self._keywords = instruction.argval if isinstance(instruction.argval, tuple) else ()
+        names = instruction
+        if name == "CALL_KW":  # 3.13: the instruction before it loads the names
+            names = self._instructions[self._at - 1]
+        if name in ("KW_NAMES", "CALL_KW"):
+            self._keywords = names.argval if isinstance(names.argval, tuple) else ()
         roles = _taken(instruction, argument, self._keywords)
         if roles is None or len(roles) > len(self._slots):
             return False
         self._take(roles)
         self._slots += [None] * _pushed(instruction, argument, len(roles))
-        if name == "CALL":
+        if name in ("CALL", "CALL_KW"):
             self._keywords = ()
         return True
 
@@ -169,12 +176,13 @@ def _taken(each: Any, argument: int, keywords: tuple[str, ...]) -> list[str] | N
         return [role.format(each.argval) for role in _TAKES[name]]
     if name in _TAKES_NOTHING or name == "PUSH_NULL" or name.startswith(("LOAD_", "JUMP_FORWARD", "JUMP_BACKWARD")):
         return None if name in ("LOAD_SUPER_ATTR", "LOAD_BUILD_CLASS") else []
-    if name == "CALL":
+    if name in ("CALL", "CALL_KW"):
         positional = argument - len(keywords)
         arguments = [f"arg {i + 1}" for i in range(positional)] + [f"arg {keyword}=" for keyword in keywords]
-        return [*reversed(arguments), "callee", "callee"]
+        return [*(["keyword names"] if name == "CALL_KW" else []), *reversed(arguments), "callee", "callee"]
     if name == "CALL_FUNCTION_EX":
-        return [*(["keyword arguments"] if argument & 1 else []), "arguments", "callee", "NULL"]
+        callee = ["NULL", "callee"] if sys.version_info >= (3, 13) else ["callee", "NULL"]
+        return [*(["keyword arguments"] if argument & 1 else []), "arguments", *callee]
     if name in ("BUILD_LIST", "BUILD_TUPLE", "BUILD_SET", "BUILD_STRING", "BUILD_SLICE"):
         return [f"item {i}" for i in range(argument, 0, -1)]
     if name == "BUILD_MAP":
@@ -191,7 +199,7 @@ def _taken(each: Any, argument: int, keywords: tuple[str, ...]) -> list[str] | N
 
 def _pushed(each: Any, argument: int, taken: int) -> int:
     name = each.opname
-    if name in ("CALL", "CALL_FUNCTION_EX"):
+    if name in ("CALL", "CALL_KW", "CALL_FUNCTION_EX"):
         return 1
     if name in _TAKES_NOTHING:
         return 0
