@@ -3,7 +3,7 @@
 It stops twice in thread 1, at lines 2 and 3 of the launched program, then ends with exit code 3.
 SCENARIO: `plain`; `refuses` (the launch fails); `dies` (exits at `configurationDone`); `two threads` (thread 2 stops
 too, and each goes on alone); `late` (a stop comes before the response to `continue`); `mute` (dies at once);
-`runs` (after the first stop, until it is paused); `single_thread` (thread 1 goes on alone, deaf to a pause); `alone
+`runs` (after the first stop, until it is paused); `alone` (thread 1 goes on alone, deaf to a pause); `alone
 exits` (it goes on alone to its end).
 """
 

@@ -105,7 +105,7 @@ def test_parameters_and_one_thread_alone(folder: Path, options: tuple[str, ...])
     assert code == 12, out
     assert "> #0  inner(x: f32[3]) [0/0]" in out and "outer(x: f32[3]) [0/0]" in out
     assert "● compile time  inner [0/0]  program.py:9  (step)" in out
-    assert "`single_thread` takes one of `continue`, `next`, `step`, `out`, not `locals`" in out
+    assert "`alone` takes one of `continue`, `next`, `step`, `out`, not `locals`" in out
     assert "`where` takes `-p` and `-a`, not `-x`" in out
     everything = out.partition("where -a")[2].partition("alone continue")[0]
     assert ("_dynamo/eval_frame.py" in everything) is bool(options)

@@ -70,7 +70,7 @@ def single_thread(session: Session, argument: str) -> None:
     name = find(argument).names[0]
     if name not in _ALONE:
         raise CommandError(
-            f"`single_thread` takes one of {', '.join(f'`{each}`' for each in _ALONE)}, not `{argument}`"
+            f"`alone` takes one of {', '.join(f'`{each}`' for each in _ALONE)}, not `{argument}`"
         )
     session.resume(_ALONE[name], {"singleThread": True})
 
