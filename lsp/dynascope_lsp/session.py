@@ -199,7 +199,8 @@ class Session:
         if document is not None:
             kept = self._texts.get(uri)
             if kept is None or kept[1].source != document.source:
-                kept = (None, Text(document.source, self.server.workspace.position_encoding or "utf-16"))
+                encoding = self.server.workspace.position_encoding or "utf-16"
+                kept = (None, Text(document.source, encoding, before=kept[1] if kept is not None else None))
                 self._texts[uri] = kept
             return kept[1]
         path = path_of(uri)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction import project
+from dynascope_lsp.prediction.project import Project
 from dynascope_lsp.prediction.sites import mentions_compile
 from dynascope_lsp.serving import create_server
 from dynascope_lsp.session import Session
@@ -94,3 +97,30 @@ def test_where_compile_may_be_meant():
     assert mentions_compile("from torch import compile as jit\n")
     for code in ("re.compile('torch')", "# torch.compile(f)", "'''See `torch.compile`.'''", "recompile(x)"):
         assert not mentions_compile(f"import re, torch\n{code}\n"), code
+
+
+def test_a_long_file_is_followed_between_requests(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(project, "LEFT_ALONE_SECONDS", 0)
+    monkeypatch.setattr(project, "SECONDS_ON_REQUEST", 0)
+    text = Text(SITE + "x = 1\n" * project.LINES_ON_REQUEST)
+    found = Project(lambda path: text, list)
+
+    def lines() -> list[int]:
+        return [each.line for each in found.predictions("/train.py")]
+
+    def search_all() -> None:
+        while found.searching:
+            found.scan()
+
+    assert lines() == []
+    search_all()
+    assert lines() == [6]
+    generation = found.generation
+    text = Text("\n\n" + text.source, before=text)
+    assert lines() == [8]  # of before the edit, moved
+    text = Text(text.source.replace("return x", "print(x)"), before=text)
+    search_all()
+    assert lines() == [8, 9]
+    assert found.generation > generation
+    text = Text(text.source.replace("    print(x)\n", "    x = x + 1\n", 1), before=text)
+    assert lines() == [9]  # what stands on an edited line is not known

@@ -1,18 +1,21 @@
-"""What a syntax tree says about lines: functions, the names assigned and read, calls. Built once per version of a
-text."""
+"""What a syntax tree says about lines: functions, the names assigned and read, calls.
+
+It is looked up block by block, and kept with the blocks that an edit leaves as they are."""
 
 from __future__ import annotations
 
 import ast
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import TypeVar
 
 from msgspec import Struct
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Function(Struct, frozen=True, eq=False):
+class Function(Struct, eq=False):
     """A function or method; lines from its first decorator to its end, as its code object has them."""
 
     node: FunctionNode
@@ -34,39 +37,178 @@ class Function(Struct, frozen=True, eq=False):
         return [*a.posonlyargs, *a.args, *a.kwonlyargs, *rest]
 
 
-class Index:
-    """Of one tree."""
+class Block:
+    """Statements of a file's top level that share a line, most often one; what they say is looked up once."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self.tree = tree
+    def __init__(self, statement: ast.stmt) -> None:
+        self.body = [statement]
+        self.first = first_line(statement)
+        self.last = statement.end_lineno or statement.lineno
+
+    def add(self, statement: ast.stmt) -> None:
+        self.body.append(statement)
+        self.last = max(self.last, statement.end_lineno or statement.lineno)
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self)
+
+    @cached_property
+    def places(self) -> list[dict[str, int]]:
+        """The attributes of every node that has a place."""
+        found = []
+        todo: list[ast.AST] = list(self.body)
+        while todo:
+            attributes = todo.pop().__dict__
+            if "lineno" in attributes:
+                found.append(attributes)
+            for value in attributes.values():
+                if type(value) is list:
+                    todo += [each for each in value if isinstance(each, ast.AST)]
+                elif isinstance(value, ast.AST):
+                    todo.append(value)
+        return found
+
+    def move(self, lines: int) -> None:
+        """Put it so many lines further down."""
+        for attributes in self.places:
+            attributes["lineno"] += lines
+            attributes["end_lineno"] += lines
+        self.first += lines
+        self.last += lines
+        for function in self.names.functions if "names" in self.__dict__ else ():
+            function.first_line += lines
+            function.last_line += lines
+
+
+class Names:
+    """What one block says about its lines, which are counted from its first line here."""
+
+    def __init__(self, block: Block) -> None:
         self.functions: list[Function] = []
         self.assigned: dict[int, list[ast.Name]] = {}
-        """By line: names that are given a value there."""
         self.read: dict[int, list[ast.Name]] = {}
         self.calls: dict[int, list[ast.Call]] = {}
-        self.imports: list[ast.Import | ast.ImportFrom] = []
-        self.global_names: set[str] = set()
-        """That some function declares `global`."""
         self.parents: dict[ast.AST, ast.AST] = {}
-        self._visit(tree, "", None)
+        self.imports: list[ast.Import | ast.ImportFrom] = []
+        self._first = block.first
+        for statement in block.body:
+            self._visit_child(statement, "", None)
         self.functions.sort(key=lambda each: (each.first_line, -each.last_line))
-        self._starts = [each.first_line for each in self.functions]
-        self._by_first_line = {each.first_line: each for each in self.functions}
-        self._by_first_line.update({each.name_line: each for each in self.functions})
+
+    def _visit(self, node: ast.AST, prefix: str, function: Function | None) -> None:
+        parents = self.parents
+        for child in _inner(node):
+            parents[child] = node
+            self._visit_child(child, prefix, function)
+
+    def _visit_child(self, child: ast.AST, prefix: str, function: Function | None) -> None:
+        kind = type(child)
+        if kind is ast.Name:
+            assert isinstance(child, ast.Name)
+            names = self.read if type(child.ctx) is ast.Load else self.assigned
+            names.setdefault(child.lineno - self._first, []).append(child)
+            return
+        if kind is ast.Constant:
+            return
+        if isinstance(child, ast.Call):
+            self.calls.setdefault(child.lineno - self._first, []).append(child)
+        elif isinstance(child, ast.Import | ast.ImportFrom):
+            self.imports.append(child)
+        if isinstance(child, FunctionNode):
+            name = prefix + child.name
+            inner = Function(child, name, first_line(child), child.end_lineno or child.lineno, function)
+            self.functions.append(inner)
+            self._visit(child, f"{name}.<locals>.", inner)
+        elif isinstance(child, ast.ClassDef):
+            self._visit(child, f"{prefix}{child.name}.", function)
+        else:
+            self._visit(child, prefix, function)
+
+
+Node = TypeVar("Node", ast.Name, ast.Call)
+
+
+class ByLine(Mapping[int, list[Node]]):
+    """Nodes by the line that they begin on."""
+
+    def __init__(self, index: Index, kind: str) -> None:
+        self._index = index
+        self._kind = kind
+
+    def __getitem__(self, line: int) -> list[Node]:
+        block = self._index.block_at(line)
+        if block is None:
+            raise KeyError(line)
+        found: list[Node] = getattr(block.names, self._kind)[line - block.first]
+        return found
+
+    def __iter__(self) -> Iterator[int]:
+        for block in self._index.blocks:
+            yield from (block.first + line for line in getattr(block.names, self._kind))
+
+    def __len__(self) -> int:
+        return sum(len(getattr(block.names, self._kind)) for block in self._index.blocks)
+
+
+class Parents:
+    """The node that each is directly part of."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+
+    def __getitem__(self, node: ast.AST) -> ast.AST:
+        block = self._index.block_at(node.lineno) if isinstance(node, ast.expr | ast.stmt) else None
+        for each in [block] if block is not None else self._index.blocks:
+            if node in each.names.parents:
+                return each.names.parents[node]
+            if node in each.body:
+                return self._index.tree
+        raise KeyError(node)
+
+    def get(self, node: ast.AST) -> ast.AST | None:
+        try:
+            return self[node]
+        except KeyError:
+            return None
+
+
+class Index:
+    """What the blocks of a file say about its lines."""
+
+    def __init__(self, blocks: list[Block]) -> None:
+        self.tree = ast.Module([statement for block in blocks for statement in block.body], [])
+        self.blocks = blocks
+        self._starts = [each.first for each in blocks]
+        self.assigned: ByLine[ast.Name] = ByLine(self, "assigned")
+        """By line: names that are given a value there."""
+        self.read: ByLine[ast.Name] = ByLine(self, "read")
+        self.calls: ByLine[ast.Call] = ByLine(self, "calls")
+        self.parents = Parents(self)
+
+    @property
+    def imports(self) -> list[ast.Import | ast.ImportFrom]:
+        """Wherever they are, in the order of the text."""
+        return [each for block in self.blocks for each in block.names.imports]
+
+    def block_at(self, line: int) -> Block | None:
+        """The one that covers a line."""
+        place = bisect_right(self._starts, line) - 1
+        return self.blocks[place] if place >= 0 and self.blocks[place].last >= line else None
 
     def function_at(self, line: int) -> Function | None:
         """The innermost one around a line."""
-        for place in range(bisect_right(self._starts, line) - 1, -1, -1):
-            function = self.functions[place]
-            if function.last_line >= line:
-                return function
-            if function.parent is None:
-                return None  # a function around the line would be around this one too
-        return None
+        block = self.block_at(line)
+        around = [each for each in block.names.functions if each.first_line <= line <= each.last_line] if block else []
+        return around[-1] if around else None
 
     def function_starting(self, line: int) -> Function | None:
         """The one whose first decorator, or `def`, is on this line."""
-        return self._by_first_line.get(line)
+        block = self.block_at(line)
+        for each in block.names.functions if block is not None else ():
+            if line in (each.first_line, each.name_line):
+                return each
+        return None
 
     def statement_at(self, line: int) -> ast.stmt | None:
         """The innermost statement that covers a line."""
@@ -87,34 +229,6 @@ class Index:
                 return None
             node = parent
         return node
-
-    def _visit(self, node: ast.AST, prefix: str, function: Function | None) -> None:
-        parents = self.parents
-        for child in _inner(node):
-            kind = type(child)
-            parents[child] = node
-            if kind is ast.Name:
-                assert isinstance(child, ast.Name)
-                names = self.read if type(child.ctx) is ast.Load else self.assigned
-                names.setdefault(child.lineno, []).append(child)
-                continue
-            if kind is ast.Constant:
-                continue
-            if isinstance(child, ast.Call):
-                self.calls.setdefault(child.lineno, []).append(child)
-            elif isinstance(child, ast.Import | ast.ImportFrom):
-                self.imports.append(child)
-            elif isinstance(child, ast.Global):
-                self.global_names.update(child.names)
-            if isinstance(child, FunctionNode):
-                name = prefix + child.name
-                inner = Function(child, name, first_line(child), child.end_lineno or child.lineno, function)
-                self.functions.append(inner)
-                self._visit(child, f"{name}.<locals>.", inner)
-            elif isinstance(child, ast.ClassDef):
-                self._visit(child, f"{prefix}{child.name}.", function)
-            else:
-                self._visit(child, prefix, function)
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:

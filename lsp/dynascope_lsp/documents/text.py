@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from functools import cached_property
 
 from dynascope.facts.model import hash_lines
 from lsprotocol import types
 
+from dynascope_lsp.documents.reparsing import Parsed, parsed
 from dynascope_lsp.documents.syntax import Index
 
 LAST_COLUMN = 2**31 - 1
@@ -27,10 +27,18 @@ class Text:
     """Immutable; what is computed from it is computed once."""
 
     def __init__(
-        self, source: str, encoding: types.PositionEncodingKind | str = types.PositionEncodingKind.Utf16
+        self,
+        source: str,
+        encoding: types.PositionEncodingKind | str = types.PositionEncodingKind.Utf16,
+        before: Text | None = None,
     ) -> None:
+        """`before` is an earlier version: what an edit has left as it was is not parsed again."""
         self.source = source
         self.encoding = encoding
+        self._basis: Parsed | None = before._parsed or before._basis if before is not None else None
+        self._parsed: Parsed | None = None
+        self._is_parsed = False
+        self._index: Index | None = None
 
     @cached_property
     def lines(self) -> list[str]:
@@ -42,15 +50,21 @@ class Text:
         """What facts know a line by; see `dynascope.facts.model.hash_lines`."""
         return hash_lines(self.source)
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module | None:
         """None while the text is not Python, as it often is while somebody types."""
-        return parse(self.source)
+        return self.index.tree if self.index is not None else None
 
-    @cached_property
+    @property
     def index(self) -> Index | None:
         """What the tree says about lines; None when there is no tree."""
-        return Index(self.tree) if self.tree is not None else None
+        if not self._is_parsed or (self._parsed is not None and self._parsed.moved):
+            self._parsed = parsed(self.source, self.lines, self._basis)
+            self._is_parsed = True
+            if self._parsed is not None:
+                self._basis = None
+            self._index = Index(self._parsed.blocks) if self._parsed is not None else None
+        return self._index
 
     def line(self, line: int) -> str:
         """The text of a line; empty for a line that does not exist."""
@@ -108,16 +122,6 @@ class Text:
             if found.start() <= place <= found.end():
                 return found.group()
         return None
-
-
-def parse(source: str) -> ast.Module | None:
-    """The syntax tree, or None when there is none."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "invalid escape sequence" is for the user's linter to say
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
 
 
 def without_comment(line: str) -> str:

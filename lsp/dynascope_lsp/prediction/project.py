@@ -14,8 +14,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from dynascope_lsp.documents.reparsing import changed_lines
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.interpreter import Interpreter, Report
 from dynascope_lsp.prediction.modules import Module, module_candidates
@@ -37,11 +38,22 @@ LINES_OF_A_SITE = 40_000
 _SKIPPED = {"node_modules", "site-packages", "__pycache__", "build", "dist", "venv", "env"}
 
 
+SECONDS_ON_REQUEST = 0.04
+"""What took longer to follow is followed again between requests, once the file is left alone."""
+LEFT_ALONE_SECONDS = 0.4
+LINES_ON_REQUEST = 5_000
+"""What is longer is followed between requests the first time, too."""
+
+
 class Analysis(Struct, frozen=True, eq=False):
     """What one file's sites lead to, and the versions of the files that it was found in."""
 
     versions: dict[str, object]
     findings: dict[str, list[Finding]]
+    lines: list[str]
+    """Of the file with the sites."""
+    seconds: float
+    """Of the CPU, that it took."""
 
 
 class Project:
@@ -62,14 +74,19 @@ class Project:
         self._unseen: Iterator[str] = iter(())
         self._sites: set[str] = set()
         self._waiting: set[str] = set()
-        """Sites that have not been followed yet."""
+        """Sites that are to be followed."""
+        self._under_way: tuple[str, Iterator[Analysis | None]] | None = None
+        self._left_alone = 0.0
+        """When files that are being edited will have been left alone for long enough."""
         self._modules: OrderedDict[str, tuple[object, Module]] = OrderedDict()
         self._analyses: dict[str, Analysis] = {}
 
     @property
     def searching(self) -> bool:
         """Whether there is more of the workspace to search, or a site that has not been followed."""
-        return bool(self._waiting) or self._searched != self._folders() or self._unseen is not _NOTHING
+        return (
+            bool(self._waiting or self._under_way) or self._searched != self._folders() or self._unseen is not _NOTHING
+        )
 
     def predictions(self, path: str) -> list[Finding]:
         """For one file: from its own sites and from those of files that lead to it."""
@@ -78,7 +95,7 @@ class Project:
             site for site in self._sites if site in self._analyses and path in self._analyses[site].versions
         ]
         for site in dict.fromkeys([path, *leading_here]):
-            for finding in self._analysis(site).findings.get(path, ()):
+            for finding in self._findings(site, path):
                 found.setdefault((finding.line, finding.title), finding)
         return sorted(found.values(), key=lambda each: each.line)
 
@@ -107,10 +124,49 @@ class Project:
             else:
                 self._look(os.path.realpath(path))
         news = False
-        while self._waiting and time.monotonic() < until:
-            news |= bool(self._analysis(self._waiting.pop()).findings)
+        while (self._under_way or self._waiting) and self._left_alone < time.monotonic() < until:
+            news |= self._advance()
         self.generation += news
         return news
+
+    def _advance(self) -> bool:
+        """Follow a site a little further; whether that is done, and what came of it is new."""
+        if self._under_way is None:
+            site = self._waiting.pop()
+            self._under_way = site, self._follow(site)
+        site, steps = self._under_way
+        analysis = next(steps)
+        if analysis is None:
+            return False
+        self._under_way = None
+        before = self._analyses.get(site)
+        self._analyses[site] = analysis
+        return analysis.findings != (before.findings if before is not None else {})
+
+    def _findings(self, site: str, path: str) -> list[Finding]:
+        """What a site says of a file: as of now, or, where that takes long, as of before the last edits."""
+        kept = self._analyses.get(site)
+        if kept is not None and self._is_current(kept):
+            return kept.findings.get(path, [])
+        text = self._source(site)
+        if text is not None and (
+            kept.seconds > SECONDS_ON_REQUEST if kept is not None else len(text.lines) > LINES_ON_REQUEST
+        ):
+            self._waiting.add(site)
+            self._under_way = None
+            self._left_alone = time.monotonic() + LEFT_ALONE_SECONDS
+            if kept is None:
+                return []
+            found = kept.findings.get(path, [])
+            return found if path != site else list(_moved(found, kept.lines, text.lines))
+        for analysis in self._follow(site):
+            if analysis is not None:
+                self._analyses[site] = analysis
+        self._waiting.discard(site)
+        return self._analyses[site].findings.get(path, [])
+
+    def _is_current(self, analysis: Analysis) -> bool:
+        return all(self._version(path) == version for path, version in analysis.versions.items())
 
     def _look(self, path: str) -> None:
         try:
@@ -129,27 +185,34 @@ class Project:
             self._sites.discard(path)
             self._waiting.discard(path)
 
-    def _analysis(self, site: str) -> Analysis:
-        kept = self._analyses.get(site)
-        if kept is not None and all(self._version(path) == version for path, version in kept.versions.items()):
-            return kept
+    def _follow(self, site: str) -> Iterator[Analysis | None]:
+        """None after each step, at last what came of it."""
+        versions = {site: self._version(site)}
+        text = self._source(site)
+        interpreter = Interpreter(self._importer(versions))
+        seconds, began = 0.0, time.thread_time()
         try:
-            analysis = self._analyse(site)
+            module = self._module(site) if text is not None and mentions_compile(text.source) else None
+            if module is not None:
+                interpreter.modules[site] = module
+                for function in compiled(interpreter, module):
+                    interpreter.trace(function)
+                    seconds += time.thread_time() - began
+                    yield None
+                    began = time.thread_time()
         except RecursionError:
-            analysis = Analysis({site: self._version(site)}, {})
+            log.info("the code that %s leads to is nested too deeply", site)
         except Exception:
             log.exception("predictions for %s failed", site)
-            analysis = Analysis({site: self._version(site)}, {})
-        self._analyses[site] = analysis
-        self._waiting.discard(site)
-        return analysis
+        findings: dict[str, list[Finding]] = {}
+        for report in interpreter.reports.values():
+            findings.setdefault(report.module.path, []).append(_finding(report))
+        lines = text.lines if text is not None else []
+        yield Analysis(versions, findings, lines, seconds + time.thread_time() - began)
 
-    def _analyse(self, site: str) -> Analysis:
-        version = self._version(site)
-        text = self._source(site)
-        if text is None or not mentions_compile(text.source):
-            return Analysis({site: version}, {})
-        versions = {site: version}
+    def _importer(self, versions: dict[str, object]) -> Callable[[Module, str, int], Module | None]:
+        """Finds what modules of a site import; adds the versions of files that it has read."""
+        modules: dict[str, Module | None] = {}
         left = LINES_OF_A_SITE
 
         def import_module(importer: Module, name: str, level: int) -> Module | None:
@@ -157,26 +220,14 @@ class Project:
             for path in module_candidates(name, importer.path, level, self._folders()):
                 if os.path.isfile(path):
                     path = os.path.realpath(path)
-                    if path in interpreter.modules:
-                        return interpreter.modules[path]
-                    module = self._module(path) if left > 0 else None
-                    if module is not None:
-                        left -= len(module.text.lines)
-                        versions[path] = self._modules[path][0]
-                    return module
+                    if path not in modules:
+                        modules[path] = self._module(path) if left > 0 else None
+                        left -= len(module.text.lines) if (module := modules[path]) is not None else 0
+                        versions[path] = self._version(path)
+                    return modules[path]
             return None
 
-        interpreter = Interpreter(import_module)
-        module = self._module(site)
-        if module is None:
-            return Analysis(versions, {})
-        interpreter.modules[site] = module
-        for function in list(compiled(interpreter, module)):
-            interpreter.trace(function)
-        findings: dict[str, list[Finding]] = {}
-        for report in interpreter.reports.values():
-            findings.setdefault(report.module.path, []).append(_finding(report))
-        return Analysis(versions, findings)
+        return import_module
 
     def _module(self, path: str) -> Module | None:
         version = self._version(path)
@@ -192,6 +243,16 @@ class Project:
             _, (_, module) = self._modules.popitem(last=False)
             lines -= len(module.text.lines)
         return kept[1]
+
+
+def _moved(findings: list[Finding], before: list[str], now: list[str]) -> Iterator[Finding]:
+    """To where their lines are now; those of lines that were edited are left out."""
+    first, last = changed_lines(before, now)
+    for each in findings:
+        if each.line < first:
+            yield each
+        elif each.line > last:
+            yield structs.replace(each, line=each.line + len(now) - len(before))
 
 
 def _finding(report: Report) -> Finding:
