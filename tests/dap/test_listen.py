@@ -49,7 +49,7 @@ def test_a_silent_client_does_not_keep_the_port_for_ever() -> None:
     with listening() as (process, host, port), socket.create_connection((host, port), timeout=90) as silent:
         assert silent.recv(1) == b""
         _, stderr = process.communicate(timeout=20)
-        assert process.returncode == 1 and "said nothing for 30 seconds" in stderr
+        assert process.returncode == 1 and "sent no message for 30 seconds" in stderr
 
 
 def test_http_is_refused() -> None:

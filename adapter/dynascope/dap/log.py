@@ -1,4 +1,4 @@
-"""Where the adapter says what went wrong with itself: stderr, and a file in the user's state directory."""
+"""Log the adapter's own errors to stderr and to a file in the user's state directory."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ FILE_SIZE = 1 << 20
 
 
 def default_file() -> Path:
-    """`dap.log` in the platform's state directory for dynascope."""
+    """Return the path of `dap.log` in the platform's state directory for dynascope."""
     return Path(platformdirs.user_state_dir("dynascope", appauthor=False)) / "dap.log"
 
 
 def configure(path: Path | None, verbose: bool) -> None:
-    """Log warnings (with `verbose`, all) to stderr and to a file of at most `FILE_SIZE` bytes, with one older beside
-    it.
-    """
+    """Log to stderr and to a file, rotated at `FILE_SIZE` bytes; one older file is kept."""
     logger.setLevel(logging.DEBUG if verbose else logging.INFO)
     logger.propagate = False
     console = logging.StreamHandler(sys.stderr)

@@ -1,4 +1,4 @@
-"""`dynascope dap`: one session over stdin and stdout, or over one TCP connection."""
+"""Serve `dynascope dap`: one session over stdin and stdout, or over one TCP connection."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ ORDERLY, UNREADABLE = 0, 1
 """Exit codes."""
 
 PATIENCE = 30.0
-"""Seconds that a client which connects has for its first message: it keeps all others out."""
+"""Seconds that a connected client has for its first message: it keeps other clients out."""
 
 
 class NotLoopback(Exception):
-    """Somebody asked to listen where other machines can connect."""
+    """The address to listen on can be reached from other machines."""
 
 
 class FileOutput:
-    """A regular file as a transport's output (asyncio's streams take pipes and sockets only)."""
+    """A regular file as the output of a transport (asyncio's streams take only pipes and sockets)."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -48,9 +48,9 @@ class FileOutput:
 
 
 def serve_stdio(log_file: Path | None, verbose: bool) -> int:
-    """Serve one session over stdin and stdout. The exit code is returned."""
+    """Serve one session over stdin and stdout; return the exit code."""
     log.configure(log_file, verbose)
-    # whatever else writes to stdout must not end up between two messages
+    # other writes to stdout must not end up between two messages
     output = os.dup(1)
     os.dup2(2, 1)
     return asyncio.run(_stdio(os.dup(0), output))
@@ -89,7 +89,7 @@ async def _serve(transport: Transport, patience: float | None = None) -> int:
 
 
 def serve_address(host: str, port: int, log_file: Path | None, verbose: bool) -> int:
-    """Listen, say where on stdout, and serve the first client that connects. Raises NotLoopback and OSError."""
+    """Listen, print the address, and serve the first client. Raises NotLoopback and OSError."""
     if host != "localhost" and not ip_address(host).is_loopback:
         raise NotLoopback(host)
     log.configure(log_file, verbose)
@@ -104,7 +104,7 @@ async def _listen(host: str, port: int) -> int:
             logger.error("refused a connection from another user of this machine")
             writer.close()
             return
-        server.close()  # one client, and nobody after it
+        server.close()  # only one client is served
         await clients.put((reader, writer))
 
     server = await asyncio.start_server(connected, host, port, limit=1 << 16, backlog=1)

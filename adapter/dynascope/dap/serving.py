@@ -1,4 +1,4 @@
-"""Serves a session: reads the client's messages, and runs the handler of each request (`session` says who waits)."""
+"""Serve a session: read the client's messages and run the handler of each request (see `session` for the tasks)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Serving:
     """The client task of a session, and its request tasks."""
 
     def __init__(self, session: Session, patience: float | None = None) -> None:
-        """`patience`: seconds that the client has for its first message; None for a client that started us."""
+        """Wait `patience` seconds for the first message; None: forever (the client started us)."""
         self._session = session
         self._patience = patience
         self._client = session.client
@@ -30,7 +30,7 @@ class Serving:
     # ---- the client task
 
     async def serve(self) -> bool:
-        """Serve until the client disconnects or goes away. False when what it sent could not be read."""
+        """Serve until the client disconnects or goes away; return False if it was unreadable."""
         read_task = asyncio.ensure_future(self._read())
         over = asyncio.ensure_future(self._session.over.wait())
         try:
@@ -66,7 +66,7 @@ class Serving:
             async with asyncio.timeout(self._patience):
                 body = await self._client.transport.read()
         except TimeoutError:
-            raise TransportError(f"the client said nothing for {self._patience:.0f} seconds") from None
+            raise TransportError(f"the client sent no message for {self._patience:.0f} seconds") from None
         self._patience = None
         return body
 
@@ -106,7 +106,7 @@ class Serving:
         except RequestError as error:
             self._client.refuse(message.seq, command, str(error))
         except msgspec.ValidationError as error:
-            reason = str(error).replace("`$.", "`")  # msgspec's path of the field; users know it by its name
+            reason = str(error).replace("`$.", "`")  # users know the field by its name, not by msgspec's path
             self._client.refuse(message.seq, command, f"{command}: bad arguments: {reason}.")
         except (msgspec.DecodeError, RecursionError) as error:
             self._client.refuse(message.seq, command, f"{command}: the arguments are not JSON: {error}.")

@@ -1,28 +1,28 @@
 """One debug session: a client, and the program it debugs.
 
-Which task does what, and who may wait for whom
------------------------------------------------
-Everything runs on one asyncio loop in one thread; there are no locks but one.
+Which task does what, and which may wait for which
+--------------------------------------------------
+Everything runs on one asyncio loop in one thread; there is only one lock.
 
 * The *client task* (`serving`) reads the client's messages, and starts one *request task* for each request. It
-  waits for nothing but the client, so a `disconnect` is heard whatever else goes on.
+  waits only for the client, so a `disconnect` is always received.
 * A *request task* runs one handler from `requests/`. It may wait for debugpy, for the agent and for the client.
   Requests declared `ordered` (breakpoints, configurationDone, resuming) also wait for the ordered ones before them:
   those are the only ones whose effect depends on their order, and a client need not wait for one response before the
   next request.
-* The *debugpy task* and the *agent task*, one each per program, read what the halves send. They wait for nobody (but
-  for a client that reads slowly): responses are handed over and events merged on the spot, so messages reach the client
-  in the order the halves sent them. That is why a `stopped` never overtakes the response to the step that led to it.
-* At a compile-time stop the *compiling thread* of the program waits for our `Acknowledge`, which the agent task sends
-  on reading `Stopping`. pydevd's `stopped` event can only come after that, so the debugpy task always knows whose stop
-  it is.
+* The *debugpy task* and the *agent task*, one each per program, read the messages of debugpy and of the agent. They
+  wait for no task (only for a client that reads slowly): responses are handed over and events merged as they are read,
+  so each side's messages reach the client in order, and a `stopped` never overtakes the response to its step.
+* At a compile-time stop the *compiling thread* of the program waits for the adapter's `Acknowledge`, which the agent
+  task sends when it reads `Stopping`. pydevd's `stopped` event can only come after that, so the debugpy task always
+  knows to which stop it belongs.
 
-Nobody waits for the client except reverse requests (`runInTerminal`, `startDebugging`), each in a task of its own.
+Only reverse requests (`runInTerminal`, `startDebugging`) wait for the client, each in a task of its own.
 
-A session outlives a `restart`: the `Program` is replaced, and what the client has said (breakpoints, exception
-filters; `Client` keeps it) is said again to the new one. Child processes of the program are sessions of their own, with
-adapters of their own, as DAP's `startDebugging` has it; so a session has one program, one agent and at most one
-debugpy, and a job of N ranks has N sessions.
+A session outlives a `restart`: the `Program` is replaced, and the client's breakpoints and exception filters (kept by
+`Client`) are set again in the new one. Child processes of the program are sessions of their own, with adapters of
+their own, as in DAP's `startDebugging`; so a session has one program, one agent and at most one debugpy, and a job of
+N ranks has N sessions.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from dynascope.dap.protocol.errors import RequestError
 
 
 class Session:
-    """What request handlers work on."""
+    """Hold the state that request handlers work on."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -50,21 +50,21 @@ class Session:
         self.cancellable: dict[int, asyncio.Task[None]] = {}
         """The requests being served that can be ended early, by `seq`."""
         self.over = asyncio.Event()
-        """The client has disconnected, or we have been told to end."""
+        """Set when the client has disconnected, or a signal has ended the adapter."""
         self._ending = asyncio.Lock()
 
     def running(self) -> Program:
-        """The program. Raises RequestError when there is none."""
+        """Return the program. Raises RequestError when there is none."""
         if self.program is None:
             raise RequestError("No program is being debugged.")
         return self.program
 
     def pass_to_debugpy(self, call: Call[Any]) -> Answered:
-        """Let debugpy answer a request, untouched and in its own order. Raises RequestError where there is none."""
+        """Forward a request to debugpy unchanged. Raises RequestError when there is no debugpy."""
         return self.running().pass_to_debugpy(call)
 
     def program_is_ready(self, program: Program) -> None:
-        """The program takes breakpoints: the client's turn, or after a restart ours."""
+        """Send `initialized`; after a restart, set the client's breakpoints again."""
         if self.client.settled:
             program.in_background(self._configure_again(program))
         else:
@@ -77,8 +77,8 @@ class Session:
             await program.configuration_done(None)
 
     async def end_program(self, terminate: bool | None) -> None:
-        """End or leave the program: None means end what was launched, leave what was attached to."""
-        async with self._ending:  # editors disconnect when they hear `terminated`, while `terminate` is still at it
+        """End or leave the program: None ends one that was launched and leaves one attached to."""
+        async with self._ending:  # editors disconnect on `terminated`, while `terminate` is still being served
             program, self.program = self.program, None
             if program is not None:
                 await program.end(program.launched or bool(terminate))

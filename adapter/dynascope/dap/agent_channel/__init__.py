@@ -1,1 +1,1 @@
-"""The channel to the agent in the program: requests, replies, and looks that are under way."""
+"""The channel to the agent in the program: connections, requests and their replies."""

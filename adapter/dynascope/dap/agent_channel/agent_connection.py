@@ -1,4 +1,4 @@
-"""The adapter's end of the agent channel (`dynascope.wire`), and the two ways to get one.
+"""The adapter's end of the agent channel (`dynascope.wire`), and the two ways to open one.
 
 After a launch, or an injection through debugpy, the agent connects back to a Unix socket in a directory only its user
 may enter (`AgentListener`); a program that called `dynascope.listen()` is connected to instead (`connect_to_agent`).
@@ -32,7 +32,7 @@ TOKEN_LIMIT = 256
 
 
 class AgentConnection:
-    """One agent: requests and their replies, notices to whom they concern."""
+    """The connection to one agent: send requests, and hand over replies and notices."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, hello: Hello) -> None:
         self.hello = hello
@@ -44,17 +44,17 @@ class AgentConnection:
         self.closed = False
 
     def next_id(self) -> int:
-        """For the `id` of the next request."""
+        """Return the `id` of the next request."""
         self._last_id += 1
         return self._last_id
 
     def tell(self, message: ToAgent) -> None:
-        """Send a notice, or nothing when the agent is gone."""
+        """Send a notice; do nothing when the agent is gone."""
         if not self.closed:
             self._writer.write(channel.encode(message))
 
     def send(self, request: Request, answer: Answer) -> None:
-        """Send a request and have `answer` called with what comes back, within the reading of it."""
+        """Send a request; `answer` is called with the reply by the task that reads it."""
         if self.closed:
             answer(Failure(id=request.id, message=GONE))
             return
@@ -66,7 +66,7 @@ class AgentConnection:
         self._writer.write(channel.encode(request))
 
     async def ask(self, request: Request) -> Raw:
-        """Send a request and wait for the body of its reply. Raises RequestError with the agent's own words."""
+        """Send a request and return its reply's body. Raises RequestError with the agent's message."""
         future: asyncio.Future[Reply | Failure] = asyncio.get_running_loop().create_future()
 
         def answer(result: Reply | Failure) -> None:
@@ -86,7 +86,7 @@ class AgentConnection:
         return result.body
 
     async def read(self, on_notice: Callable[[FromAgent], None]) -> str | None:
-        """Read until the agent goes away; why, when it was not by closing the channel."""
+        """Read until the channel closes; return None, or why a message could not be read."""
         try:
             while line := await self._reader.readline():
                 message = channel.decode_from_agent(line)
@@ -106,13 +106,13 @@ class AgentConnection:
         return None
 
     def _refuse(self, request_id: int, why: str) -> None:
-        """Answer a request that the agent has not answered."""
+        """Answer a request with a Failure, instead of the agent."""
         answer = self._pending.pop(request_id, None)
         if answer is not None:
             answer(Failure(id=request_id, message=why))
 
     def close(self) -> None:
-        """Close the channel; every request still open fails."""
+        """Close the channel; every unanswered request fails."""
         self.closed = True
         self.pending.forget()
         self._writer.close()
@@ -122,7 +122,7 @@ class AgentConnection:
 
 
 class AgentListener:
-    """Waits for an agent that was given `address` and `token`."""
+    """Listen for an agent that was given `address` and `token`."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="dynascope-"))
@@ -137,7 +137,7 @@ class AgentListener:
         self._server = await asyncio.start_unix_server(self._accept, str(self._path), limit=channel.LINE_LIMIT)
 
     async def accept(self) -> AgentConnection:
-        """The next agent that knew the token and said hello."""
+        """Wait for the next agent that sends the token and a Hello."""
         return await self._agents.get()
 
     def close(self) -> None:
@@ -155,22 +155,22 @@ class AgentListener:
 
 
 async def connect_to_agent(address: Address, token: str) -> AgentConnection:
-    """Connect to the agent of a program that listens. Raises RequestError when it refuses."""
+    """Connect to the agent of a listening program. Raises RequestError when it refuses."""
     reader, writer = await open_listener(address, token, "agent")
     connection = await _greet(reader, writer)
     if connection is None:
         raise RequestError(
-            f"The program listening on {address.host}:{address.port} did not say hello. Is its dynascope this version?"
+            f"The program listening on {address.host}:{address.port} sent no Hello. Is its dynascope this version?"
         )
     return connection
 
 
 class ModeRefused(RequestError):
-    """The program that listens knows the token and does not serve this mode; the text is its reason."""
+    """The listening program accepts the token but does not serve this mode; the text is its reason."""
 
 
 async def open_listener(address: Address, token: str, mode: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Ask a port that wants a token for `mode`: "debugpy" or "agent". Raises RequestError, ModeRefused among them."""
+    """Connect in `mode` "debugpy" or "agent". Raises ModeRefused and other RequestErrors."""
     where = f"{address.host}:{address.port}"
     try:
         reader, writer = await asyncio.open_connection(address.host, address.port, limit=channel.LINE_LIMIT)
@@ -197,7 +197,7 @@ async def open_listener(address: Address, token: str, mode: str) -> tuple[asynci
 
 
 async def _first_line(reader: asyncio.StreamReader) -> bytes:
-    """The line with the token, read before anything is parsed, of bounded length and within bounded time."""
+    """Read the line with the token, before anything is parsed; its length and time are bounded."""
     line = bytearray()
     with contextlib.suppress(asyncio.TimeoutError, OSError, asyncio.IncompleteReadError):
         async with asyncio.timeout(10):
@@ -210,7 +210,7 @@ async def _first_line(reader: asyncio.StreamReader) -> bytes:
 
 
 async def _greet(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> AgentConnection | None:
-    """The first message has to be a Hello; the connection is closed when it is not."""
+    """Read the first message; close the connection and return None unless it is a Hello."""
     try:
         hello = channel.decode_from_agent(await asyncio.wait_for(reader.readline(), 10))
     except (TimeoutError, OSError, ValueError, msgspec.DecodeError):

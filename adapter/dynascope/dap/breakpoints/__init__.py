@@ -1,1 +1,1 @@
-"""Placing breakpoints and exception filters in both halves: debugpy and the agent."""
+"""Set breakpoints and exception filters in debugpy and in the agent."""

@@ -1,7 +1,7 @@
-"""The exception filters a client is offered, and which half each is for.
+"""The exception filters that a client is offered, and whether debugpy or the agent serves each.
 
-debugpy knows `filters` and `exceptionOptions` alone. A client that reads `supportsExceptionFilterOptions` names every
-filter in `filterOptions`, so debugpy's are taken out of those and put into its `filters`.
+debugpy knows only `filters` and `exceptionOptions`. A client that reads `supportsExceptionFilterOptions` names every
+filter in `filterOptions`, so debugpy's are moved from there to its `filters`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dynascope.wire.dap import Breakpoint, BreakpointsBody
 from dynascope.wire.exceptions import FILTERS, ExceptionFilter
 from dynascope.wire.to_agent import SetExceptionFilters
 
-# Clients show the beginning in an empty box: examples of it, not what they are called.
+# Clients show only the beginning, in an empty box, so it starts with examples.
 _TERMS = 'my code, model.py:36, "a text", x.ndim > 2'
 _MEANING = "terms between commas, all of which must hold; also `library code`; a Python expression comes last"
 
@@ -65,7 +65,7 @@ _NO_AGENT = "Nothing stops at compile time: there is no agent in the program."
 
 
 async def place_exceptions(program: Program, arguments: SetExceptionBreakpointsArguments) -> list[Breakpoint]:
-    """Switch exactly these filters on, in both halves; what became of each. Raises RequestError if debugpy refuses."""
+    """Switch exactly these filters on; return their states. Raises RequestError of debugpy."""
     asked = [ExceptionFilterOptions(filter_id=name) for name in arguments.filters] + (arguments.filter_options or [])
     states = [_judged(program, each) for each in asked]
     options = arguments.exception_options or []
@@ -100,7 +100,7 @@ async def place_exceptions(program: Program, arguments: SetExceptionBreakpointsA
 
 
 def _judged(program: Program, asked: ExceptionFilterOptions) -> Breakpoint:
-    """What can be said of a filter before either half is asked."""
+    """Return a filter's state as far as it is known without asking debugpy or the agent."""
     id = program.client.exception_id(f"{asked.filter_id}: {asked.condition or ''}")
     if asked.filter_id in _OURS:
         return _refused(id, _NO_AGENT)
@@ -120,7 +120,7 @@ def _refused(id: int, message: str) -> Breakpoint:
 
 
 async def _ask_agent(program: Program, filters: Sequence[ExceptionFilter]) -> list[Breakpoint]:
-    """The agent's answers; none where there is no agent."""
+    """Return the agent's answers; [] when there is no agent."""
     if program.agent is None:
         return []
     try:

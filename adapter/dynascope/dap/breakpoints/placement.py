@@ -1,4 +1,4 @@
-"""Sets breakpoints in a program: asks the agent first, which may move them, then debugpy."""
+"""Set breakpoints in a program: first in the agent, which may move them, then in debugpy."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from dynascope.wire.to_agent import (
 )
 
 SetSome = SetBreakpoints | SetFunctionBreakpoints | SetInstructionBreakpoints | SetDataBreakpoints
-"""What the agent answers with a breakpoint's state for each."""
+"""The requests that the agent answers with the state of each breakpoint."""
 
 
 async def place_file(program: Program, source: Source, entries: list[Entry]) -> None:
-    """Make these the breakpoints of one file, in both halves. Raises RequestError when debugpy refuses them."""
+    """Replace the breakpoints of one file. Raises RequestError when debugpy refuses them."""
     if (agent := program.agent) is not None:
         path = program.paths.to_program(source.path or "")
         request = SetBreakpoints(
             id=agent.next_id(), path=path, breakpoints=[for_agent(entry, SourceBreakpoint) for entry in entries]
         )
         await _ask_agent(program, request, entries)
-        # on this machine we can tell a file without code from none at all
+        # the agent refuses a missing file like one without code; a launched program sees the adapter's files
         if program.launched and not path.startswith("<") and not os.path.exists(path):
             for entry in entries:
                 if entry.is_refused and entry.agent is not None:
@@ -53,7 +53,7 @@ async def place_file(program: Program, source: Source, entries: list[Entry]) -> 
 
 
 async def place_functions(program: Program, entries: list[Entry]) -> None:
-    """Make these the function breakpoints, in both halves. Raises RequestError when debugpy refuses them."""
+    """Replace the function breakpoints. Raises RequestError when debugpy refuses them."""
     if (agent := program.agent) is not None:
         wanted = [for_agent(entry, FunctionBreakpoint) for entry in entries]
         await _ask_agent(program, SetFunctionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
@@ -64,7 +64,7 @@ async def place_functions(program: Program, entries: list[Entry]) -> None:
 
 
 async def place_instructions(program: Program, entries: list[Entry]) -> None:
-    """Make these the instruction breakpoints, which debugpy has none of."""
+    """Replace the instruction breakpoints, which only the agent has."""
     if (agent := program.agent) is not None:
         wanted = [for_agent(entry, InstructionBreakpoint) for entry in entries]
         await _ask_agent(program, SetInstructionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
@@ -74,14 +74,14 @@ async def place_instructions(program: Program, entries: list[Entry]) -> None:
 
 
 async def place_data(program: Program, entries: list[Entry]) -> None:
-    """Make these the data breakpoints: the agent's alone, for debugpy has none."""
+    """Replace the data breakpoints, which only the agent has."""
     if (agent := program.agent) is not None:
         wanted = [for_agent(entry, DataBreakpoint) for entry in entries]
         await _ask_agent(program, SetDataBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
 
 
 async def place_everything(program: Program) -> None:
-    """Tell a new program all that the client has set before, and the client what became of it."""
+    """Set the client's breakpoints in a new program, and send the client their states."""
     table = program.client.breakpoints
     for entries in list(table.files.values()):
         assert entries[0].source is not None
@@ -99,7 +99,7 @@ async def place_everything(program: Program) -> None:
 
 
 def _left_to_debugpy(entries: list[Entry]) -> list[Entry]:
-    """Those that debugpy is to have; what it said before of the others is void."""
+    """Return the breakpoints to set in debugpy; drop debugpy's old answers about refused ones."""
     for entry in entries:
         if entry.is_refused:
             entry.debugpy = None

@@ -1,1 +1,1 @@
-"""The client of a session: what it has said, and the breakpoints it has set."""
+"""The client of a session: its arguments, its breakpoints, and progress events for it."""

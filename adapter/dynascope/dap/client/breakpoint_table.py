@@ -1,7 +1,7 @@
-"""The client's breakpoints: our ids, what each half said about them, and the state that the client is shown.
+"""The client's breakpoints: their ids, the answers of debugpy and the agent, and the state the client is shown.
 
-A breakpoint is verified only when some half can hit it. debugpy calls every line with code verified, also inside a
-compiled function, where it never stops; so the agent, which knows what Dynamo does with the line, has the first word.
+A breakpoint is verified only if debugpy or the agent can hit it. debugpy verifies every line with code, even inside a
+compiled function, where it never stops; so the answer of the agent, which knows what Dynamo does, takes precedence.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ AgentBreakpoint = TypeVar(
 
 
 class DebugpyBreakpoint(msgspec.Struct):
-    """debugpy's answer about one breakpoint. Its ids are its own, and new ones at every request."""
+    """debugpy's answer about one breakpoint; debugpy gives new ids at every request."""
 
     verified: bool = False
     id: int | None = None
@@ -56,28 +56,28 @@ class Entry:
     id: int
     asked: Asked
     source: Source | None
-    """As the client wrote it; None for a function, instruction or data breakpoint."""
+    """The client's Source; None for a function, instruction or data breakpoint."""
     agent: Breakpoint | None = None
     debugpy: DebugpyBreakpoint | None = None
     entered: bool = False
-    """A function breakpoint at which the running program has stopped: there is a function of that name."""
+    """Whether the running program has stopped at this function breakpoint, so a function has that name."""
     hit: bool = False
-    """The program has stopped at it, traced or running."""
+    """Whether the program has stopped at it, traced or running."""
     never_hit: str | None = None
-    """Why it never stopped, from the agent when the program ends."""
+    """Why it was never hit; the agent reports it when the program ends."""
 
     @property
     def is_agents_alone(self) -> bool:
-        """Whether debugpy must not have it: it stops in the backward, or the agent itself asks debugpy to stop."""
+        """Whether debugpy must not get it: its mode is `backward` or `generated`."""
         return isinstance(self.asked, ClientBreakpoint) and self.asked.mode in ("backward", "generated")
 
     @property
     def is_refused(self) -> bool:
-        """Whether the agent found that it can never be hit: debugpy would move it to another line, and stop there."""
+        """Whether the agent found it can never be hit: debugpy would stop at another line instead."""
         return self.agent is not None and self.agent.reason == "failed"
 
     def line(self) -> int | None:
-        """Where it is, after the agent may have moved it off a line without code."""
+        """Return its line, to which the agent may have moved it from a line without code."""
         if self.agent is not None and self.agent.line is not None:
             return self.agent.line
         if self.debugpy is not None and self.debugpy.line is not None:
@@ -85,7 +85,7 @@ class Entry:
         return self.asked.line if isinstance(self.asked, ClientBreakpoint) else None
 
     def title(self) -> str:
-        """Return what to call it: `model.py:12`, or the name of its function."""
+        """Return its name for users: `model.py:12`, or the name of its function."""
         if isinstance(self.asked, ClientBreakpoint):
             path = self.source.path if self.source is not None else None
             return f"{os.path.basename(path or '?')}:{self.shown().line}"
@@ -96,7 +96,7 @@ class Entry:
         return "a data breakpoint"
 
     def shown(self) -> Breakpoint:
-        """What the client is told."""
+        """Return the state that the client is shown."""
         agent, debugpy = self.agent, self.debugpy
         if agent is None and debugpy is None:
             return Breakpoint(
@@ -106,16 +106,16 @@ class Entry:
             assert debugpy is not None
             verified, message, reason = debugpy.verified, debugpy.message, None
         elif isinstance(self.asked, ClientFunctionBreakpoint) and agent.reason == "pending" and debugpy is not None:
-            # debugpy takes any name for a function's, and the agent waits while it knows none of that name
+            # debugpy accepts any function name, and the agent waits until it knows a function of that name
             verified, message, reason = self.entered, None if self.entered else NO_FUNCTION_YET, None
         elif debugpy is not None and isinstance(self.asked, ClientBreakpoint) and self.asked.mode == "run":
-            # the agent has the function run, and debugpy has to stop there
+            # the agent keeps the function uncompiled, and debugpy stops there
             verified = agent.verified and debugpy.verified
             message, reason = agent.message if debugpy.verified else debugpy.message, agent.reason
         elif debugpy is None or agent.verified:
             verified, message, reason = agent.verified, agent.message, agent.reason
         else:
-            # Not (yet) a line that Dynamo traces: debugpy stops there if it runs as plain Python.
+            # Dynamo does not (yet) trace the line: debugpy stops there if it runs as plain Python
             verified = debugpy.verified and agent.reason != "failed"
             message, reason = agent.message or debugpy.message, None if verified else agent.reason
         return Breakpoint(
@@ -142,11 +142,11 @@ class BreakpointTable:
         self.data: list[Entry] = []
 
     def new_id(self) -> int:
-        """For a breakpoint that is not kept here."""
+        """Return an id for a breakpoint that is not in this table."""
         return next(self._ids)
 
     def replace_file(self, source: Source, asked: Sequence[ClientBreakpoint]) -> list[Entry]:
-        """The breakpoints of one file are these now. Ones that are as before keep their ids."""
+        """Replace the breakpoints of one file; unchanged ones keep their ids."""
         path = source.path or ""
         entries = self._entries(self.files.get(path, []), asked, source)
         if entries:
@@ -156,17 +156,17 @@ class BreakpointTable:
         return entries
 
     def replace_functions(self, asked: Sequence[ClientFunctionBreakpoint]) -> list[Entry]:
-        """The function breakpoints are these now."""
+        """Replace the function breakpoints."""
         self.functions = self._entries(self.functions, asked, None)
         return self.functions
 
     def replace_instructions(self, asked: Sequence[ClientInstructionBreakpoint]) -> list[Entry]:
-        """The instruction breakpoints are these now."""
+        """Replace the instruction breakpoints."""
         self.instructions = self._entries(self.instructions, asked, None)
         return self.instructions
 
     def replace_data(self, asked: Sequence[ClientDataBreakpoint]) -> list[Entry]:
-        """The data breakpoints are these now."""
+        """Replace the data breakpoints."""
         self.data = self._entries(self.data, asked, None)
         return self.data
 
@@ -174,19 +174,19 @@ class BreakpointTable:
         return self._by_id.get(id)
 
     def of_debugpy(self, id: int) -> Entry | None:
-        """The breakpoint that debugpy knows by that id, from us or from the agent."""
+        """Return the breakpoint that has this id in debugpy, set by the adapter or by the agent."""
         return self._by_id.get(id & 0xFFFFF) if id >= FIRST_ENTRY_ID else self._by_debugpy.get(id)
 
     def told_by_debugpy(self, entry: Entry, answer: DebugpyBreakpoint) -> None:
-        """debugpy answered a request, or changed its mind."""
+        """Store debugpy's answer about a breakpoint, or a later change of it."""
         entry.debugpy = answer
         if answer.id is not None:
             self._by_debugpy[answer.id] = entry
 
     def told_by_agent(self, state: Breakpoint, never_hit: bool) -> Entry | None:
-        """Take over what the agent says now, with `never_hit` because the program ends; return the breakpoint.
+        """Store the agent's state of a breakpoint and return it; with `never_hit` the program ends.
 
-        None if that is gone, or has stopped in the running program, of which the agent does not know.
+        Return None if it is gone, or if the running program, which the agent does not see, has stopped at it.
         """
         entry = self.get(state.id)
         if entry is None or (entry.hit and never_hit):
@@ -197,13 +197,13 @@ class BreakpointTable:
         return entry
 
     def stopped_at(self, ids: Iterable[int]) -> None:
-        """The program has stopped at these."""
+        """Record that the program has stopped at these breakpoints."""
         for entry in map(self.get, ids):
             if entry is not None:
                 entry.hit = True
 
     def never_hit(self) -> list[str]:
-        """Return a sentence for each breakpoint at which the program, now ended, has never stopped, if known."""
+        """Return a sentence for each breakpoint that was never hit, if the reason is known."""
         sentences = []
         for entry in self._all():
             why = entry.never_hit
@@ -218,7 +218,7 @@ class BreakpointTable:
         return [*lines, *self.data, *self.functions, *self.instructions]
 
     def forget_program(self) -> None:
-        """The program is gone, and with it what it said."""
+        """Forget the states of all breakpoints: the program is gone."""
         self._by_debugpy.clear()
         for entry in self._by_id.values():
             entry.agent = entry.debugpy = None
@@ -238,13 +238,13 @@ class BreakpointTable:
 
 
 def for_agent(entry: Entry, kind: type[AgentBreakpoint]) -> AgentBreakpoint:
-    """The client's breakpoint as the agent wants it: the same fields, and our id."""
+    """Return the breakpoint as the agent's type: the client's fields, and the adapter's id."""
     fields = {name: getattr(entry.asked, name) for name in kind.__struct_fields__ if name != "id"}
     return kind(id=entry.id, **fields)
 
 
 def for_debugpy(entry: Entry) -> Asked:
-    """A breakpoint as debugpy gets it: on the line to which the agent moved it; it counts where the agent does."""
+    """Return the breakpoint for debugpy: on the agent's line, with the agent's hit count."""
     asked = entry.asked
     if entry.agent is not None:
         condition = counted(entry.id, asked.condition, asked.hit_condition, getattr(asked, "log_message", None))

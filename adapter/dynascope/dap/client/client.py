@@ -1,4 +1,4 @@
-"""The client of a session: what it has said, which outlives programs, and how it is answered."""
+"""The client of a session: its arguments, which outlive programs, and the responses and events to it."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from dynascope.dap.protocol.transport import Transport
 
 
 class Client(Connection):
-    """The editor, or whoever else speaks DAP with us."""
+    """The editor, or another program that speaks DAP with the adapter."""
 
     def __init__(self, transport: Transport) -> None:
         super().__init__(transport, "the client")
         self.arguments: InitializeArguments | None = None
-        """Of `initialize`; None before it."""
+        """The arguments of `initialize`; None before it."""
         self.initialize_arguments: dict[str, Any] = {}
-        """The same as they came, to pass on."""
+        """The same as received, to pass on."""
         self.breakpoints = BreakpointTable()
         self._exception_ids: dict[str, int] = {}
         self.exception_filters: SetExceptionBreakpointsArguments | None = None
         """The arguments of the last `setExceptionBreakpoints`."""
         self.knows_of_children = False
-        """It has been told that it cannot debug child processes."""
+        """Whether the user has been told that child processes are not debugged."""
         self.settled = False
-        """It has sent configurationDone: from now on a new program is configured from what we know."""
+        """Whether it has sent configurationDone: from then on the adapter configures a new program."""
 
     @property
     def starts_sessions(self) -> bool:
@@ -44,17 +44,17 @@ class Client(Connection):
 
     @property
     def pages(self) -> bool:
-        """Whether it asks for variables by `start` and `count` where it is told how many there are."""
+        """Whether it requests variables by `start` and `count` when it knows how many there are."""
         return self.arguments is not None and self.arguments.supports_variable_paging
 
     def exception_id(self, filter: str) -> int:
-        """The id of the breakpoint that an exception filter with its condition is."""
+        """Return the breakpoint id of an exception filter with its condition."""
         if filter not in self._exception_ids:
             self._exception_ids[filter] = self.breakpoints.new_id()
         return self._exception_ids[filter]
 
     def respond(self, call: Call[Any], response: Envelope) -> None:
-        """Send a response, ours or one of debugpy's, as the answer to `call`."""
+        """Send a response, the adapter's or debugpy's, as the answer to `call`."""
         response.type, response.request_seq, response.command = "response", call.seq, call.command
         self.send(response)
 
@@ -64,7 +64,7 @@ class Client(Connection):
 
     def refuse(self, seq: int, command: str, reason: str) -> None:
         """Answer the request number `seq` with an error for the user."""
-        # id 1 stands for all our errors: clients only need it to be there; showUser is theirs to decide
+        # clients only need the id to exist, and decide themselves about showUser
         body = raw({"error": {"id": 1, "format": reason.replace("{", "(").replace("}", ")")}})
         self.send(Envelope("response", 0, request_seq=seq, command=command, success=False, message=reason, body=body))
 

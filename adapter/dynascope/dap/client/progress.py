@@ -1,7 +1,7 @@
-"""Progress events, for clients that show them: a request that takes long, and a compile that does.
+"""Progress events of long requests and long compiles, for clients that show them.
 
-Nothing is told of what is over within `PATIENCE`. The progress of a request can be cancelled, by its id or the
-request's; that of a compile cannot: pausing stops it where it is.
+Work that ends within `PATIENCE` is not reported. The progress of a request can be cancelled, by its id or the
+request's; that of a compile cannot, but `pause` stops the compile where it is.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from dynascope.dap.client.client import Client
 
 _numbers = itertools.count(1)
 PATIENCE = 1.0
-"""Seconds of work that nobody needs to be told of."""
+"""Seconds of work that are not reported."""
 
 
 class Progress:
-    """One per session."""
+    """Send the progress events of one session."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -27,17 +27,17 @@ class Progress:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the client says that it shows progress (`supportsProgressReporting`)."""
+        """Whether the client shows progress (`supportsProgressReporting`)."""
         arguments = self._client.arguments
         return arguments is not None and arguments.supports_progress_reporting
 
     def request_of(self, progress_id: str) -> int | None:
-        """The `seq` of the request that a progress is about; None of any other."""
+        """Return the `seq` of the request that a progress is about; None if it is not a request's."""
         return self._requests.get(progress_id)
 
     @contextlib.contextmanager
     def of_request(self, seq: int, command: str) -> Iterator[None]:
-        """Around the serving of a request."""
+        """Show the progress of a request while the block runs."""
         if not self.is_shown:
             yield
             return
@@ -57,7 +57,7 @@ class Progress:
                 self.end(progress_id)
 
     def begin(self, title: str, message: str | None = None, request: int | None = None) -> str:
-        """Show a progress; its id."""
+        """Show a progress; return its id."""
         progress_id = f"dynascope {next(_numbers)}"
         body = {"progressId": progress_id, "title": title, "cancellable": request is not None}
         more = {"message": message, "requestId": request}

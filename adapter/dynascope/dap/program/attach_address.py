@@ -1,7 +1,7 @@
-"""Where a program that waits to be attached to is, and the token it wants.
+"""The address and the token of a program that listens for `attach`.
 
-`dynascope.listen()` opens one port that wants a token as the first line; a plain `debugpy.listen()` port wants none.
-Which of the two it is, the presence of a token tells: in the configuration, in DYNASCOPE_TOKEN, or in the file,
+`dynascope.listen()` opens one port that requires a token as the first line; `debugpy.listen()` opens one that does not.
+The port is taken for the former if there is a token: in the configuration, in DYNASCOPE_TOKEN, or in the file,
 readable by its owner only, that `dynascope.listen()` leaves in the user's runtime directory.
 """
 
@@ -18,13 +18,13 @@ from dynascope.wire.token_file import token_file
 
 
 class ListenFile(msgspec.Struct):
-    """What `listen-<port>.json` holds, among other things."""
+    """The part of `listen-<port>.json` that is read."""
 
     token: str
 
 
 def address_of(arguments: AttachArguments) -> Address | None:
-    """Where to connect to; `host` and `port` are debugpy's old spelling of `connect`."""
+    """Return the address to connect to; `host` and `port` are debugpy's old form of `connect`."""
     if arguments.connect is not None:
         return arguments.connect
     if arguments.port is not None:
@@ -33,7 +33,7 @@ def address_of(arguments: AttachArguments) -> Address | None:
 
 
 def token_for(port: int, given: str | None) -> str | None:
-    """The token of the program that listens on that port; None when it is no `dynascope.listen()` we know of."""
+    """Return the token of the program that listens on `port`; None if none is found."""
     if given:
         return given
     if token := os.environ.get(TOKEN_VARIABLE):

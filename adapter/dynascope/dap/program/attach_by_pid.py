@@ -1,4 +1,4 @@
-"""Whether debugpy can put itself into a running process: asked before it tries, which takes a minute to fail."""
+"""Check whether debugpy can be injected into a running process before it tries: it takes a minute to fail."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from dynascope.dap.protocol.errors import RequestError
 
 FAILED = "Attach to PID failed."
-"""debugpy's output when its injection has failed (debugpy 1.8.17 or newer); pages of gdb's output follow."""
+"""debugpy's output when its injection has failed (since debugpy 1.8.17); pages of gdb's output follow."""
 
 _INSTEAD = "Have the program call dynascope.listen(), and attach with `connect`."
 
 
 def check(process_id: int | str) -> None:
-    """Raise RequestError with the reason and what to do when the process cannot be attached to."""
+    """Raise RequestError with the reason and what to do if the process cannot be attached to."""
     import psutil  # type: ignore[import-untyped]
 
     try:
@@ -28,7 +28,7 @@ def check(process_id: int | str) -> None:
     except psutil.NoSuchProcess:
         raise RequestError(f"There is no process {pid}.") from None
     except psutil.Error as error:
-        raise RequestError(f"Process {pid} cannot be looked at: {error}. {_INSTEAD}") from None
+        raise RequestError(f"Process {pid} cannot be inspected: {error}. {_INSTEAD}") from None
     if sys.platform != "linux":
         return
     named = f"Process {pid} ({' '.join(command)[:80] or process.name()})"
@@ -41,7 +41,7 @@ def check(process_id: int | str) -> None:
 
 
 def _may_trace(pid: int) -> bool:
-    """Whether the kernel lets this user trace the process: it asks the same to open its memory."""
+    """Whether the kernel lets this user trace the process, and so open its memory."""
     try:
         with open(f"/proc/{pid}/mem", "rb"):
             return True
@@ -62,11 +62,11 @@ def _why_not_traced(owner: int) -> str:
 
 
 def _is_python(pid: int) -> bool:
-    """Whether an interpreter is mapped into the process: its executable, or libpython in a program that embeds it."""
+    """Whether a Python executable or, in a program that embeds it, libpython is mapped."""
     try:
         mapped = {
             Path(line.split()[-1]).name for line in Path(f"/proc/{pid}/maps").read_text().splitlines() if "/" in line
         }
     except OSError:
-        return True  # nothing is known: debugpy will find out
+        return True  # unknown: debugpy will find out
     return any(name.startswith(("python", "libpython")) for name in mapped)

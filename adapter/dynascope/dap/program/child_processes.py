@@ -1,8 +1,8 @@
 """Child processes of the debugged program: each becomes a debug session of its own, or runs on undebugged.
 
-debugpy holds every child until somebody attaches to it. A client that understands `startDebugging` is asked to start a
-session of our type for it (one per rank, under torchrun). Where it does not, and for processes of torch's own that the
-agent has not kept debugpy from, we attach for a moment and let go, or the program would wait a minute for each.
+debugpy stops every child until a client attaches to it. A client that supports `startDebugging` is asked to start a
+`dynascope` session for it (one per rank, under torchrun). For other clients, and for processes that torch starts and
+the agent has not kept debugpy out of, the adapter attaches and disconnects; else the program waits a minute for each.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ TIMEOUT = 20.0
 async def attend(
     client: Client, configuration: dict[str, Any], inherited: dict[str, object], token: str | None
 ) -> None:
-    """Serve debugpy's `debugpyAttach` event, whose body is the attach configuration for the child.
+    """Handle debugpy's `debugpyAttach` event; its body is the child's attach configuration.
 
-    `inherited` are arguments of the parent that the child's configuration gets too, `token` what debugpy's port wants.
+    `inherited` are arguments of the parent that the child's configuration gets too, `token` is for debugpy's port.
     """
     if _is_helper(configuration["subProcessId"]):
         await _let_run(configuration, token)
@@ -54,7 +54,7 @@ async def attend(
 
 
 def _name(configuration: dict[str, Any]) -> str:
-    """ "Rank 1 (pid 4711)" for a rank of a distributed job, else as debugpy calls it."""
+    """Return "Rank 1 (pid 4711)" for a rank of a distributed job, else debugpy's name."""
     import psutil  # type: ignore[import-untyped]
 
     pid = configuration["subProcessId"]
@@ -99,7 +99,7 @@ async def _let_run(configuration: dict[str, Any], token: str | None) -> None:
             await attached
             await connection.request("disconnect", {"terminateDebuggee": False})
     except TimeoutError:
-        logger.warning("debugpy did not let go of child process %s", configuration.get("subProcessId"))
+        logger.warning("debugpy did not release child process %s", configuration.get("subProcessId"))
     finally:
         connection.close()
         read_task.cancel()

@@ -1,8 +1,8 @@
-"""Threads in the compiler, as the client is told of them: progress of a long compile, and who waits for whom.
+"""Report threads in the compiler to the client: the progress of a long compile, and which threads wait for another.
 
-Dynamo lets one thread at a time into the compiler. While that one is stopped, others that compile wait for it, and to a
-user they hang. The agent is asked who does: when a thread stops, when one enters the compiler meanwhile, when one is
-paused and when threads are listed.
+Dynamo lets one thread at a time into the compiler. While that one is stopped, others that compile wait for it, and
+appear to hang. The agent is asked for them when a thread stops, when another thread enters the compiler during the
+stop, when one is paused and when threads are listed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dynascope.dap.protocol.errors import RequestError
 from dynascope.wire.to_agent import Compiles, CompilesBody, Compiling
 
 INTERVAL = 0.5
-"""Seconds between two looks at compiles, for clients that show progress."""
+"""Seconds between two requests for compiles, for clients that show progress."""
 SETTLED = 0.2
-"""Seconds after which a thread that entered the compiler, and has not begun to trace, waits for another."""
+"""Seconds after which a thread that has entered the compiler but does not trace waits for another."""
 
 
 async def compiles(agent: AgentConnection | None) -> list[Compiling]:
-    """The threads in the compiler now; [] when the agent is gone."""
+    """Return the threads in the compiler now; [] when the agent is gone."""
     if agent is None or agent.closed:
         return []
     try:
@@ -37,7 +37,7 @@ async def compiles(agent: AgentConnection | None) -> list[Compiling]:
 
 
 def waits_because(waiting: Compiling, all_of_them: list[Compiling]) -> str | None:
-    """`waits for Dynamo's compile lock, held by Thread-1, which is stopped in forward`; None for one that does not."""
+    """Return "waits for Dynamo's compile lock, held by Thread-1, …"; None if it does not wait."""
     if waiting.state != "waiting":
         return None
     holder = next((each for each in all_of_them if each.state != "waiting"), None)
@@ -48,7 +48,7 @@ def waits_because(waiting: Compiling, all_of_them: list[Compiling]) -> str | Non
 
 
 def named(threads: list[dict[str, Any]], known: list[Compiling]) -> list[dict[str, Any]]:
-    """DAP threads, those that wait with the reason in their names."""
+    """Return the DAP threads, with the reason in the name of each that waits."""
     reasons = {each.thread_id: why for each in known if (why := waits_because(each, known)) is not None}
     return [
         thread | {"name": f"{thread['name']} ({reasons[thread['id']]})"} if thread["id"] in reasons else thread
@@ -57,7 +57,7 @@ def named(threads: list[dict[str, Any]], known: list[Compiling]) -> list[dict[st
 
 
 class Waiting:
-    """Tells the client, once a stop, which threads wait for the stopped one."""
+    """Report to the client, once per stop, which threads wait for the stopped one."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -65,7 +65,7 @@ class Waiting:
         """By the waiting thread's ident: the ident of the stopped one."""
 
     def newly_waiting(self, known: list[Compiling]) -> list[str]:
-        """Sentences about those that have not been told of, and an event when threads have other names now."""
+        """Return a sentence for each newly waiting thread; send an event when names change."""
         holder = next((each for each in known if each.state == "stopped"), None)
         waiting = {each.thread_ident: each for each in known if each.state == "waiting"} if holder is not None else {}
         now = dict.fromkeys(waiting, holder.thread_ident if holder is not None else 0)
@@ -73,11 +73,11 @@ class Waiting:
         if now != self._told and self._client.refetches:
             self._client.event("invalidated", {"areas": ["threads"]})
         self._told = now
-        return [f"{each.thread_name} {waits_because(each, known)}. It goes on when that one does." for each in new]
+        return [f"{each.thread_name} {waits_because(each, known)}. It continues when that one does." for each in new]
 
 
 class CompileProgress:
-    """Looks at compiles now and then, while the program is not stopped, and shows those that take long."""
+    """Poll the compiles every `INTERVAL` seconds, and show those that take long."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -85,7 +85,7 @@ class CompileProgress:
         self._shown: dict[int, str] = {}
 
     async def follow(self, agent: AgentConnection) -> None:
-        """Until the agent is gone."""
+        """Show progress until the agent is gone."""
         try:
             while not agent.closed:
                 await asyncio.sleep(INTERVAL)

@@ -1,4 +1,4 @@
-"""Events of debugpy: merged with what the agent reports, then passed to the client, or not passed on at all."""
+"""Handle debugpy's events: merge them with the agent's state, then send them to the client or drop them."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from dynascope.dap.protocol.launch_arguments import AttachArguments, LaunchArgum
 
 
 class DebugpyEvents:
-    """Receive the events of debugpy for one program. A handler returns whether the client gets the event."""
+    """Handle debugpy's events for one program. A handler returns whether the client gets the event."""
 
     def __init__(self, program: Program, token: Callable[[], str | None]) -> None:
-        """`token` returns what debugpy's port wants from the sessions of child processes."""
+        """Take `token`, which returns the token for the sessions of child processes."""
         self._program = program
         self._token = token
         self.initialized = asyncio.Event()
         self.start_failed: Callable[[str], None] = lambda reason: None
-        """Ends the start with an error, as soon as it is known to have failed."""
+        """Ends `launch` or `attach` with an error, as soon as it is known to have failed."""
         self._handlers: dict[str, Callable[[Envelope], bool]] = {
             "initialized": self._initialized,
             "debugpySockets": lambda message: False,
             "debugpyWaitingForServer": lambda message: False,
-            # the file name of the frame by which the agent tests pydevd
+            # drop the module of the frame that the agent's self-test of pydevd uses
             "module": lambda message: b"dynascope-self-test" not in _bytes(message),
             "output": self._output,
             "debugpyAttach": self._child_process,
@@ -42,7 +42,7 @@ class DebugpyEvents:
         }
 
     def receive(self, message: Envelope) -> None:
-        """Handle an event, and send it on unless it is debugpy's own or the session is quiet."""
+        """Handle an event; pass it to the client unless its handler or a restart drops it."""
         handler = self._handlers.get(message.event or "")
         if (handler is None or handler(message)) and not self._program.quiet:
             self._program.client.send(message)
@@ -97,29 +97,29 @@ class DebugpyEvents:
 
     @property
     def _is_injecting(self) -> bool:
-        """Whether debugpy is putting itself into a running process."""
+        """Whether debugpy is being injected into a running process."""
         arguments = self._program.arguments
         by_pid = isinstance(arguments, AttachArguments) and arguments.process_id is not None
         return by_pid and not self.initialized.is_set()
 
     def _injection_says(self, text: str) -> None:
-        """Log what gdb prints, and fail as soon as it has failed: debugpy would wait for a minute."""
+        """Log gdb's output, and end `attach` when injection fails: debugpy would wait a minute."""
         logger.info("injection: %s", text.rstrip())
         if attach_by_pid.FAILED in text:
             self.start_failed(
-                "debugpy could not put itself into the process; the adapter's log says more (`dynascope dap --log-file "
+                "debugpy could not be injected into the process; the adapter's log says why (`dynascope dap --log-file "
                 "FILE`). Have the program call dynascope.listen(), and attach with `connect`."
             )
 
     def _function_names_found(self, ids: Iterable[int]) -> None:
-        """Report that the function breakpoints at which the running program stopped name a function."""
+        """Mark function breakpoints at which the running program stopped as naming a function."""
         for entry in map(self._program.client.breakpoints.get, ids):
             if entry is not None and entry.source is None and not entry.entered:
                 entry.entered = True
                 self._program.event("breakpoint", {"reason": "changed", "breakpoint": entry.shown()})
 
     def _inherited(self) -> dict[str, object]:
-        """Return the interpreter, and the arguments that a child process's session takes over."""
+        """Return the arguments that a child process's session inherits, and the interpreter."""
         arguments, configuration = self._program.arguments, self._program.configuration
         inherited: dict[str, object] = {
             name: configuration[name]
@@ -127,10 +127,10 @@ class DebugpyEvents:
             if name in configuration
         }
         if isinstance(arguments, LaunchArguments):
-            inherited["python"] = launch.interpreter(arguments)  # debugpy tells it with what we had it append
+            inherited["python"] = launch.interpreter(arguments)  # debugpy's has SHALLOW_START appended
         return inherited
 
 
 def _bytes(message: Envelope) -> bytes:
-    """Return the body, unread."""
+    """Return the body as undecoded JSON; b"" when there is none."""
     return bytes(message.body) if isinstance(message.body, Raw) else b""

@@ -1,4 +1,4 @@
-"""How the call stack names the agent's frames when a client sends a `StackFrameFormat`."""
+"""Name the agent's frames in the call stack when a client sends a `StackFrameFormat`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from dynascope.wire.dap import Parameter, StackFrame
 
 
 def needs_agent(format: StackFrameFormat | None) -> bool:
-    """Whether the agent has to be asked: what it says of a stop has neither parameters nor hidden frames."""
+    """Whether the agent must be asked: `Stopping` has neither parameters nor hidden frames."""
     return format is not None and (format.include_all or wants_parameters(format))
 
 
 def wants_parameters(format: StackFrameFormat) -> bool:
-    """Whether a name has the parameters of its function."""
+    """Whether the format includes a function's parameters."""
     return format.parameters or format.parameter_types or format.parameter_names or format.parameter_values
 
 
 def named(frame: StackFrame, format: StackFrameFormat | None, parameters: Sequence[Parameter] | None) -> StackFrame:
-    """The frame under the name that the client asks for: `mlp.forward(self: MLP, x: f32[s0, 16]) [0/1] : 11`.
+    """Return the frame with a name like `mlp.forward(self: MLP, x: f32[s0, 16]) [0/1] : 11`.
 
-    The module is that of its file; `parameters` None: it is no function's.
+    The module is the file's name; `parameters` is None if the frame does not belong to a function.
     """
     if format is None:
         return frame
@@ -36,7 +36,7 @@ def named(frame: StackFrame, format: StackFrameFormat | None, parameters: Sequen
 
 
 def _text(parameter: Parameter, format: StackFrameFormat) -> str:
-    """`x: f32[2, 3]`, `width: int = 4`, `width=4`, or what of it is asked for."""
+    """Return the parts in `format` of `x: f32[2, 3]`, `width: int = 4` or `width=4`."""
     asked = format.parameter_names, format.parameter_types, format.parameter_values
     names, types, values = asked if any(asked) else (True, True, False)
     type, value = parameter.type, parameter.value

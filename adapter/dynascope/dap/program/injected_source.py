@@ -1,8 +1,8 @@
-"""Text that runs in the debugged program's interpreter: makes dynascope importable there, and starts the agent.
+"""Source code that runs in the debugged program's interpreter: it makes dynascope importable and starts the agent.
 
-The functions below are sent as source (`inspect.getsource`) and so import all they use themselves. Where dynascope is
-not installed for that interpreter, it and msgspec, and nothing beside them, are borrowed from the adapter's own
-installation; msgspec is a compiled module, hence the same Python is asked for.
+The functions below are sent as source (`inspect.getsource`), so each imports all it uses. If dynascope is not
+installed for that interpreter, it and msgspec, and nothing else, are loaded from the adapter's own installation;
+msgspec is a compiled module, so the Python versions must be the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ BORROWED = ("dynascope", "msgspec")
 
 
 def import_or_borrow(folders: dict[str, str], cache_tag: str, requirement: str) -> str:
-    """Make each package in `folders` importable; "" or a sentence why not. Runs in the program's interpreter."""
+    """Make each package in `folders` importable, in the program; return "" or why it cannot."""
     import importlib.machinery
     import importlib.util
     import sys
@@ -28,8 +28,8 @@ def import_or_borrow(folders: dict[str, str], cache_tag: str, requirement: str) 
     install = f"{sys.executable} -m pip install {requirement}"
     if sys.implementation.cache_tag != cache_tag:
         return (
-            f"{' and '.join(missing)} is not installed for {sys.executable}, and cannot be lent to it because its "
-            f"Python ({sys.implementation.cache_tag}) is not the adapter's ({cache_tag}). Run: {install}"
+            f"{' and '.join(missing)} is not installed for {sys.executable}, and the adapter's cannot be used there: "
+            f"its Python ({sys.implementation.cache_tag}) is not the adapter's ({cache_tag}). Run: {install}"
         )
 
     class Borrowed:
@@ -44,7 +44,7 @@ def import_or_borrow(folders: dict[str, str], cache_tag: str, requirement: str) 
 
 
 def start_agent(address: str, token: str) -> str:
-    """Start the agent; "" or a sentence why it did not. Runs in the program's interpreter."""
+    """Start the agent, in the program's interpreter; return "" or why it did not start."""
     try:
         from dynascope.agent.startup import bootstrap
 
@@ -55,7 +55,7 @@ def start_agent(address: str, token: str) -> str:
 
 
 def run_launcher() -> None:
-    """`python -m dynascope.agent.startup.launcher`, for `python -c`. Runs in the program's interpreter."""
+    """Run `python -m dynascope.agent.startup.launcher`, in the program's interpreter."""
     import os
     import runpy
     import sys
@@ -65,7 +65,7 @@ def run_launcher() -> None:
 
 
 def injection(address: str, token: str) -> str:
-    """An expression whose value is "" when the agent was started, else a sentence why it was not."""
+    """Return an expression that starts the agent; its value is "" or why it did not start."""
     source = f"{inspect.getsource(import_or_borrow)}\n{inspect.getsource(start_agent)}"
     arguments = f"{address!r}, {token!r}"
     call = f"s['import_or_borrow']({_here()}) or s['start_agent']({arguments})"
@@ -73,7 +73,7 @@ def injection(address: str, token: str) -> str:
 
 
 def launcher_source() -> str:
-    """A program for `python -c`: `dynascope.agent.startup.launcher`, borrowed if need be."""
+    """Return a program for `python -c` that runs `dynascope.agent.startup.launcher`."""
     return (
         f"{inspect.getsource(import_or_borrow)}\n{inspect.getsource(run_launcher)}\n"
         f"why = import_or_borrow({_here()})\nif why: raise SystemExit(why)\nrun_launcher()"
@@ -81,20 +81,20 @@ def launcher_source() -> str:
 
 
 def _here() -> str:
-    """Arguments of `import_or_borrow`: where this interpreter has the packages."""
+    """Return the arguments of `import_or_borrow`, for the packages of this interpreter."""
     folders = {name: str(Path(origin(name)).parent.parent) for name in BORROWED}
     return f"{folders!r}, {sys.implementation.cache_tag!r}, {_requirement()!r}"
 
 
 def origin(package: str) -> str:
-    """The path of a package's `__init__.py` in this interpreter."""
+    """Return the path of a package's `__init__.py` in this interpreter."""
     spec = find_spec(package)
     assert spec is not None and spec.origin is not None  # this module imports both
     return spec.origin
 
 
 def _requirement() -> str:
-    """What pip is to install so that the agent is of the adapter's version."""
+    """Return the pip requirement that installs an agent of the adapter's version."""
     try:
         return f"dynascope=={metadata.version('dynascope')}"
     except metadata.PackageNotFoundError:

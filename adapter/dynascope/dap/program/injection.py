@@ -1,4 +1,4 @@
-"""The agent's way into a program that runs under debugpy: an `evaluate` before any line of user code has run."""
+"""Start the agent in a program under debugpy, with an `evaluate` before any line of user code has run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dynascope.dap.protocol.errors import RequestError
 
 
 async def inject(debugpy: Connection, listener: AgentListener) -> AgentConnection:
-    """Have debugpy start the agent, which connects back to `listener`. Raises RequestError with the reason."""
+    """Start the agent through debugpy; it connects to `listener`. Raises RequestError."""
     await listener.open()
     expression = injected_source.injection(listener.address, listener.token)
     request = debugpy.request("evaluate", {"expression": expression, "context": "repl"})
     try:
         response = await asyncio.wait_for(request, HELLO_TIMEOUT)
     except TimeoutError:
-        raise RequestError("debugpy did not start the agent: the program does not react.") from None
+        raise RequestError("debugpy did not start the agent: the program does not respond.") from None
     if not response.success:
         raise RequestError(f"debugpy could not start the agent: {response.message}")
     if why := _text(decode_body(response).get("result", "''")):
@@ -35,7 +35,7 @@ async def inject(debugpy: Connection, listener: AgentListener) -> AgentConnectio
 
 
 def _text(result: str) -> str:
-    """The string whose repr() debugpy shows as the result of an evaluation."""
+    """Return the string whose repr() is debugpy's result of an evaluation."""
     try:
         return str(ast.literal_eval(result))
     except (SyntaxError, ValueError):

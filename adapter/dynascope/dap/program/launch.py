@@ -1,4 +1,4 @@
-"""Starts a program without debugpy: in the client's terminal, or as a child whose output becomes `output` events."""
+"""Start a program without debugpy: in the client's terminal, or as a child whose output becomes `output` events."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from dynascope.dap.protocol.launch_arguments import LaunchArguments
 
 _RUN_TARGET = Path(injected_source.origin("dynascope")).parent / "agent" / "startup" / "run_target.py"
 SHALLOW_START = ["-X", "frozen_modules=off", str(_RUN_TARGET)]
-"""What debugpy appends its own command line to: our script starts it, and the program with few frames below."""
+"""The start of debugpy's command line: the script starts debugpy, and the program with few outer frames."""
 WITH_AGENT, WITHOUT_AGENT = 40, 41
-"""Exit codes of `PROBE` that nothing but a Python gives: `/bin/true` says 0 to anything."""
+"""Exit codes of `PROBE` that only a Python gives: `/bin/true` exits with 0 for any arguments."""
 PROBE = (
     "import importlib.util as u; "
     f"raise SystemExit({WITH_AGENT} if u.find_spec('dynascope') and u.find_spec('msgspec') else {WITHOUT_AGENT})"
 )
 PROBE_TIMEOUT = 30.0
 DRAIN_TIMEOUT = 0.5
-"""Seconds that output may still come after the program's end, from children that hold its pipes open."""
+"""Seconds to wait for output after the program's end, from children that keep its pipes open."""
 
 
 def with_absolute_paths(arguments: LaunchArguments) -> LaunchArguments:
-    """`cwd` from the adapter's own folder on, `program` from `cwd` on: what they mean may not change with a chdir."""
+    """Make `cwd` and `program` (relative to `cwd`) absolute, so that no chdir changes them."""
     cwd = os.path.abspath(arguments.cwd) if arguments.cwd else None
     program = os.path.abspath(os.path.join(cwd or "", arguments.program)) if arguments.program else arguments.program
     return msgspec.structs.replace(arguments, cwd=cwd, program=program)
 
 
 async def check(arguments: LaunchArguments) -> None:
-    """Before debugpy gets them, which would wait a minute. Raises RequestError naming the argument that is wrong."""
+    """Raise RequestError naming a wrong argument, for which debugpy would wait a minute."""
     check_paths(arguments)
-    # without `pythonArgs`: they may name what is to run (`-m torch.distributed.run`)
+    # without `pythonArgs`: they may name the program (`-m torch.distributed.run`)
     python = python_command(arguments)
     if python != [sys.executable]:
         await _has_agent(python, arguments)
 
 
 def check_paths(arguments: LaunchArguments) -> None:
-    """Raises RequestError when there is no such folder or program."""
+    """Raise RequestError when `cwd` or `program` does not exist."""
     if arguments.cwd is not None and not os.path.isdir(arguments.cwd):
         raise RequestError(
             f"The folder to run in does not exist: {arguments.cwd}. Correct `cwd` in the launch configuration."
@@ -60,23 +60,23 @@ def check_paths(arguments: LaunchArguments) -> None:
 
 
 def python_command(arguments: LaunchArguments) -> list[str]:
-    """`python` as a list; the adapter's own interpreter unless told otherwise."""
+    """Return `python` as a list; the default is the adapter's own interpreter."""
     python = arguments.python or arguments.python_path or sys.executable
     return [python] if isinstance(python, str) else python
 
 
 def interpreter(arguments: LaunchArguments) -> list[str]:
-    """The command that runs Python, with its `pythonArgs`."""
+    """Return the command that runs Python, with its `pythonArgs`."""
     return [*python_command(arguments), *arguments.python_args]
 
 
 def working_folder(arguments: LaunchArguments) -> str:
-    """`cwd`, else the program's folder, as debugpy has it."""
+    """Return `cwd`, else the program's folder, as debugpy does."""
     return arguments.cwd or (os.path.dirname(arguments.program) if arguments.program else "") or os.getcwd()
 
 
 def target(arguments: LaunchArguments) -> list[str]:
-    """What follows the interpreter on a plain command line. Raises RequestError when `args` cannot be read."""
+    """Return the command line after the interpreter. Raises RequestError for invalid `args`."""
     if arguments.module is not None:
         start = ["-m", arguments.module]
     elif arguments.code is not None:
@@ -92,7 +92,7 @@ def target(arguments: LaunchArguments) -> list[str]:
 
 
 async def command_line(arguments: LaunchArguments) -> list[str]:
-    """The whole command that runs the program with an agent in it. Raises RequestError."""
+    """Return the whole command that runs the program with an agent. Raises RequestError."""
     python, what = interpreter(arguments), target(arguments)
     if await _has_agent(python, arguments):
         return [*python, "-m", "dynascope.agent.startup.launcher", *what]
@@ -100,7 +100,7 @@ async def command_line(arguments: LaunchArguments) -> list[str]:
 
 
 def environment(arguments: LaunchArguments, ours: dict[str, str]) -> dict[str, str | None]:
-    """What to change in the environment: the configuration's `env`, then ours. None removes a variable."""
+    """Return the changes of the environment: `env`, then `ours`. None removes a variable."""
     return arguments.env | ours
 
 
@@ -130,11 +130,9 @@ async def _has_agent(python: list[str], arguments: LaunchArguments) -> bool:
             "Correct `python` in the launch configuration."
         ) from None
     if probe.returncode not in (WITH_AGENT, WITHOUT_AGENT):
-        said = (
-            errors.decode(errors="replace").strip()[-500:] or f"asked to run a line, it ended with {probe.returncode}"
-        )
+        said = errors.decode(errors="replace").strip()[-500:] or f"running a line, it exited with {probe.returncode}"
         raise RequestError(
-            f"{' '.join(python)} is not a Python that works ({said}). Correct `python` in the launch configuration."
+            f"{' '.join(python)} is not a working Python ({said}). Correct `python` in the launch configuration."
         )
     return probe.returncode == WITH_AGENT
 
@@ -148,7 +146,7 @@ class Child:
     """The program as a child process of the adapter."""
 
     def __init__(self, process: asyncio.subprocess.Process, on_output: Callable[[str, str], Any]) -> None:
-        """`on_output` gets the category ("stdout", "stderr") and a piece of text; what it returns is awaited."""
+        """Await `on_output` with the category ("stdout", "stderr") and a piece of text."""
         self.process = process
         assert process.stdout is not None and process.stderr is not None
         self._readers = [
@@ -160,8 +158,8 @@ class Child:
     async def start(
         cls, command: list[str], folder: str, changes: dict[str, str | None], on_output: Callable[[str, str], Any]
     ) -> Child:
-        """Raises RequestError when the command cannot be started."""
-        # as debugpy's launcher does: unbuffered, or output would come in blocks; UTF-8, for we decode it
+        """Start the command in `folder`. Raises RequestError when it cannot be started."""
+        # like debugpy's launcher: unbuffered, or output would come in blocks; UTF-8, because it is decoded here
         unbuffered: dict[str, str | None] = {"PYTHONUNBUFFERED": "1", "PYTHONIOENCODING": "utf-8"}
         try:
             process = await asyncio.create_subprocess_exec(
@@ -178,7 +176,7 @@ class Child:
         return cls(process, on_output)
 
     async def wait(self) -> int:
-        """Its exit code (128 + signal when a signal ended it, as shells have it), after its output."""
+        """Wait for its end and its output; return the exit code (128 + signal, as in shells)."""
         code = await self.process.wait()
         await asyncio.wait(self._readers, timeout=DRAIN_TIMEOUT)
         for reader in self._readers:
@@ -187,7 +185,7 @@ class Child:
 
 
 class TerminalChild:
-    """The program as a child of the client's terminal, told of by `in_terminal` over a socket in `folder`."""
+    """The program as a child of the client's terminal; `terminal_launch` reports its end over a socket in `folder`."""
 
     def __init__(self, folder: Path) -> None:
         self._path = str(folder / "exit")
@@ -195,12 +193,12 @@ class TerminalChild:
         self._server: asyncio.Server | None = None
 
     async def command(self, program: list[str]) -> list[str]:
-        """What to run in the terminal so that `program` runs there."""
+        """Return the command that runs `program` in the terminal."""
         self._server = await asyncio.start_unix_server(self._connected, self._path)
         return [sys.executable, terminal_launch.__file__, self._path, *program]
 
     async def wait(self) -> int | None:
-        """The program's exit code; None when it was ended together with who would have told."""
+        """Wait for the program's exit code; None if `terminal_launch` ended without sending it."""
         return await self._code
 
     async def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,8 +1,8 @@
-"""Ends everything a launch has started: the program, its children, and theirs, wherever they went.
+"""End all processes that a launch has started: the program and all its descendants.
 
-A process belongs to a launch when it descends from one of its processes, or when its environment carries the launch's
+A process belongs to a launch if it descends from one of its processes, or if its environment contains the launch's
 mark: that also finds children that started their own session (setsid) or whose parents are gone. On Linux the adapter
-is their reaper besides, so that an orphan becomes the adapter's child and not init's.
+is also their subreaper, so that an orphan becomes the adapter's child and not init's.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ MARK_VARIABLE = "DYNASCOPE_SESSION"
 GRACE = 0.3
 """Seconds between SIGTERM and SIGKILL."""
 PATIENCE = 1.5
-"""Seconds within which everything is gone, or never will be (a process in uninterruptible sleep)."""
+"""Seconds after which to give up on processes that do not end (in uninterruptible sleep)."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans() -> None:
-    """Make this process the reaper of its orphaned descendants (Linux; elsewhere nothing happens)."""
+    """Make this process the reaper of its orphaned descendants (on Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -37,27 +37,26 @@ class LaunchedProcesses:
     """The processes of one launch."""
 
     def __init__(self, *, ours: bool = True) -> None:
-        """`ours`: whatever descends from this process belongs, too (orphans without the mark among them)."""
+        """Include, with `ours`, all descendants of this process, even orphans without the mark."""
         self._ours = ours
         self.mark = secrets.token_hex(16)
         self._roots: set[int] = set()
 
     def environment(self) -> dict[str, str]:
-        """What the first process needs in its environment, to be inherited by all."""
+        """Return the variable for the first process's environment, which all inherit."""
         return {MARK_VARIABLE: self.mark}
 
     def add(self, pid: int) -> None:
-        """A process known to belong; its descendants do too."""
+        """Add a process, and with it its descendants."""
         self._roots.add(pid)
 
     async def end(self) -> bool:
-        """SIGTERM, then SIGKILL, until nobody is left. False when somebody still is after `PATIENCE` seconds."""
-
+        """Send SIGTERM, then SIGKILL; return whether all ended within `PATIENCE` seconds."""
         loop = asyncio.get_running_loop()
         start = loop.time()
         known: dict[int, psutil.Process] = {}
         while True:
-            # a process may start another while it is being ended, so look again each time
+            # a process may start another while it is being ended, so list them again each time
             for process in self._members():
                 known.setdefault(process.pid, process)
             alive = [process for process in known.values() if _is_alive(process)]

@@ -1,6 +1,6 @@
-"""One life of the debugged program, seen from the adapter: what both kinds, with debugpy and alone, have in common.
+"""One run of the debugged program: the base of programs with debugpy and without.
 
-A restart makes a new Program; the breakpoints and all else the client has said belong to the session and outlive it.
+A restart makes a new Program; the client's breakpoints and settings belong to the session and outlive it.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from dynascope.wire.from_agent import (
 from dynascope.wire.to_agent import Acknowledge, ConfigurationDone, Configure, Detach
 
 Answer = Callable[[Envelope], None]
-"""Takes the response to `launch` or `attach`."""
+"""Sends the response to `launch` or `attach`."""
 
 HELLO_TIMEOUT = 20.0
-"""Seconds an agent has to connect back once it was told to."""
+"""Seconds that an agent has to connect once it was started."""
 
 
 class Program(ABC):
@@ -61,7 +61,7 @@ class Program(ABC):
         arguments: LaunchArguments | AttachArguments,
         on_ready: Callable[[Program], None],
     ) -> None:
-        """`on_ready` is called once, when the program can take breakpoints."""
+        """Call `on_ready` once, when breakpoints can be set in the program."""
         self.client = client
         self._on_ready = on_ready
         self.configuration = configuration
@@ -71,27 +71,27 @@ class Program(ABC):
         self.paths = PathMap(arguments.path_mappings)
         self.stops = Stops()
         self.ready = False
-        """The client has been told `initialized`."""
+        """Whether the client has got `initialized`."""
         self.configured = False
         self.over = False
-        """The session has let go of the program: nothing more may be started."""
+        """Whether the session has released the program: nothing more may be started."""
         self.quiet = False
-        """A restart is replacing this program: the client shall not hear of its end."""
+        """Whether a restart replaces this program: the client gets no events of its end."""
         self._ended = False
         self._waiting = Waiting(client)
         self._says_who_waits: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[Any]] = set()
 
     def check_wanted(self) -> None:
-        """Before a process is started: the client may be gone by now. Raises RequestError."""
+        """Raise RequestError if the session is over, before a process is started."""
         if self.over:
             raise RequestError("The session ended before the program was started.")
 
-    # what the two kinds do differently
+    # ---- the methods in which the two kinds differ
 
     @abstractmethod
     async def start(self, answer: Answer) -> None:
-        """Launch or attach; `answer` gets the response, once, possibly long after this returned."""
+        """Launch or attach; `answer` is called with the response once, maybe long after return."""
 
     @abstractmethod
     async def configuration_done(self, call: Call[NoArguments] | None) -> Body:
@@ -99,27 +99,27 @@ class Program(ABC):
 
     @abstractmethod
     async def end(self, terminate: bool) -> None:
-        """Let go of the program: end it with all its children, or leave it running undebugged. Never raises."""
+        """End the program with its children, or leave it running undebugged. Never raises."""
 
-    # the client
+    # ---- the client
 
     def event(self, name: str, body: object = None) -> None:
         if not self.quiet:
             self.client.event(name, body)
 
     def say(self, text: str, category: str = "important") -> None:
-        """A line in the debug console."""
+        """Show a line in the debug console."""
         self.event("output", {"category": category, "output": f"dynascope: {text}\n"})
 
     def pass_to_debugpy(self, call: Call[Any]) -> Answered:
-        """Let debugpy answer a request, untouched and in its own order. Raises RequestError where there is none."""
+        """Forward a request to debugpy unchanged. Raises RequestError when there is no debugpy."""
         if self.debugpy is None:
             raise RequestError(f"{call.command} needs debugpy, and this session runs without it (`runtime` is false).")
         self.debugpy.forward(call.command, call.raw, lambda response: self.client.respond(call, response))
         return ANSWERED
 
     def report_end(self) -> None:
-        """Tell the client, once, that the program is gone."""
+        """Send the client `terminated`, once."""
         if not self._ended:
             self._ended = True
             for sentence in self.client.breakpoints.never_hit() if self.configured else ():
@@ -127,7 +127,7 @@ class Program(ABC):
             self.event("terminated")
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run something that nobody waits for; its failure is logged."""
+        """Run `work` in a task of its own; log its failure."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -138,14 +138,14 @@ class Program(ABC):
             logger.error("an internal error", exc_info=error)
 
     def become_ready(self) -> None:
-        """The program can take breakpoints now."""
+        """Record that breakpoints can be set, and call `on_ready`."""
         self.ready = True
         self._on_ready(self)
 
-    # the agent
+    # ---- the agent
 
     async def adopt(self, agent: AgentConnection) -> None:
-        """Take an agent that said hello into the session, and configure it. Raises RequestError."""
+        """Use a connected agent for this program, and configure it. Raises RequestError."""
         self.agent = agent
         agent.pending.say = self.say
         self.in_background(self._read_agent(agent))
@@ -166,12 +166,12 @@ class Program(ABC):
             self.say(f"compile-time stops wait outside debugpy: {agent.hello.suspension_reason}", "console")
 
     async def release_agent(self) -> None:
-        """Tell the agent that all is configured: a program that waits for that goes on."""
+        """Send the agent ConfigurationDone: a program that waits for it continues."""
         if self.agent is not None:
             await self.agent.ask(ConfigurationDone(id=self.agent.next_id()))
 
     def leave_agent(self, *, detach: bool) -> None:
-        """Close the agent's channel; with `detach` the program is to run on."""
+        """Close the agent's channel; with `detach` the program continues to run."""
         if self.agent is not None:
             if detach:
                 self.agent.tell(Detach())
@@ -188,7 +188,7 @@ class Program(ABC):
 
     @abstractmethod
     def agent_is_gone(self) -> None:
-        """The channel was closed, from either side."""
+        """Handle the end of the channel, closed from either side."""
 
     def _on_notice(self, notice: FromAgent) -> None:  # noqa: C901 - one case a line
         match notice:
@@ -201,7 +201,7 @@ class Program(ABC):
                 if notice.own_loop:
                     self.event("stopped", own_stopped(stop))
                 elif notice.reason == "pause" and self.client.refetches:
-                    # the client may hold it for stopped already, since another thread stopped
+                    # the client may show it as stopped already, since another thread stopped
                     self.event("invalidated", {"areas": ["stacks"], "threadId": notice.thread_id})
                 self.say_who_waits()
             case Resumed():
@@ -243,7 +243,7 @@ class Program(ABC):
             self.in_background(CompileProgress(progress).follow(self.agent))
 
     def say_who_waits(self) -> None:
-        """Say, as soon as it is certain, which threads wait in the compiler for one that is stopped."""
+        """Report after `SETTLED` seconds which threads wait in the compiler for a stopped one."""
         if self._says_who_waits is None:
             self._says_who_waits = asyncio.get_running_loop().call_later(SETTLED, self._say_who_waits)
 
@@ -278,17 +278,17 @@ class Program(ABC):
         self.event("output", body)
 
     def failed(self, error: Exception) -> Envelope:
-        """A failed response to `launch` or `attach`."""
+        """Return a failed response to `launch` or `attach`, and log an internal error."""
         if not isinstance(error, RequestError):
             logger.error("an internal error", exc_info=error)
         return Envelope("response", 0, success=False, message=str(error) or type(error).__name__)
 
 
 def succeeded() -> Envelope:
-    """A response to `launch` or `attach`."""
+    """Return a successful response to `launch` or `attach`."""
     return Envelope("response", 0, success=True)
 
 
 def decode_body(envelope: Envelope) -> dict[str, Any]:
-    """The body of an event or response, {} when there is none."""
+    """Return the body of an event or response; {} when there is none."""
     return msgspec.json.decode(envelope.body) if isinstance(envelope.body, Raw) else {}

@@ -1,7 +1,7 @@
-"""Two halves, one view: stops and stacks in which debugpy's part and the agent's stand together.
+"""Merge stops and stacks of debugpy and of the agent.
 
 At a compile-time stop pydevd shows the agent's frames as duck-typed ones on top of the real stack. It never filters
-them, so they are the first rows of its `stackTrace`, and each is replaced, by position, with what the agent says of it.
+them, so they are the first rows of its `stackTrace`, and each is replaced, by position, with the agent's frame.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Stop:
 
     @property
     def first_id(self) -> int:
-        """Every id the agent gives out at this stop is at least this."""
+        """Return the smallest id that the agent uses at this stop."""
         return min(frame.id for frame in self.frames) if self.frames else 0
 
 
@@ -46,7 +46,7 @@ class Stops:
         return stop
 
     def remove_thread(self, thread_ident: int) -> Stop | None:
-        """Forget the stop of that thread and return it; None when it has been removed before."""
+        """Remove the stop of that thread and return it; None when it was removed before."""
         found = next((s for s in self._stops.values() if s.notice.thread_ident == thread_ident), None)
         if found is not None:
             del self._stops[found.notice.thread_id]
@@ -62,13 +62,13 @@ class Stops:
         return list(self._stops.values())
 
     def of_id(self, id: int) -> Stop | None:
-        """The stop that gave out a frame id or variablesReference: ids only grow, so the latest that began below it."""
+        """Return the stop of a frame id or variablesReference: the last one that began before it."""
         older = [stop for stop in self._stops.values() if stop.first_id <= id]
         return max(older, key=lambda stop: stop.first_id, default=None)
 
 
 class StackTraceBody(DapStruct):
-    """A `stackTrace` body whose frames stay JSON."""
+    """A `stackTrace` body whose frames are undecoded JSON."""
 
     stack_frames: list[Raw]
     total_frames: int | None = None
@@ -78,7 +78,7 @@ _stack_decoder = msgspec.json.Decoder(StackTraceBody)
 
 
 def merged_stack(stop: Stop, frames: list[StackFrame], body: Raw, start: int) -> StackTraceBody:
-    """debugpy's `stackTrace` body from frame `start`, with the symbolic ones of `frames`, which the agent describes."""
+    """Return debugpy's `stackTrace` body from frame `start`, with the agent's symbolic frames."""
     stack = _stack_decoder.decode(body)
     for position in range(start, min(stop.notice.symbolic_frames, start + len(stack.stack_frames))):
         stack.stack_frames[position - start] = Raw(msgspec.json.encode(frames[position]))
@@ -86,13 +86,13 @@ def merged_stack(stop: Stop, frames: list[StackFrame], body: Raw, start: int) ->
 
 
 def agents_stack(frames: list[StackFrame], start: int, levels: int) -> dict[str, Any]:
-    """`stackTrace` of a thread that waits in the agent's own loop: the agent knows the frames below, too."""
+    """Return the `stackTrace` body of a thread that waits in the agent's own loop."""
     end = start + levels if levels else len(frames)
     return {"stackFrames": frames[start:end], "totalFrames": len(frames)}
 
 
 def merged_stopped(body: dict[str, Any], stop: Stop | None, table: BreakpointTable) -> dict[str, Any]:
-    """debugpy's `stopped` body with our breakpoint ids and, at a compile-time stop, the agent's reason for it."""
+    """Return debugpy's `stopped` body with the adapter's ids and the agent's reason, if any."""
     if stop is None:
         hits = [table.of_debugpy(id) for id in body.pop("hitBreakpointIds", ())]
         ids = [entry.id for entry in hits if entry is not None]
@@ -112,5 +112,5 @@ def merged_stopped(body: dict[str, Any], stop: Stop | None, table: BreakpointTab
 
 
 def own_stopped(stop: Stop) -> dict[str, Any]:
-    """A `stopped` body for a thread that waits in the agent's own loop."""
+    """Return a `stopped` body for a thread that waits in the agent's own loop."""
     return merged_stopped({"threadId": stop.notice.thread_id, "allThreadsStopped": False}, stop, BreakpointTable())

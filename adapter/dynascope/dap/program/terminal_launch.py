@@ -1,7 +1,7 @@
-"""Runs a program in the client's terminal and tells the adapter how it ended: `in_terminal.py SOCKET COMMAND…`.
+"""Run a program in the client's terminal and send the adapter its exit code: `terminal_launch.py SOCKET COMMAND…`.
 
-The program is then the terminal's child and not the adapter's, so nobody else could. Run by path, with the standard
-library only.
+The program is then the terminal's child and not the adapter's, so the adapter cannot wait for it. The module is run by
+path, and uses the standard library only.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ def main() -> None:
     path, *command = sys.argv[1:]
     with socket.socket(socket.AF_UNIX) as adapter:
         adapter.connect(path)
-        # Ctrl-C reaches us too, and what it means is for the program to say; a handler, unlike SIG_IGN, is not
-        # inherited
+        # Ctrl-C reaches this process too, and only the program handles it; the program inherits SIG_IGN, but no handler
         signal.signal(signal.SIGINT, lambda number, frame: None)
         try:
             code = subprocess.call(command)

@@ -1,8 +1,7 @@
-"""A program with debugpy: its adapter runs as a child of ours, or is connected to, and speaks DAP with us as its
-client.
+"""A program with debugpy, whose adapter is a child process or is connected to; Dynascope's adapter is its client.
 
-When debugpy says `initialized`, no line of user code has run. The agent is put into the program then (an `evaluate`, or
-a second connection to `dynascope.listen()`), and only after it said hello is the client told `initialized`.
+When debugpy sends `initialized`, no line of user code has run. The agent is then started in the program (by
+`evaluate`, or it is connected to at `dynascope.listen()`), and only after its Hello the client gets `initialized`.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from dynascope.dap.protocol.transport import Transport, connect
 from dynascope.wire.channel import new_token
 
 INITIALIZE_TIMEOUT = 10.0
-"""Seconds until somebody who does not answer `initialize` is taken for no debugpy."""
+"""Seconds to wait for the response to `initialize`, which only debugpy sends."""
 DISCONNECT_TIMEOUT = 1.0
-"""Seconds debugpy has to end the program its own way before we do."""
+"""Seconds that debugpy has to end the program before the adapter does."""
 _CLOSED = (
     "The connection was closed at once. If the program called dynascope.listen(), it wants the token from the file "
     "that listen() has printed there: put it into `token` of the configuration."
@@ -41,18 +40,18 @@ _CLOSED = (
 
 
 class DebugpyRefused(RequestError):
-    """The program that was attached to listens without debugpy: compile time alone can be debugged."""
+    """The program attached to listens without debugpy: only compile time can be debugged."""
 
 
 class ProgramWithDebugpy(Program):
-    """Runtime half: debugpy. Compile-time half: the agent, as a guest of pydevd."""
+    """A program in which debugpy debugs the runtime, and the agent, inside pydevd, the compile time."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self._process: asyncio.subprocess.Process | None = None
         self._listener: AgentListener | None = None
         self._token: str | None = None
-        """What debugpy's port wants from the sessions of child processes; None where it takes anybody."""
+        """The token for the sessions of child processes; None if debugpy's port requires none."""
         self._events = DebugpyEvents(self, lambda: self._token)
         self._started = asyncio.Event()
 
@@ -87,7 +86,7 @@ class ProgramWithDebugpy(Program):
                 connection.request("initialize", self._initialize_arguments()), INITIALIZE_TIMEOUT
             )
         except TimeoutError:
-            return self.failed(RequestError("What was connected to does not answer: it is no debugpy."))
+            return self.failed(RequestError("What was connected to does not answer: it is not debugpy."))
         if response.success:
             return None
         return self.failed(RequestError(_CLOSED)) if self._token is None else response
@@ -155,7 +154,7 @@ class ProgramWithDebugpy(Program):
         return isinstance(self.arguments, AttachArguments) and self.arguments.sub_process_id is not None
 
     def _initialize_arguments(self) -> dict[str, Any]:
-        """The client's, except that debugpy shall tell us of child processes by an event."""
+        """Return the client's arguments, except that debugpy reports child processes by an event."""
         return self.client.initialize_arguments | {"adapterID": "debugpy", "supportsStartDebuggingRequest": False}
 
     def _configuration(self) -> Raw:
@@ -171,7 +170,7 @@ class ProgramWithDebugpy(Program):
     # ---- the agent
 
     async def _bring_agent(self) -> None:
-        """Put the agent into the program; without one, say why and debug on at run time."""
+        """Start the agent in the program; if that fails, say why, and debug only at run time."""
         try:
             address = attach_address.address_of(self.arguments) if isinstance(self.arguments, AttachArguments) else None
             if address is not None and self._token is not None and not self._is_child:
@@ -203,7 +202,7 @@ class ProgramWithDebugpy(Program):
             self.report_end()
 
     async def _pass_to_client(self, message: Envelope) -> None:
-        """A reverse request (`runInTerminal`): the client's answer is debugpy's."""
+        """Pass a reverse request (`runInTerminal`) to the client, and its response to debugpy."""
         assert self.debugpy is not None
         response = await self.client.request(message.command or "", message.arguments)
         response.request_seq = message.seq
@@ -212,7 +211,7 @@ class ProgramWithDebugpy(Program):
     # ---- running and ending
 
     def agent_is_gone(self) -> None:
-        """debugpy knows better when the program ends."""
+        """Do nothing: debugpy reports the program's end."""
 
     async def configuration_done(self, call: Call[NoArguments] | None) -> Body:
         assert self.debugpy is not None
@@ -226,7 +225,7 @@ class ProgramWithDebugpy(Program):
 
     async def end(self, terminate: bool) -> None:
         self.over = True
-        # the agent first: its breakpoints must be gone before pydevd resumes anybody
+        # the agent first: its breakpoints must be gone before pydevd resumes any thread
         self.leave_agent(detach=not terminate)
         if self._listener is not None:
             self._listener.close()

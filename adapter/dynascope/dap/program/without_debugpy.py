@@ -1,4 +1,4 @@
-"""A program without debugpy (`runtime` is false): the agent alone, whose stopped threads wait in its own loop."""
+"""A program without debugpy (`runtime` is false): there is only the agent; stopped threads wait in its own loop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ONLY_WITH_DEBUGPY = (
 
 
 class ProgramAlone(Program):
-    """Compile-time half only."""
+    """A program that is debugged at compile time only."""
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
@@ -144,13 +144,13 @@ class ProgramAlone(Program):
         self.report_end()
 
     def agent_is_gone(self) -> None:
-        # what was launched is reported when it has been waited for; for what was attached to there is only this
+        # the end of a launched program is reported by `_wait_for`; of one attached to, only here
         if not self.launched:
             self.report_end()
 
     async def configuration_done(self, call: Call[NoArguments] | None) -> Body:
         def released(result: Reply | Failure) -> None:
-            # on the spot, so that the program's first stop comes after these responses
+            # sent as the reply is read, so that the program's first stop comes after these responses
             if call is not None:
                 self.client.succeed(call)
             if self._answer is not None:

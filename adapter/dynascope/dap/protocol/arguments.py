@@ -1,6 +1,6 @@
-"""Arguments of the requests that are served, as the DAP specification types them.
+"""The arguments of the requests that are served, typed as in the DAP specification.
 
-Fields nobody here reads are not listed: msgspec skips them, and forwarded requests keep theirs.
+Fields that the adapter does not read are not listed: msgspec skips them, and forwarded requests keep theirs.
 https://microsoft.github.io/debug-adapter-protocol/specification
 """
 
@@ -14,7 +14,7 @@ from dynascope.wire.dap import DapStruct, DataAccess, Source
 
 
 class NoArguments(DapStruct):
-    """Of `threads`, `configurationDone` and others that need none."""
+    """The arguments of `threads`, `configurationDone` and others that need none."""
 
 
 class ValueFormat(DapStruct):
@@ -33,7 +33,7 @@ class InitializeArguments(DapStruct):
 
 
 class RestartArguments(DapStruct):
-    """`arguments` is the launch or attach configuration as it is now; None means: as it was."""
+    """`arguments` is the current launch or attach configuration; None: the one before."""
 
     arguments: dict[str, Raw] | None = None
 
@@ -61,7 +61,7 @@ class ClientBreakpoint(DapStruct):
 
 
 class SetBreakpointsArguments(DapStruct):
-    """`lines` is the deprecated spelling of `breakpoints` that some clients still send alone."""
+    """`lines` is the deprecated form of `breakpoints`; some clients send only that."""
 
     source: Source
     breakpoints: list[ClientBreakpoint] | None = None
@@ -94,7 +94,7 @@ class SetInstructionBreakpointsArguments(DapStruct):
 
 
 class BreakpointLocationsArguments(DapStruct):
-    """`end_line` absent: the one line only. Columns narrow nothing down: a breakpoint is on a whole line."""
+    """Without `end_line` the range is one line. Columns are not read: a breakpoint is on a whole line."""
 
     source: Source
     line: int
@@ -102,7 +102,7 @@ class BreakpointLocationsArguments(DapStruct):
 
 
 class DisassembleArguments(DapStruct):
-    """`offset` counts bytes, `instruction_offset` instructions."""
+    """`offset` is in bytes, `instruction_offset` in instructions."""
 
     memory_reference: str
     instruction_count: int
@@ -111,7 +111,7 @@ class DisassembleArguments(DapStruct):
 
 
 class DataBreakpointInfoArguments(DapStruct):
-    """`name` is a child of `variables_reference`, or an expression at `frame_id`, or one that needs no frame."""
+    """`name` is a child of `variables_reference`, an expression at `frame_id`, or one that needs no frame."""
 
     name: str
     variables_reference: int | None = None
@@ -135,7 +135,7 @@ class ExceptionFilterOptions(DapStruct):
 
 
 class SetExceptionBreakpointsArguments(DapStruct):
-    """A client that knows `supportsExceptionFilterOptions` names every filter in `filter_options`."""
+    """A client that reads `supportsExceptionFilterOptions` names every filter in `filter_options`."""
 
     filters: list[str] = field(default_factory=list)
     filter_options: list[ExceptionFilterOptions] | None = None
@@ -143,29 +143,29 @@ class SetExceptionBreakpointsArguments(DapStruct):
 
 
 class ThreadArguments(DapStruct):
-    """Of `pause` and `exceptionInfo`."""
+    """The arguments of `pause` and `exceptionInfo`."""
 
     thread_id: int
 
 
 class ResumeArguments(ThreadArguments):
-    """Of `continue`, and of steps."""
+    """The arguments of `continue`, and a part of those of steps."""
 
     single_thread: bool = False
-    """Threads that are stopped too stay stopped."""
+    """Whether other stopped threads stay stopped."""
 
 
 class StepArguments(ResumeArguments):
-    """Of `next`, `stepIn` and `stepOut`; only `stepIn` has a `target_id`, one of `stepInTargets`."""
+    """The arguments of `next`, `stepIn` and `stepOut`; only `stepIn` has a `target_id`, one of `stepInTargets`."""
 
     granularity: Literal["statement", "line", "instruction"] = "statement"
     target_id: int | None = None
 
 
 class StackFrameFormat(DapStruct):
-    """How frames are named, and (`include_all`) whether those are among them that are left out otherwise.
+    """The parts of a frame's name, and (`include_all`) whether frames are shown that are left out otherwise.
 
-    `parameters` alone means names and types.
+    `parameters` without the others means names and types.
     """
 
     hex: bool = False
@@ -179,7 +179,7 @@ class StackFrameFormat(DapStruct):
 
 
 class StackTraceArguments(DapStruct):
-    """`levels` 0 or absent means all."""
+    """`levels` 0 or None means all."""
 
     thread_id: int
     start_frame: int | None = None
@@ -188,7 +188,7 @@ class StackTraceArguments(DapStruct):
 
 
 class FrameArguments(DapStruct):
-    """Of `scopes`, `stepInTargets` and `restartFrame`."""
+    """The arguments of `scopes`, `stepInTargets` and `restartFrame`."""
 
     frame_id: int
 
@@ -237,7 +237,7 @@ class SourceArguments(DapStruct):
 
 
 class CancelArguments(DapStruct):
-    """Of a request by its `seq`, of a progress by its id, or of both."""
+    """`request_id` is the `seq` of a request; a client gives one id or both."""
 
     request_id: int | None = None
     progress_id: str | None = None
@@ -263,14 +263,14 @@ class ModulesArguments(DapStruct):
 
 
 class Address(DapStruct):
-    """Of `connect` and `listen` in an attach configuration."""
+    """The value of `connect` or `listen` in an attach configuration."""
 
     port: int
     host: str = "127.0.0.1"
 
 
 class PathMapping(DapStruct):
-    """`localRoot` on the client's machine is `remoteRoot` on the debugged program's; "." means: as it is."""
+    """`localRoot` on the client's machine is `remoteRoot` on the program's machine; "." means the same path."""
 
     local_root: str
     remote_root: str

@@ -1,4 +1,4 @@
-"""One DAP request that is being served: its arguments going in, and what comes back."""
+"""One DAP request that is being served: its arguments, and the types of its response's body."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Arguments = TypeVar("Arguments", bound=DapStruct)
 
 
 class Answered:
-    """Type of ANSWERED."""
+    """The type of ANSWERED."""
 
 
 ANSWERED: Final = Answered()
-"""Instead of a body: the response has been or will be sent otherwise."""
+"""Returned instead of a body: the response has been or will be sent by other code."""
 
 
 class Call(Generic[Arguments]):
-    """One request: its typed arguments, and the raw ones to pass on."""
+    """One request, with its typed arguments and the raw ones to pass on."""
 
     __slots__ = ("arguments", "command", "raw", "seq")
 

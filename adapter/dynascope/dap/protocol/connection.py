@@ -1,7 +1,7 @@
-"""A DAP peer: numbers what goes out, and hands each response to whoever sent the request.
+"""A DAP connection: number outgoing messages, and hand each response to the sender of its request.
 
-`seq` counts per link. Responses are handed over on the spot, in the order they came, so that an event which debugpy
-sends after a response also reaches the client after it.
+`seq` counts per connection. Responses are handed over as they are read, in order, so that an event which debugpy sends
+after a response also reaches the client after it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Connection:
     """One end of a DAP connection; the other is `transport`'s peer."""
 
     def __init__(self, transport: Transport, other_side: str) -> None:
-        """`other_side` names the other side in errors: "the client", "debugpy"."""
+        """Name the other side in errors as `other_side`: "the client", "debugpy"."""
         self.transport = transport
         self._other_side = other_side
         self._seq = 0
@@ -29,19 +29,19 @@ class Connection:
         self._closed = False
 
     async def receive(self) -> Envelope | None:
-        """The next message; None at the end. Raises TransportError or UnreadableMessage."""
+        """Return the next message; None at the end. Raises TransportError or UnreadableMessage."""
         body = await self.transport.read()
         return None if body is None else decode(body)
 
     def send(self, envelope: Envelope) -> int:
-        """Number and send a message; its new `seq` is returned."""
+        """Number and send a message; return its `seq`."""
         self._seq += 1
         envelope.seq = self._seq
         self.transport.write(encode(envelope))
         return self._seq
 
     def request(self, command: str, arguments: Raw | UnsetType | object = UNSET) -> asyncio.Future[Envelope]:
-        """Send a request; the future gets its response, a failed one when the peer goes away. It never raises."""
+        """Send a request; return a future of its response, a failed one if the connection closes."""
         future: asyncio.Future[Envelope] = asyncio.get_running_loop().create_future()
 
         def settle(response: Envelope) -> None:
@@ -52,7 +52,7 @@ class Connection:
         return future
 
     def forward(self, command: str, arguments: Raw | UnsetType | object, settle: Settle) -> None:
-        """Send a request and have `settle` called with its response, within the reading of it."""
+        """Send a request; `settle` is called with its response by the task that reads it."""
         if not isinstance(arguments, (Raw, UnsetType)):
             arguments = raw(arguments)
         if self._closed:
@@ -61,14 +61,14 @@ class Connection:
         self._pending[self.send(Envelope("request", 0, command=command, arguments=arguments))] = settle
 
     def settle(self, response: Envelope) -> bool:
-        """Hand a response to its request; False when nobody asked."""
+        """Hand a response to the sender of its request; return False if there is no such request."""
         settle = None if response.request_seq is UNSET else self._pending.pop(response.request_seq, None)
         if settle is not None:
             settle(response)
         return settle is not None
 
     def close(self) -> None:
-        """Close the connection; every request still open fails."""
+        """Close the connection; every unanswered request fails."""
         self._closed = True
         self.transport.close()
         pending, self._pending = self._pending, {}

@@ -1,4 +1,4 @@
-"""The envelope of every DAP message, and what can be said about one that is broken."""
+"""The envelope of every DAP message, and the errors of malformed ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 
 class Envelope(Struct, omit_defaults=True):
-    """A request, response or event. `arguments` and `body` stay JSON until somebody needs to look inside."""
+    """A request, response or event. `arguments` and `body` stay JSON until they are read."""
 
     type: str
     seq: int
@@ -21,7 +21,7 @@ class Envelope(Struct, omit_defaults=True):
 
 
 class UnreadableMessage(Exception):
-    """Bytes that are no DAP message. `request_seq` is what an error response can bear, if known."""
+    """The bytes are not a DAP message. `request_seq` is for the error response, if it is known."""
 
     def __init__(self, reason: str, request_seq: int | None = None, command: str = "") -> None:
         super().__init__(reason)
@@ -34,19 +34,19 @@ _decoder = msgspec.json.Decoder(Envelope)
 
 
 def raw(value: object) -> Raw:
-    """JSON of a struct, dict or list, to be put into an envelope."""
+    """Encode a struct, dict or list as JSON for an envelope."""
     return Raw(_encoder.encode(value))
 
 
 def encode(envelope: Envelope) -> bytes:
-    """The message's JSON, without its header."""
+    """Return the message's JSON, without its header."""
     return _encoder.encode(envelope)
 
 
 def decode(body: bytes) -> Envelope:
-    """Read one message. Raises UnreadableMessage."""
+    """Decode one message. Raises UnreadableMessage."""
     try:
-        body.decode()  # Raw parts are passed on unread: what is not UTF-8 must not get that far
+        body.decode()  # raw parts are passed on without decoding, so check here that they are UTF-8
         return _decoder.decode(body)
     except UnicodeDecodeError as error:
         raise UnreadableMessage(f"the message is not UTF-8 ({error.reason} at byte {error.start})") from None
@@ -57,7 +57,7 @@ def decode(body: bytes) -> Envelope:
 
 
 def _explain(body: bytes, reason: str) -> UnreadableMessage:
-    """If the JSON is well formed, a wrong type in one field need not hide the `seq` that an answer has to bear."""
+    """Return the error, with the `seq` for its response if the JSON is well formed."""
     try:
         message = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError) as error:

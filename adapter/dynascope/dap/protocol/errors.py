@@ -1,4 +1,4 @@
-"""Errors that a user reads."""
+"""The errors whose texts users read."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import os
 
 
 class RequestError(Exception):
-    """A request that cannot be served: its text is the error response's message, a sentence for the user."""
+    """A request cannot be served; the text is the error response's message, a sentence for the user."""
 
 
 class TransportError(Exception):
-    """The byte stream is no DAP: nothing after this point can be read. Its text says why, for the log."""
+    """The byte stream is not DAP, and nothing after this point can be read. The text says why, for the log."""
 
 
 def cause(error: OSError) -> str:
-    """What the operating system said, without numbers and addresses."""
+    """Return the operating system's message, without numbers and addresses."""
     return os.strerror(error.errno) if error.errno else str(error)

@@ -1,6 +1,6 @@
-"""The arguments of `launch` and `attach`: debugpy's own, and ours beside them.
+"""The arguments of `launch` and `attach`: debugpy's, and Dynascope's own.
 
-Only what the adapter reads is typed here. Everything else goes to debugpy as it came; `OURS` never does.
+Only those that the adapter reads are typed here. All others go to debugpy unchanged; those in `OURS` never do.
 """
 
 from __future__ import annotations
@@ -17,36 +17,36 @@ OURS = ("runtime", "record", "debugDynamo", "compiledAutograd", "token", "except
 
 
 class StartArguments(DapStruct):
-    """What `launch` and `attach` share."""
+    """The arguments that `launch` and `attach` share."""
 
     runtime: bool = True
     """False: compile time only, without debugpy."""
     record: bool = True
-    """The agent writes what Dynamo decides into `.dynascope/`, as `dynascope run` does."""
+    """True: the agent writes Dynamo's decisions into `.dynascope/`, as `dynascope run` does."""
     debug_dynamo: bool = False
     """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo work (slow)."""
     compiled_autograd: bool | str = False
-    """True, or a backend's name: backwards of the program are captured and compiled (True: with `inductor`)."""
+    """A backend's name, or True for `inductor`: the program's backwards are captured and compiled with it."""
     token: str | None = None
     exception_filters: list[ExceptionFilterOptions] = field(default_factory=list)
-    """The agent's own filters that are on beside those of the client: its user interface may have no place for them."""
+    """The agent's filters that are on besides the client's, whose user interface may not offer them."""
     just_my_code: bool = True
     stop_on_entry: bool = False
     path_mappings: list[PathMapping] | None = None
     no_debug: bool | None = None
     on_terminate: str | bool | None = None
-    """"KeyboardInterrupt": `terminate` interrupts the program and leaves the rest to it."""
+    """"KeyboardInterrupt": `terminate` only interrupts the program."""
 
     @property
     def autograd_backend(self) -> str | None:
-        """What compiles captured backwards; None when compiled autograd is left to the program."""
+        """Return the backend of captured backwards; None leaves compiled autograd to the program."""
         if self.compiled_autograd is True:
             return "inductor"
         return self.compiled_autograd or None
 
 
 class LaunchArguments(StartArguments):
-    """Of `launch`. Exactly one of `program`, `module` and `code` is given."""
+    """The arguments of `launch`. Exactly one of `program`, `module` and `code` is given."""
 
     program: str | None = None
     module: str | None = None
@@ -62,7 +62,7 @@ class LaunchArguments(StartArguments):
 
 
 class AttachArguments(StartArguments):
-    """Of `attach`. `connect`, `listen` or `processId` say where the program is."""
+    """The arguments of `attach`. `connect`, `listen` or `processId` say where the program is."""
 
     connect: Address | None = None
     listen: Address | None = None
@@ -73,15 +73,15 @@ class AttachArguments(StartArguments):
 
 
 def read_launch(configuration: dict[str, Raw]) -> LaunchArguments:
-    """Type a configuration. Raises msgspec.ValidationError, which names the argument."""
+    """Decode a configuration. Raises msgspec.ValidationError, which names the argument."""
     return msgspec.json.decode(msgspec.json.encode(configuration), type=LaunchArguments)
 
 
 def read_attach(configuration: dict[str, Raw]) -> AttachArguments:
-    """Type a configuration. Raises msgspec.ValidationError, which names the argument."""
+    """Decode a configuration. Raises msgspec.ValidationError, which names the argument."""
     return msgspec.json.decode(msgspec.json.encode(configuration), type=AttachArguments)
 
 
 def for_debugpy(configuration: dict[str, Raw]) -> dict[str, Raw]:
-    """The configuration without the arguments that debugpy does not know."""
+    """Return the configuration without the arguments that debugpy does not know."""
     return {name: value for name, value in configuration.items() if name not in OURS}

@@ -1,4 +1,4 @@
-"""pathMappings, applied to the agent's half both ways (debugpy applies them to its own)."""
+"""Apply pathMappings to the paths of the agent's messages (debugpy applies them to its own)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dynascope.wire.dap import Source, StackFrame
 
 
 class PathMap:
-    """Translates paths between the machines of client and program. The first mapping that fits wins."""
+    """Translate paths between the client's machine and the program's, by the first mapping that matches."""
 
     def __init__(self, mappings: Sequence[PathMapping] | None) -> None:
         self._roots = [(_root(m.local_root), _root(m.remote_root)) for m in mappings or () if m.remote_root != "."]
@@ -30,13 +30,13 @@ class PathMap:
         return path
 
     def source_to_client(self, source: Source | None) -> Source | None:
-        """A copy with its path translated."""
+        """Return a copy with its path translated."""
         if not self._roots or source is None or source.path is None or source.source_reference:
             return source
         return msgspec.structs.replace(source, path=self.to_client(source.path))
 
     def frame_to_client(self, frame: StackFrame) -> StackFrame:
-        """A copy with its path translated."""
+        """Return a copy with its path translated."""
         return msgspec.structs.replace(frame, source=self.source_to_client(frame.source))
 
 
@@ -45,7 +45,7 @@ def _root(path: str) -> str:
 
 
 def _below(path: str, root: str) -> str | None:
-    """What follows `root` in `path`, separator included; None when `path` is elsewhere."""
+    """Return the rest of `path` after `root`, with its separator; None if it is outside `root`."""
     if path.startswith(root) and (len(path) == len(root) or path[len(root)] in "/\\"):
         return path[len(root) :]
     return None

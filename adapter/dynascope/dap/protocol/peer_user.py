@@ -1,7 +1,7 @@
-"""Whose process is at the other end of a loopback connection (Linux).
+"""Find the user whose process is at the other end of a loopback connection (Linux).
 
-A DAP client knows nothing of tokens, so on `--listen` the kernel is asked instead: a debugger runs code for whoever
-connects, and other users of the machine can reach its loopback addresses too.
+A DAP client has no token, so `--listen` asks the kernel instead: a debugger runs code for every client that connects,
+and other users of the machine can reach its loopback addresses too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ TABLES = ("/proc/net/tcp", "/proc/net/tcp6")
 
 
 def is_another_user(client: Address, own: Address) -> bool:
-    """Whether the connection from `client` to `own` is some other user's; False when nobody can tell. Root may."""
+    """Whether `client` belongs to another user than this process and root; False if unknown."""
     user = _user_of(client, own)
     return user not in (None, 0, os.getuid())
 
@@ -36,7 +36,7 @@ def _user_of(client: Address, own: Address) -> int | None:
 
 
 def _hexadecimal(address: Address) -> str:
-    """As the kernel writes it: each 32-bit word of the address from its last byte to its first, then the port."""
+    """Return the kernel's form: the address in 32-bit words, last byte first, and the port."""
     host, port = address
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     packed = socket.inet_pton(family, host)

@@ -1,4 +1,4 @@
-"""Framing: `Content-Length: N`, an empty line, N bytes of JSON. Sizes are capped, and an HTTP request is refused.
+"""Frame messages: `Content-Length: N`, an empty line, N bytes of JSON. Sizes are capped; HTTP requests are refused.
 
 One `Transport` per peer (client, debugpy's adapter). Writing never blocks; `drain` waits for a peer that reads slowly.
 """
@@ -13,16 +13,16 @@ from typing import Protocol
 from dynascope.dap.protocol.errors import TransportError
 
 HEADER_LIMIT = 4096
-"""Bytes of one message's whole header; DAP's is some twenty."""
+"""The most bytes of a message's header; a usual one has about twenty."""
 BODY_LIMIT = 64 << 20
-"""Bytes of one message's body; the longest seen in earnest is a megabyte of variables."""
+"""The most bytes of a message's body; the longest seen in use was a megabyte of variables."""
 
 _FIELD = re.compile(rb"([A-Za-z][A-Za-z0-9-]*):[ \t]*(.*)")
 _REQUEST_LINE = re.compile(rb"[A-Z]+ \S+ HTTP/\d")
 
 
 class Output(Protocol):
-    """Where bytes go: an asyncio.StreamWriter, or a plain file."""
+    """The output of a transport: an asyncio.StreamWriter, or a plain file."""
 
     def write(self, data: bytes) -> None: ...
 
@@ -32,7 +32,7 @@ class Output(Protocol):
 
 
 class Transport:
-    """Messages in and out of a byte stream, still as JSON text."""
+    """Read and write messages, as JSON text, on a byte stream."""
 
     def __init__(self, reader: asyncio.StreamReader, output: Output) -> None:
         self._reader = reader
@@ -40,7 +40,7 @@ class Transport:
         self._closed = False
 
     async def read(self) -> bytes | None:
-        """The next message's JSON; None at the end of the stream. Raises TransportError."""
+        """Return the next message's JSON; None at the end of the stream. Raises TransportError."""
         size: int | None = None
         header = 0
         while True:
@@ -60,10 +60,10 @@ class Transport:
             elif header > len(line):
                 raise TransportError("a header has no Content-Length")
             else:
-                header = 0  # an empty line between messages harms nobody
+                header = 0  # an empty line between messages is harmless
 
     def write(self, body: bytes) -> None:
-        """Queue one message; dropped when the peer is gone."""
+        """Queue one message, or drop it when the peer is gone."""
         if not self._closed:
             self._output.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
@@ -120,7 +120,7 @@ class Transport:
 
 
 def new_reader() -> asyncio.StreamReader:
-    """A reader whose line limit is the header's, and whose buffer is not (bodies are read by size)."""
+    """Return a reader whose limit is for header lines (bodies are read by size)."""
     return asyncio.StreamReader(limit=1 << 16)
 
 
@@ -132,7 +132,7 @@ async def connect(host: str, port: int) -> tuple[asyncio.StreamReader, asyncio.S
 
 
 def no_delay(writer: asyncio.StreamWriter) -> None:
-    """Small messages at once: with Nagle's algorithm each round trip takes 44 ms."""
+    """Send small messages at once: with Nagle's algorithm each round trip takes 44 ms."""
     sock = writer.get_extra_info("socket")
     if sock is not None and sock.family in (socket.AF_INET, socket.AF_INET6):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

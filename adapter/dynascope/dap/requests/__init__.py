@@ -1,4 +1,4 @@
-"""The requests that are served, one file for each group. To add one, copy the file next to it."""
+"""The request handlers, one file for each group. To add one, copy a similar file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where to stop: lines, functions, exceptions."""
+"""Serve `setBreakpoints`, `breakpointLocations` and `setFunctionBreakpoints`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ BREAKPOINT_MODES = [
     {
         "mode": "backward",
         "label": "Backward",
-        "description": "Stop in the backward, at the nodes that the line makes.",
+        "description": "Stop in the backward, at the nodes that the line creates.",
         "appliesTo": ["source"],
     },
 ]
@@ -69,7 +69,7 @@ async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments])
 @request("breakpointLocations", BreakpointLocationsArguments)
 @capability("supportsBreakpointLocationsRequest")
 async def breakpoint_locations(session: Session, call: Call[BreakpointLocationsArguments]) -> Body:
-    """From the file itself, by the agent: debugpy has no such request, and nothing need be imported."""
+    """Let the agent read the file's code: debugpy has no such request, and nothing is imported."""
     asked, program = call.arguments, session.running()
     if not asked.source.path or program.agent is None:
         return {"breakpoints": []}

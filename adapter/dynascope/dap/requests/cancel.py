@@ -1,4 +1,4 @@
-"""`cancel`: ending a look early."""
+"""Serve `cancel`, which ends a request early."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dynascope.dap.session import Session
 @request("cancel", CancelArguments, phase="connected")
 @capability("supportsCancelRequest")
 async def cancel(session: Session, call: Call[CancelArguments]) -> Body:
-    """The cancelled request is answered with the error `cancelled`; at a compile-time stop its work really ends."""
+    """Answer the request with the error `cancelled`; at a compile-time stop its work ends too."""
     wanted = [call.arguments.request_id] if call.arguments.request_id is not None else []
     if call.arguments.progress_id is not None:
         of_progress = session.progress.request_of(call.arguments.progress_id)

@@ -1,4 +1,4 @@
-"""Completions in the debug console."""
+"""Serve `completions` for the debug console."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dynascope.wire.dap import EvaluateResult, ScopesBody, Variable, VariablesBo
 from dynascope.wire.to_agent import Evaluate, Scopes, Variables
 
 NAMED_BY_CODE = ("Locals", "Closure", "Globals", "Console")
-"""The scopes whose variables an expression can name."""
+"""The scopes whose variables can be named in an expression."""
 
 _PATH = re.compile(r"((?:[^\W\d]\w*(?:\[[^\[\]]*\])*\.)*)([^\W\d]\w*)?$")
 
@@ -26,7 +26,7 @@ _PATH = re.compile(r"((?:[^\W\d]\w*(?:\[[^\[\]]*\])*\.)*)([^\W\d]\w*)?$")
 @request("completions", CompletionsArguments, cancellable=True)
 @capability("supportsCompletionsRequest")
 async def completions(session: Session, call: Call[CompletionsArguments]) -> Body:
-    """At a symbolic frame: names in its scopes, `ctx`, and the attributes of what stands before the last dot."""
+    """Complete names of a symbolic frame's scopes, `ctx`, or attributes after a dot."""
     arguments = call.arguments
     owner = None if arguments.frame_id is None else stop_of(session, arguments.frame_id)
     if owner is None:
@@ -64,7 +64,7 @@ async def _names(agent: AgentConnection, stop: Stop, frame_id: int, prefix: str)
         if scope.name in NAMED_BY_CODE:
             found += await _variables(agent, stop, scope.variables_reference, prefix)
     known = {variable.name for variable in found}
-    contexts = [name for name in ("ctx", "__ctx__") if name not in known]  # a `ctx` of the program goes before ours
+    contexts = [name for name in ("ctx", "__ctx__") if name not in known]  # the program's own `ctx` takes precedence
     found += [Variable(name=name, value="ComptimeContext", variables_reference=0) for name in contexts]
     return list({variable.name: variable for variable in reversed(found)}.values())[::-1]
 
@@ -72,12 +72,12 @@ async def _names(agent: AgentConnection, stop: Stop, frame_id: int, prefix: str)
 async def _attributes(
     agent: AgentConnection, stop: Stop, frame_id: int, expression: str, prefix: str
 ) -> list[Variable]:
-    """Those that a view shows, and what `dir` names beside them: methods, and those of `ctx`."""
+    """Return a value's children, and the other names in its `dir`: methods, those of `ctx`."""
     value = await _evaluated(agent, stop, frame_id, expression)
     if value is None:
         return []
     found = await _variables(agent, stop, value.variables_reference, prefix)
-    # of an object with very many attributes the view has all: those of its class are left
+    # indexed children are all the object's own attributes, so only those of its class are missing
     more = f"dir(type({expression}))" if value.indexed_variables else f"dir({expression})"
     names = await _evaluated(agent, stop, frame_id, more)
     rows = [] if names is None else await _variables(agent, stop, names.variables_reference)
@@ -98,12 +98,12 @@ async def _evaluated(agent: AgentConnection, stop: Stop, frame_id: int, expressi
             )
         )
     except RequestError:
-        return None  # half-typed expressions need no error message
+        return None  # half-typed expressions get no error message
     return msgspec.json.decode(body, type=EvaluateResult)
 
 
 async def _variables(agent: AgentConnection, stop: Stop, reference: int, prefix: str | None = None) -> list[Variable]:
-    """All rows, or, faster, only the named ones that begin so."""
+    """Return all children, or, faster, only the named ones that begin with `prefix`."""
     if not reference:
         return []
     ident = stop.notice.thread_ident

@@ -1,4 +1,4 @@
-"""Data breakpoints: on what the compiler decides of a value. The agent's alone: debugpy has none."""
+"""Serve data breakpoints, on what the compiler decides about a value; debugpy has none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _RUNNING = "Data breakpoints are on what the compiler decides: select a variable
 
 @request("dataBreakpointInfo", DataBreakpointInfoArguments)
 async def data_breakpoint_info(session: Session, call: Call[DataBreakpointInfoArguments]) -> Body:
-    """A row of the Variables view, an expression at a frame, or a name that means the same everywhere."""
+    """Serve a variable, an expression at a frame, or a name that means the same in every frame."""
     arguments = call.arguments
     place = arguments.variables_reference or arguments.frame_id
     agent = session.running().agent

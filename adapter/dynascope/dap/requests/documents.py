@@ -1,4 +1,4 @@
-"""What there is to read: documents that the debugger makes, files that are loaded, and the lines variables lead to."""
+"""Serve `loadedSources`, `source` and `locations`: the agent's documents, loaded files, and lines of variables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dynascope.wire.to_agent import LoadedSources, Locations, SourceText
 @request("loadedSources", NoArguments, cancellable=True)
 @capability("supportsLoadedSourcesRequest")
 async def loaded_sources(session: Session, call: Call[NoArguments]) -> Body:
-    """Graphs, generated code and resume functions of every compile, then the files of the modules debugpy knows."""
+    """List graphs, generated code and resume functions, then the files of debugpy's modules."""
     program = session.running()
     sources: list[Source] = []
     if program.agent is not None:
@@ -53,7 +53,7 @@ async def source(session: Session, call: Call[SourceArguments]) -> Body:
 
 @request("locations", LocationsArguments, cancellable=True)
 async def locations(session: Session, call: Call[LocationsArguments]) -> Body:
-    """DAP 1.68; clients that know it ask when a variable has a location reference. debugpy gives none out."""
+    """Serve a location reference (DAP 1.68) of a variable; debugpy's variables have none."""
     reference = call.arguments.location_reference
     owner = stop_of(session, reference)
     if owner is None:

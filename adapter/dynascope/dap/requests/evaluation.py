@@ -1,4 +1,4 @@
-"""Expressions: hover, watch, the debug console, and its completions."""
+"""Serve `evaluate`, for hovers, watches and the debug console."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dynascope.wire.to_agent import Evaluate
 @capability("supportsEvaluateForHovers")
 @capability("supportsClipboardContext")
 async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
-    """At a symbolic frame on fakes, by the agent; at a frame of the running program by debugpy."""
+    """Evaluate with the agent, on fakes, at a symbolic frame, else with debugpy."""
     arguments = call.arguments
     owner = None if arguments.frame_id is None else stop_of(session, arguments.frame_id)
     if owner is None:

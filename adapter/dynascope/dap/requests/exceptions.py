@@ -1,4 +1,4 @@
-"""Exceptions to stop at: the program's are debugpy's, what the compiler decides is the agent's."""
+"""Serve `setExceptionBreakpoints` and `exceptionInfo`: debugpy's exceptions, and the agent's filters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dynascope.dap.session import Session
 @capability("supportsExceptionFilterOptions")
 @capability("exceptionBreakpointFilters", ALL_FILTERS)
 async def set_exception_breakpoints(session: Session, call: Call[SetExceptionBreakpointsArguments]) -> Body:
-    """One breakpoint in the answer for each of `filters`, `filterOptions` and `exceptionOptions`, in this order."""
+    """Return a breakpoint per element of `filters`, `filterOptions` and `exceptionOptions`."""
     session.client.exception_filters = call.arguments
     return {"breakpoints": await place_exceptions(session.running(), call.arguments)}
 
@@ -23,12 +23,10 @@ async def set_exception_breakpoints(session: Session, call: Call[SetExceptionBre
 @request("exceptionInfo", ThreadArguments)
 @capability("supportsExceptionInfoRequest")
 async def exception_info(session: Session, call: Call[ThreadArguments]) -> Body:
-    """At a stop of the agent's own filters Dynamo's explanation; else debugpy's answer."""
+    """Return Dynamo's explanation at a stop of the agent's filters, else let debugpy answer."""
     stop = session.running().stops.of_thread(call.arguments.thread_id)
     if stop is None:
         return session.pass_to_debugpy(call)
     if stop.notice.exception is None:
-        raise RequestError(
-            "There is no exception to tell of: the thread is stopped at compile time, for another reason."
-        )
+        raise RequestError("No exception at this stop: the thread is stopped at compile time, for another reason.")
     return stop.notice.exception

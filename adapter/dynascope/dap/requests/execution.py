@@ -1,4 +1,4 @@
-"""Going on, and stopping."""
+"""Serve `continue`, `pause` and `threads`."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ async def continue_(session: Session, call: Call[ResumeArguments]) -> Body:
 
 
 def announce_single_thread(session: Session, thread_id: int) -> None:
-    """For an editor whose own commands mean all threads: it was an extension that sent this one."""
+    """Send `continued` for one thread: an editor takes its own commands to resume all threads."""
     session.client.event("continued", {"threadId": thread_id, "allThreadsContinued": False})
 
 
 async def single_thread(session: Session, call: Call[Any]) -> int | None:
-    """Have the command resume its thread alone; the thread's ident where pydevd, which resumes all, has it.
+    """Make the command resume only its thread. Raises RequestError when that is not stopped.
 
-    Raises RequestError when that thread is not stopped.
+    Return the thread's ident if it waits inside pydevd, which resumes all threads; else None.
     """
     program, asked = session.running(), call.arguments
     stop = program.stops.of_thread(asked.thread_id)
@@ -56,7 +56,7 @@ async def single_thread(session: Session, call: Call[Any]) -> int | None:
 
 
 async def check_stopped(program: Program, thread_id: int) -> None:
-    """Refuse to step a thread that runs: debugpy would say yes, and nothing would stop again. Raises RequestError."""
+    """Raise RequestError if the thread runs: debugpy would accept a step that never stops."""
     agent = program.agent
     if agent is None or agent.closed or program.stops.of_thread(thread_id) is not None:
         return
@@ -68,12 +68,12 @@ async def check_stopped(program: Program, thread_id: int) -> None:
     for each in known:
         why = waits_because(each, known) if each.thread_id == thread_id else None
         if why is not None:
-            raise RequestError(f"{each.thread_name} cannot step: it {why}. It goes on when that one does.")
+            raise RequestError(f"{each.thread_name} cannot step: it {why}. It continues when that one does.")
     raise RequestError(NOT_STOPPED)
 
 
 def resume(session: Session, call: Call[Any]) -> Body:
-    """pydevd resumes whom it suspended, at compile-time stops too; the agent resumes those in its own loop."""
+    """Resume through debugpy, or through the agent for a thread in the agent's own loop."""
     program = session.running()
     stop = program.stops.of_thread(call.arguments.thread_id)
     agent = program.agent
@@ -98,7 +98,7 @@ def resume(session: Session, call: Call[Any]) -> Body:
 
 
 def _resume_all(program: Program, call: Call[Any]) -> Body:
-    """debugpy answers `continue` when the first thread goes on: where none does before long, we do."""
+    """Forward to debugpy, which answers when a thread resumes; answer here if all are stuck."""
     assert program.debugpy is not None
     answered = False
 
@@ -117,12 +117,12 @@ def _resume_all(program: Program, call: Call[Any]) -> Body:
 
 @request("pause", ThreadArguments, ordered=True)
 async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
-    """Both halves are asked: nobody knows whether the thread will be running or compiling in a moment."""
+    """Pause through debugpy and the agent: the thread may be running or compiling by then."""
     program = session.running()
     agent = program.agent
 
     def ask_agent(response: Envelope) -> None:
-        # after debugpy: a compiling thread, which pydevd does not trace, then finds itself suspended when it looks
+        # after debugpy: a compiling thread, which pydevd does not trace, then finds itself suspended when it checks
         if agent is not None:
             agent.send(Pause(id=agent.next_id(), thread_id=call.arguments.thread_id), lambda result: None)
         session.client.respond(call, response)
@@ -136,7 +136,7 @@ async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
 
 
 async def _say_why_it_waits(program: Program, thread_id: int) -> None:
-    """A thread that waits for Dynamo's lock cannot stop before it has it."""
+    """Explain why a thread that waits for Dynamo's lock cannot stop yet."""
     known = await compiles(program.agent)
     for each in known:
         why = waits_because(each, known) if each.thread_id == thread_id else None
@@ -146,7 +146,7 @@ async def _say_why_it_waits(program: Program, thread_id: int) -> None:
 
 @request("threads", NoArguments)
 async def threads(session: Session, call: Call[NoArguments]) -> Body:
-    """debugpy's list, or the agent's; threads that wait for another's compile say so in their names."""
+    """Return debugpy's threads, or the agent's; names say which wait for another's compile."""
     program = session.running()
     known = await compiles(program.agent)
     if program.debugpy is None:

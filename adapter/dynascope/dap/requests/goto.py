@@ -1,4 +1,4 @@
-"""Requests that debugpy serves, at frames of the running program only."""
+"""Serve the requests that only debugpy supports, at frames of the running program."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def goto_targets(session: Session, call: Call[GotoTargetsArguments]) -> Bo
     for stop in session.running().stops.all():
         symbolic = stop.frames[: stop.notice.symbolic_frames]
         if any(frame.source is not None and frame.source.path == path for frame in symbolic):
-            raise RequestError(f"{_NO_GOTO}: Dynamo traces, nothing runs there that could go on elsewhere.")
+            raise RequestError(f"{_NO_GOTO}: Dynamo is tracing, and no code runs there that could jump.")
     return session.pass_to_debugpy(call)
 
 
@@ -45,5 +45,5 @@ async def goto(session: Session, call: Call[GotoArguments]) -> Body:
 
 @request("debugpySystemInfo", NoArguments)
 async def debugpy_system_info(session: Session, call: Call[NoArguments]) -> Body:
-    """debugpy's own request, which its users' tools send."""
+    """Pass on debugpy's own request, which tools of its users send."""
     return session.pass_to_debugpy(call)

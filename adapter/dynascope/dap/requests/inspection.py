@@ -1,4 +1,4 @@
-"""What there is to see at a stop: `stackTrace`, `scopes`, `variables`."""
+"""Serve `stackTrace`, `scopes` and `variables`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ALL = 1 << 30
 
 
 def stop_of(session: Session, id: int) -> tuple[AgentConnection, Stop] | None:
-    """Who answers for a frame id or variablesReference: None means debugpy. Raises RequestError if stale."""
+    """Return the agent and stop of an id, None for debugpy. Raises RequestError if it is stale."""
     if id < FIRST_AGENT_ID:
         return None
     program = session.running()
@@ -53,7 +53,7 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
         return {"stackFrames": [], "totalFrames": 0}
 
     def merge(response: Envelope) -> None:
-        # looked up now: after a pause of all threads this one may have reached its stop since it was asked for
+        # read again: after a pause of all threads, this one may have reached its stop since the request
         stop = program.stops.of_thread(call.arguments.thread_id)
         if stop is not None and response.success and isinstance(response.body, Raw):
             shown = frames if stop is asked else stop.frames
@@ -62,14 +62,14 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
 
     wanted = call.raw
     if start and not levels and isinstance(wanted, Raw):
-        # debugpy then answers, against DAP, with the frames before `startFrame` too
+        # without `levels` debugpy, against DAP, also answers the frames before `startFrame`
         wanted = raw(msgspec.json.decode(wanted) | {"levels": _ALL})
     program.debugpy.forward("stackTrace", wanted, merge)
     return ANSWERED
 
 
 async def _frames(program: Program, stop: Stop, format: StackFrameFormat | None) -> list[StackFrame]:
-    """The agent's frames of a stop, as the client wants them named. Raises RequestError when it is over."""
+    """Return a stop's frames in the client's format. Raises RequestError if the stop is over."""
     if format is None:
         return stop.frames
     agent = program.agent
@@ -123,7 +123,7 @@ async def variables(session: Session, call: Call[VariablesArguments]) -> Body:
 
 
 def _debugpys_variables(session: Session, call: Call[VariablesArguments]) -> Body:
-    """debugpy shows the stack of a thread that runs on, too, and nothing of what is in it."""
+    """Explain debugpy's failure: it shows the stack of a running thread, but no variables."""
     debugpy = session.running().debugpy
     if debugpy is None:
         return session.pass_to_debugpy(call)

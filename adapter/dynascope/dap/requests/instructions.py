@@ -1,4 +1,4 @@
-"""The bytecode that Dynamo traces: its listing, and breakpoints in it."""
+"""Serve `disassemble` and `setInstructionBreakpoints` for the bytecode that Dynamo traces."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dynascope.wire.dap import BreakpointsBody, DisassembleBody
 from dynascope.wire.to_agent import Disassemble
 
 LIMIT = 10_000
-"""Instructions in one answer."""
+"""The most instructions in one response."""
 
 
 @request("disassemble", DisassembleArguments)

@@ -1,4 +1,4 @@
-"""From `initialize` to `disconnect`."""
+"""Serve `initialize`, `launch`, `attach`, `configurationDone`, `restart`, `terminate` and `disconnect`."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def attach(session: Session, call: Call[AttachArguments]) -> Body:
 
 
 async def _start(session: Session, call: Call[LaunchArguments] | Call[AttachArguments]) -> Answered:
-    """The response comes after configurationDone, when debugpy or the launcher lets the program run."""
+    """Start the program; the response follows configurationDone, when the program may run."""
     if session.program is not None:
         raise RequestError(f"{call.command} is not possible: a program is being debugged already.")
     configuration = msgspec.json.decode(call.raw, type=dict[str, Raw]) if isinstance(call.raw, Raw) else {}
@@ -87,7 +87,7 @@ async def _start_program(
     arguments: LaunchArguments | AttachArguments,
     answer: Callable[[Envelope], None],
 ) -> None:
-    """Start a new program, without debugpy where the program that is attached to does without."""
+    """Start a new program; without debugpy if the program attached to has none."""
     session.program = _new_program(session, configuration, arguments)
     try:
         await session.program.start(answer)
@@ -122,7 +122,7 @@ async def configuration_done(session: Session, call: Call[NoArguments]) -> Body:
     if program.configured:
         raise RequestError("configurationDone has been sent before.")
     if session.client.exception_filters is None and program.arguments.exception_filters:
-        await place_exceptions(program, SetExceptionBreakpointsArguments())  # of the configuration alone
+        await place_exceptions(program, SetExceptionBreakpointsArguments())  # those of the configuration only
     program.configured = session.client.settled = True
     return await program.configuration_done(call)
 
@@ -130,7 +130,7 @@ async def configuration_done(session: Session, call: Call[NoArguments]) -> Body:
 @request("restart", RestartArguments)
 @capability("supportsRestartRequest")
 async def restart(session: Session, call: Call[RestartArguments]) -> Body:
-    """Ends the program and starts it anew, with the configuration the client sent along or else the one before."""
+    """End the program and start it again, with the request's configuration or the one before."""
     old = session.running()
     wanted = call.arguments.arguments
     configuration = old.configuration if wanted is None else wanted
@@ -152,7 +152,7 @@ async def restart(session: Session, call: Call[RestartArguments]) -> Body:
 @request("terminate", TerminateArguments)
 @capability("supportsTerminateRequest")
 async def terminate(session: Session, call: Call[TerminateArguments]) -> Body:
-    """Ends the program, also one that was attached to; `terminated` follows."""
+    """End the program, even one that was attached to; `terminated` follows."""
     program = session.running()
     if program.arguments.on_terminate == "KeyboardInterrupt" and program.debugpy is not None:
         return session.pass_to_debugpy(call)
@@ -164,7 +164,7 @@ async def terminate(session: Session, call: Call[TerminateArguments]) -> Body:
 @request("disconnect", DisconnectArguments, phase="connected")
 @capability("supportTerminateDebuggee")
 async def disconnect(session: Session, call: Call[DisconnectArguments]) -> Body:
-    """What was launched ends with all its children; what was attached to runs on, unless `terminateDebuggee`."""
+    """End a launched program with its children, and with `terminateDebuggee` one attached to."""
     if call.arguments.suspend_debuggee:
         raise RequestError("suspendDebuggee is not supported: the program can only run on, or end.")
     await session.end_program(call.arguments.terminate_debuggee)

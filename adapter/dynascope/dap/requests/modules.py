@@ -1,4 +1,4 @@
-"""`modules`: debugpy's list, in which the files that Dynamo has traced say so; without debugpy, those files."""
+"""Serve `modules`: debugpy's list, with the files that Dynamo has traced marked; without debugpy, only those files."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""How a request handler declares itself: `@request("setBreakpoints", SetBreakpointsArguments)`,
-`@capability("supports…")`.
+"""Declare request handlers: `@request("setBreakpoints", SetBreakpointsArguments)`, `@capability("supports…")`.
 
-`initialize` answers with the capabilities collected here, so what is advertised is what is served. A handler returns
-the response's body, or ANSWERED. It raises RequestError for the user's eyes.
+`initialize` answers the capabilities collected here, so exactly what is served is advertised. A handler returns the
+response's body, or ANSWERED. It raises RequestError with a message for the user.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dynascope.dap.session import Session
 from dynascope.wire.dap import DapStruct
 
 Phase = Literal["connected", "initialized", "running"]
-"""The earliest a request makes sense: always; after `initialize`; once there is a program to debug."""
+"""The earliest phase in which a request is served: always; after `initialize`; once a program takes breakpoints."""
 
 Function = Callable[[Session, Call[Arguments]], Awaitable[Body]]
 
@@ -30,10 +29,10 @@ class Handler(Struct, frozen=True):
     arguments: type[DapStruct]
     phase: Phase
     ordered: bool
-    """Ordered requests are served one after the other, as they came: a client need not wait between them."""
+    """Ordered requests are served one at a time, in order: a client need not wait between them."""
     function: Function[Any]
     cancellable: bool = False
-    """A look: `cancel` ends it early, and one that takes long shows its progress."""
+    """Whether `cancel` ends it early; a long one shows its progress."""
 
 
 HANDLERS: dict[str, Handler] = {}
@@ -60,7 +59,7 @@ def request(
 
 
 def capability(name: str, value: object = True) -> Callable[[Decorated], Decorated]:
-    """Advertise in `initialize` what the decorated handler serves."""
+    """Advertise in `initialize` a capability that the decorated handler serves."""
 
     def declare(function: Decorated) -> Decorated:
         CAPABILITIES[name] = value
@@ -70,7 +69,7 @@ def capability(name: str, value: object = True) -> Callable[[Decorated], Decorat
 
 
 def read_arguments(handler: Handler, raw: Raw | UnsetType) -> DapStruct:
-    """Type a request's arguments. Raises msgspec.ValidationError, which names the field."""
+    """Decode a request's arguments. Raises msgspec.ValidationError, which names the field."""
     if raw is UNSET or bytes(raw) == b"null":
         raw = Raw(b"{}")
     return msgspec.json.decode(raw, type=handler.arguments)

@@ -1,7 +1,7 @@
-"""Setting values: `setVariable`, `setExpression`.
+"""Serve `setVariable` and `setExpression`.
 
-Of the running program debugpy's. At a symbolic frame only names of the debug console can be set: Dynamo may trace the
-function again from its start, so that a local set now would silently be itself again.
+debugpy sets values of the running program. At a symbolic frame only names of the debug console can be set: Dynamo may
+trace the function again from its start, and a local set now would silently get its old value again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dynascope.wire.to_agent import Evaluate
 @request("setVariable", SetVariableArguments)
 @capability("supportsSetVariable")
 async def set_variable(session: Session, call: Call[SetVariableArguments]) -> Body:
-    """At a symbolic frame a row of the scope `Console`; of any other the agent says why it stays."""
+    """Set a variable of the scope `Console` at a symbolic frame; the agent refuses any other."""
     arguments = call.arguments
     owner = stop_of(session, arguments.variables_reference)
     if owner is None:
@@ -64,7 +64,7 @@ async def set_expression(session: Session, call: Call[SetExpressionArguments]) -
 
 
 async def _set(agent: AgentConnection, wanted: Evaluate) -> SetExpressionBody:
-    """Both requests are answered alike. Raises RequestError where nothing can be set."""
+    """Set the value and return the response's body. Raises RequestError if it cannot be set."""
     body = await agent.ask(wanted)
     shown = msgspec.json.decode(body, type=EvaluateResult)
     return SetExpressionBody(

@@ -1,4 +1,4 @@
-"""Steps: by lines or instructions, and into a call of the user's choice."""
+"""Serve steps by lines or instructions, and `stepInTargets`."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ async def step_out(session: Session, call: Call[StepArguments]) -> Body:
 
 
 async def _step(session: Session, call: Call[StepArguments]) -> Body:
-    """At a compile-time stop the agent is told first what the request, which may go to debugpy, does not tell it."""
+    """Step; at a compile-time stop, send the agent the granularity and target first."""
     program, asked = session.running(), call.arguments
     await check_stopped(program, asked.thread_id)
     stop = program.stops.of_thread(asked.thread_id)
@@ -42,7 +42,7 @@ async def _step(session: Session, call: Call[StepArguments]) -> Body:
             target_id=asked.target_id,
         )
         await program.agent.ask(step)
-        call.raw = raw({"threadId": asked.thread_id})  # the target is not one of debugpy's
+        call.raw = raw({"threadId": asked.thread_id})  # debugpy does not know the target
     if await single_thread(session, call) is not None:
         announce_single_thread(session, asked.thread_id)
     return resume(session, call)
@@ -51,7 +51,7 @@ async def _step(session: Session, call: Call[StepArguments]) -> Body:
 @request("stepInTargets", FrameArguments)
 @capability("supportsStepInTargetsRequest")
 async def step_in_targets(session: Session, call: Call[FrameArguments]) -> Body:
-    """At a symbolic frame the calls on its line that Dynamo may inline; at the program's own, debugpy's."""
+    """List the calls on a symbolic frame's line that Dynamo may inline; else pass to debugpy."""
     owner = stop_of(session, call.arguments.frame_id)
     if owner is None:
         return session.pass_to_debugpy(call)
