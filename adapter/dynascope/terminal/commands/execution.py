@@ -69,9 +69,7 @@ def single_thread(session: Session, argument: str) -> None:
     session.need_frame()
     name = find(argument).names[0]
     if name not in _ALONE:
-        raise CommandError(
-            f"`alone` takes one of {', '.join(f'`{each}`' for each in _ALONE)}, not `{argument}`"
-        )
+        raise CommandError(f"`alone` takes one of {', '.join(f'`{each}`' for each in _ALONE)}, not `{argument}`")
     session.resume(_ALONE[name], {"singleThread": True})
 
 
