@@ -206,7 +206,7 @@ def test_every_graph_that_ends_stops_once_at_its_last_line() -> None:
     )
     assert "Outputs of the graph: y; parts[1]" in told(breaks)
     assert "parts = list of 3 made anew" in told(breaks)
-    assert "__resume_at(___stack0, parts) goes on in a_list" in told(breaks)
+    assert "__resume_at(___stack0, parts) continues in a_list" in told(breaks)
     assert told(returns).startswith("The graph ends at the return: 1 output, 1 value to restore")
     # what nothing reads any more is still there to look at, and for conditions
     assert breaks.locals == {"x": "f32[3]", "y": "f32[3]", "parts": "[f32[3], f32[3], 3]"}

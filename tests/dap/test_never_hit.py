@@ -115,7 +115,7 @@ def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_pa
         "Dynamo compiled quiet. No guard on items was installed, and no node that entered the graph takes it",
         "Dynamo compiled quiet. items stayed ",
         "stayed dynamic: nothing specialised, refined or constrained it",
-        "Dynamo compiled quiet. There never was x.shape[7].",
+        "Dynamo compiled quiet. x.shape[7] never had a value.",
         "Dynamo compiled quiet. There is no nobody in quiet.",
         "Dynamo compiled quiet. No guard on L['items'] was installed",
         "There was no symbol s99",

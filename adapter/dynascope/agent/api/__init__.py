@@ -1,1 +1,1 @@
-"""What the program itself calls: `dynascope.breakpoint()`, `dynascope.comptime`."""
+"""Functions that the program itself calls: `dynascope.breakpoint()`, `dynascope.comptime`."""

@@ -1,4 +1,4 @@
-"""`dynascope.breakpoint()` in ordinary code while a session is on: what debugpy does not do, or does wrongly."""
+"""`dynascope.breakpoint()` in ordinary code during a session, where debugpy is not enough."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dynascope.wire.from_agent import Output
 
 _BREAKPOINT = "dynascope.breakpoint()"
 _told: set[tuple[str, int]] = set()
-"""Places that the user knows not to stop."""
+"""Places where the user has been warned that it does not stop."""
 
 
 def reached(frame: types.FrameType, debugpy: Any | None) -> None:
-    """The program is at `frame`, and debugpy, if it is attached, will stop it.
+    """Handle the call at `frame` before debugpy, if it is attached, stops there.
 
-    Raises ActRefused in an expression at a stop, where debugpy would take the thread out of it.
+    Raises ActRefused in an expression at a stop, where debugpy would resume the thread.
     """
     session = current_session()
     if session is None:

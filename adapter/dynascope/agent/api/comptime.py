@@ -1,11 +1,9 @@
-"""`dynascope.comptime`: PyTorch's `torch._dynamo.comptime.comptime`, name by name, by reading alone.
-
-    from dynascope import comptime
+"""`dynascope.comptime`: `torch._dynamo.comptime.comptime` by name, without side effects.
 
     comptime.print_locals()                          # in compiled code: what Dynamo knows at this line
     comptime(lambda ctx: print(ctx.graph()))         # `ctx` is the ComptimeContext of this frame
 
-Printing, asking and breaking leave graphs, guards, bytecode and results those of the program without the call.
+Printing, `assert_static` and stopping leave graphs, guards, bytecode and results those of the program without the call.
 `force_static` and `graph_break` change the compile, as PyTorch's do. Works with and without a debugger. Outside a
 compile a call runs its fallback, as PyTorch's does. This module imports no torch.
 """
@@ -25,10 +23,10 @@ def _nothing() -> None:
 
 
 class Comptime:
-    """What runs outside a compile. Within one, Dynamo asks `dynascope.agent.api.comptime_calls` instead."""
+    """Run the fallbacks outside a compile. In one, Dynamo calls `api.comptime_calls` instead."""
 
     def __call__(self, fn: Callable[[Any], Any], fallback_fn: Callable[[], Any] = _nothing) -> None:
-        """While Dynamo traces, call `fn` with the frame's `ComptimeContext`; else call `fallback_fn`.
+        """Call `fn` with the frame's `ComptimeContext` while Dynamo traces, else `fallback_fn`.
 
         `fn` may be a function, a lambda without free variables, or a method. torch._dynamo.comptime, 2.0.
         """
@@ -49,7 +47,7 @@ class Comptime:
 
     @staticmethod
     def print_disas(*, stacklevel: int = 0) -> None:
-        """Print the bytecode with an arrow at the current instruction (torch 2.0); of the `stacklevel`-th caller."""
+        """Print the bytecode of the `stacklevel`-th caller, marking its instruction (torch 2.0)."""
 
     @staticmethod
     def print_value_stack(*, stacklevel: int = 0) -> None:
@@ -78,11 +76,11 @@ class Comptime:
 
     @staticmethod
     def force_static(val: Any) -> None:
-        """Make a dynamic number the one it is in this call, with a guard (torch 2.1). Changes the compile."""
+        """Fix a dynamic number to its value, with a guard (torch 2.1). Changes the compile."""
 
     @staticmethod
     def breakpoint() -> None:
-        """Stop the debugger at this line while Dynamo traces it (torch 2.1); without a debugger `breakpoint()`'s."""
+        """Stop at this line while Dynamo traces it (torch 2.1); else call Python's `breakpoint()`."""
 
     @staticmethod
     def sleep(sec: int | float) -> None:
@@ -102,7 +100,7 @@ def _answer(translator: Any, method: str, arguments: list[Any], keywords: dict[s
 
 @functools.cache
 def _signature(method: str) -> inspect.Signature:
-    """What a method takes. Raises AttributeError for one that there is not."""
+    """Return the signature of a method. Raises AttributeError for an unknown one."""
     return inspect.signature(getattr(comptime, method))
 
 

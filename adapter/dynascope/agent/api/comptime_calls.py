@@ -1,4 +1,4 @@
-"""Calls of `dynascope.comptime` in code that Dynamo traces: answered on the compiling thread, from what is there."""
+"""Calls of `dynascope.comptime` in code that Dynamo traces, served on the compiling thread."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _PRINTS = frozenset({"print_disas", "print_value_stack", "print_locals", "print_
 
 
 def answer(translator: Any, method: str, given: dict[str, Any]) -> Any:
-    """The variable that a call returns, None for the constant; `given` are variables of Dynamo's, or defaults.
+    """Return the variable that a call returns, or None; `given` are variables or defaults.
 
-    Raises TypeError for an argument that is no constant but has to be, and whatever the user's function raises.
+    Raises TypeError for an argument that must be a constant but is not, and exceptions of the user's function.
     """
     context = context_at(translator)
-    if method == "force_static":  # not among what only reads: PyTorch's own, with the guard that it adds
+    if method == "force_static":  # PyTorch's own, as it changes the compile by adding a guard
         _tell(translator, method)
         super(type(variable := context.variable(given["val"])), variable).force_static()
         return None
@@ -64,7 +64,7 @@ def answer(translator: Any, method: str, given: dict[str, Any]) -> Any:
 
 
 def context_at(translator: Any) -> ComptimeContext:
-    """The `ComptimeContext` of a frame under trace; what it cannot answer it refuses as PyTorch's does."""
+    """Return the `ComptimeContext` of a traced frame; it refuses what PyTorch's refuses."""
     names = Names(translator)
     shadow = Shadow(names.effects, static_fake_mode(), True)
 
@@ -77,7 +77,7 @@ def context_at(translator: Any) -> ComptimeContext:
 
 
 def _constant(value: Any, effects: SideEffects) -> Any:
-    """The plain value of an argument, or of a parameter's default."""
+    """Return the plain value of an argument, or of a parameter's default."""
     if type(value) in (int, float):
         return value
     match contents(value, effects):
@@ -87,7 +87,7 @@ def _constant(value: Any, effects: SideEffects) -> Any:
 
 
 def _function(variable: Any, context: ComptimeContext, effects: SideEffects) -> Any:
-    """The function to call with the context."""
+    """Return the function to call with the context."""
     match contents(variable, effects):
         case Real(function) | Unrealised(function) if isinstance(function, (types.FunctionType, types.MethodType)):
             return function
@@ -106,7 +106,7 @@ def _function(variable: Any, context: ComptimeContext, effects: SideEffects) -> 
 
 
 def _with_defaults(made: NestedFunction, context: ComptimeContext, effects: SideEffects) -> types.FunctionType:
-    """The function that the program has made while Dynamo traced; a default that is no constant is a `ComptimeVar`."""
+    """Make a function that was defined in the trace; unknown defaults are `ComptimeVar`s."""
 
     def given(variable: Any) -> Any:
         content = contents(variable, effects)
@@ -122,7 +122,7 @@ def _with_defaults(made: NestedFunction, context: ComptimeContext, effects: Side
 
 
 def _stop(ctx: ComptimeContext) -> None:
-    """Stop the debugger; without one the interpreter's `breakpoint()`, where `ctx` is at hand, as in PyTorch's."""
+    """Stop the debugger, or without one call Python's `breakpoint()`, with `ctx` in this frame."""
     from dynascope.agent.session.current import current_session
 
     session = current_session()
@@ -133,7 +133,7 @@ def _stop(ctx: ComptimeContext) -> None:
 
 
 def _tell(translator: Any, name: str) -> None:
-    """In the debug console: the program has changed its compile."""
+    """Report in the debug console that the program changes its compile."""
     from dynascope.agent.session.current import current_session
 
     session = current_session()

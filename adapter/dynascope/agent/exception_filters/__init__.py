@@ -1,1 +1,1 @@
-"""Stops at what the compiler decides: one file per exception filter, their conditions, and what switches them."""
+"""Stops at what the compiler decides: one file per exception filter, and their conditions."""

@@ -1,4 +1,4 @@
-"""The filters that are on: a filter's source is installed only while it is."""
+"""The filters that are on. The source of a filter is installed only while the filter is on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ SOURCES: dict[FilterId, Callable[[Hook, StopFor], FilterSource]] = {
 
 
 class ActiveFilters:
-    """`use` is called on any thread, the rest on compiling ones."""
+    """Switch filters on and off. `use` is called on any thread, the rest on compiling threads."""
 
     def __init__(self, hook: Hook, send: Callable[[Message], None]) -> None:
         self._hook = hook
@@ -41,10 +41,10 @@ class ActiveFilters:
         self._on: dict[FilterId, list[ActiveFilter]] = {}
         self._installed: dict[FilterId, FilterSource] = {}
         self._shown: ErrorMap[bool] = ErrorMap()
-        """What one filter has stopped for, another does not."""
+        """Errors that a filter has stopped for, at which no other filter stops."""
 
     def use(self, filters: Sequence[ActiveFilter]) -> None:
-        """These filters are on now, and no others."""
+        """Switch these filters on, and all others off."""
         on: dict[FilterId, list[ActiveFilter]] = {}
         for one in filters:
             on.setdefault(one.filter_id, []).append(one)

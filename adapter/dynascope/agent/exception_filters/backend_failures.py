@@ -1,4 +1,4 @@
-"""`backendFailure`: where the backend has failed, before Dynamo gives the compile up. The graph is there to look at."""
+"""`backendFailure`: stop where the backend failed, while Dynamo still has the graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dynascope.wire.exceptions import ExceptionInfo
 
 
 class BackendFailures(FilterSource):
-    """Failures of backends."""
+    """Stop at failures of backends."""
 
     def install(self) -> None:
         self.listen(BackendFailureEvents(self._failed))

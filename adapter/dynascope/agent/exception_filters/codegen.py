@@ -1,4 +1,4 @@
-"""`codegen`: where a graph has ended and Dynamo has generated the code around it, before it leaves the frame."""
+"""`codegen`: stop where a graph has ended and its code is generated, still in the frame."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dynascope.facts import break_message
 Item = TypeVar("Item")
 
 _SHOWN = 12
-"""Values told of in one line; the scope has all."""
+"""Values listed in one line; the scope has all."""
 
 _RETURNS = "return_value"
 _JUMPS = "generic_jump"
@@ -30,7 +30,7 @@ _UNCOMPILED = "step_unsupported"
 
 
 class Codegen(FilterSource):
-    """Ends of graphs."""
+    """Stop at the ends of graphs."""
 
     def install(self) -> None:
         self._reported = OncePerCompile()
@@ -74,7 +74,7 @@ def _count(number: int, noun: str) -> str:
 
 def _then(ending: Ending) -> str:
     names = [each.name for each in ending.resumes]
-    if names and ending.reason.startswith(_JUMPS):  # both ways, each with the frames that called this one
+    if names and ending.reason.startswith(_JUMPS):  # both branches, each with the frames that called this one
         middle = len(names) // 2
         return f", then {', '.join(names[:middle])} or {', '.join(names[middle:])}"
     if names:
@@ -89,13 +89,13 @@ def _told(ending: Ending) -> list[str]:
         "Outputs of the graph": _listed(ending.outputs(), lambda each: names.of(each) or "?"),
         "Restored": _listed(values, lambda each: f"{each[0]} = {way(each[1], effects).text}"),
         "Changes that are replayed": _listed(ending.replayed(), lambda each: names.of(each.subject) or "?"),
-        "Then": _listed(ending.resumes, _goes_on),
+        "Then": _listed(ending.resumes, _continuation),
     }
     return [f"{heading}: {text}" for heading, text in parts.items() if text]
 
 
-def _goes_on(resume: Resume) -> str:
-    return f"{resume.name}({', '.join(resume.arguments)}) goes on in {original_code(resume.code).co_name}"
+def _continuation(resume: Resume) -> str:
+    return f"{resume.name}({', '.join(resume.arguments)}) continues in {original_code(resume.code).co_name}"
 
 
 def _listed(all: Sequence[Item], text: Callable[[Item], str]) -> str:

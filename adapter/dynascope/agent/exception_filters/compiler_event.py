@@ -1,4 +1,4 @@
-"""Something that the compiler did and a filter may stop at: where it happened, and what the user is told of it."""
+"""An event of the compiler that a filter may stop at: where it happened, and its texts."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from dynascope.wire.exceptions import ExceptionDetails, ExceptionInfo
 
 @dataclass
 class CompilerEvent:
-    """`stack` holds the frames being traced, innermost first.
+    """An event; `stack` has the frames being traced, innermost first.
 
-    Where Dynamo traces nothing, it is empty, and `skipped_frame` is its view of the frame that it was called for.
+    Where Dynamo traces nothing it is empty, and `skipped_frame` is Dynamo's view of the frame that it was called for.
     """
 
     info: ExceptionInfo
     title: str
-    """One line: `GB0059: Attempted to call function marked as skipped`."""
+    """One line, as `GB0059: Attempted to call function marked as skipped`."""
     stack: list[Translator] = field(default_factory=list)
     skipped_frame: Any = None
     ids: frozenset[str] = frozenset()
-    """Of PyTorch's registry of graph breaks."""
+    """Ids in PyTorch's registry of graph breaks."""
     error: BaseException | None = None
     first_chance: bool = False
-    """Dynamo may yet handle the error."""
+    """Whether Dynamo may still handle the error."""
     decided_at: list[tuple[str, int]] = field(default_factory=list)
-    """(Real path, line) of frames that have been left since."""
+    """(Real path, line) of frames that Dynamo has left since."""
 
     def places(self) -> list[tuple[str, int]]:
-        """Return (real path, line) of the frames, innermost first, without the debugger's and Dynamo's own."""
+        """Return (real path, line) of the frames, innermost first, without Dynascope and Dynamo."""
         if not self.stack and self.skipped_frame is not None:
             code: types.CodeType = resume.original_code(self.skipped_frame.f_code)
             return [(real_path(code.co_filename), code.co_firstlineno)]
@@ -49,7 +49,7 @@ class CompilerEvent:
         ] + self.decided_at
 
     def is_in_my_code(self) -> bool:
-        """Whether the frame in which it happens is the user's own."""
+        """Whether the frame in which it happened is user code."""
         places = self.places()
         return bool(places) and is_user_code(places[0][0])
 
@@ -61,7 +61,7 @@ def event_info(
     message: str | None = None,
     exception_id: str | None = None,
 ) -> ExceptionInfo:
-    """Return what is shown of an event that is no exception; `message` is its description unless given."""
+    """Return exceptionInfo for an event that is not an exception; `message` is optional."""
     details = ExceptionDetails(
         message=message or description, type_name=kind, full_type_name=kind, stack_trace=stack_text(stack)
     )
@@ -82,9 +82,9 @@ def details_of(error: BaseException, message: str, stack_trace: str | None = Non
 
 
 def stack_text(stack: Sequence[Translator]) -> str | None:
-    """Return the program's frames, then these (innermost first), as Python prints a traceback.
+    """Return a traceback of the program's frames, then these (given innermost first).
 
-    The debugger's own frames are left out; None when nothing is left.
+    Frames of the debugger are left out; returns None when no frame remains.
     """
     traced = [
         StackFrame(code.co_filename, translators.line_of(each), resume.original_code(code).co_name)

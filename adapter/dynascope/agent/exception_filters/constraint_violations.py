@@ -1,7 +1,7 @@
-"""Sizes that were asked to stay dynamic (`mark_dynamic`, `Dim`) and did not: where the compile fails for it.
+"""Compiles that fail because sizes marked dynamic (`mark_dynamic`, `Dim`) were specialized.
 
-Dynamo finds out when it makes the guards, and has left every frame by then: the outermost is shown as it was left, with
-the lines that decided on the symbols. What is said of it when it is decided, as a specialisation, is not said again.
+Dynamo raises the violation when it builds the guards, after leaving every frame: the outermost frame is shown as it
+was left, with the lines that decided on the symbols. A violation already reported as a specialization is not repeated.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ from dynascope.facts.model import StackFrame
 from dynascope.wire.exceptions import ExceptionInfo
 
 VIOLATION = "constraint violation"
-"""The `exceptionId`."""
+"""The DAP `exceptionId`."""
 _DECISIONS_KEPT = 1_000
 _DECISIONS_TOLD = 8
 
 
 @dataclass
 class _Decision:
-    """What was decided of a symbol, and the frames that it was decided in, outermost first."""
+    """A decision on a symbol, with the frames that it was made in, outermost first."""
 
     event: SymbolEvent
     frames: list[StackFrame]
 
     def __str__(self) -> str:
-        """`s0 refined to [6, oo] by s0 > 5 (model.py:12)`."""
+        """Return the text, as `s0 refined to [6, oo] by s0 > 5 (model.py:12)`."""
         shown = [frame for frame in self.frames if is_user_code(real_path(frame.path))] or self.frames
         return f"{self.event} ({os.path.basename(shown[-1].path)}:{shown[-1].line})"
 
 
 @dataclass
 class _Compile:
-    """The compile that a thread is in, or the one before: `torch.export` makes the guards when it is over."""
+    """A thread's current or previous compile, as `torch.export` builds guards after tracing."""
 
     outermost: Translator
     decisions: list[_Decision] = field(default_factory=list)
     told: int = 0
-    """How many violations were told of as they were decided."""
+    """The number of violations already reported when they were decided."""
 
 
 class ConstraintViolations(FilterSource):
-    """Installed with `Specializations`, which says when one has stopped where it was decided."""
+    """Stop at violations. `Specializations` installs this and reports those it has stopped at."""
 
     def install(self) -> None:
         self._compiles: dict[int, _Compile] = {}
@@ -64,7 +64,7 @@ class ConstraintViolations(FilterSource):
         self._compiles.clear()
 
     def was_told(self, state: ThreadState, stack: Sequence[Translator]) -> None:
-        """One has stopped where it was decided."""
+        """Record that a violation stopped where it was decided."""
         self._of(state, stack[-1]).told += 1
 
     def _of(self, state: ThreadState, outermost: Translator) -> _Compile:
@@ -86,7 +86,7 @@ class ConstraintViolations(FilterSource):
             known = self._compiles.pop(id(state), None)
             outermost = state.outermost or (known.outermost if known is not None else None)
             if outermost is None:
-                return  # not Dynamo's: torch.export with strict=False
+                return  # from torch.export with strict=False, without Dynamo
             if known is None or known.outermost is not outermost:
                 known = _Compile(outermost)
             if known.told < max(str(error).count("\n  - "), 1):

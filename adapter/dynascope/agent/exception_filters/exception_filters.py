@@ -1,6 +1,6 @@
-"""The exception filters of a session: which are on, and since when Dynamo is there, what watches for them.
+"""The exception filters that are on, and their sources once torch._dynamo is imported.
 
-Imports no torch itself: a program's torch is not the debugger's to import.
+This module imports no torch: only the program may import it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ExceptionFilters(BreakpointKind):
-    """One for each agent; set on the channel's thread."""
+    """The filters of one agent. They are set on the channel's thread."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
         self._send = send
@@ -40,7 +40,7 @@ class ExceptionFilters(BreakpointKind):
             active.use(())
 
     def set(self, asked: Sequence[ExceptionFilter]) -> list[Breakpoint]:
-        """Switch these filters on, and no others; one whose condition cannot be read is refused."""
+        """Switch on only these filters; one whose condition cannot be parsed is refused."""
         states, filters = [], []
         for one in asked:
             try:

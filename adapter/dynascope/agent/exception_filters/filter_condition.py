@@ -1,12 +1,12 @@
-"""The condition of an exception filter: terms between commas, all of which must hold; the last may be an expression.
+"""The condition of an exception filter: terms between commas, all of which must be true.
 
 GB0059                      a graph break with this id of PyTorch's registry; several ids: any of them
-my code | library code      the innermost frame is the user's own, or is not
+my code | library code      whether the innermost frame is user code
 model.py  |  model.py:36    a frame is in this file, or at this line
 "size mismatch"             the explanation contains this text
-first chance                graphBreak: also what Dynamo will handle, as soon as it is raised
-committed                   graphBreak: only what splits the graph, skips the frame or is raised; so it is without
-x.shape[0] > 8              any Python expression: it is true in the innermost frame, evaluated as a breakpoint's
+first chance                graphBreak: also breaks that Dynamo may handle, as soon as they are raised
+committed                   graphBreak: only what splits the graph, skips the frame or is raised (the default)
+x.shape[0] > 8              last, any Python expression, evaluated in the innermost frame as a breakpoint's condition
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OF_GRAPH_BREAKS = ("first chance", "committed")
 
 @dataclass(frozen=True)
 class Condition:
-    """A condition that has been read; without any term it always holds."""
+    """A parsed condition. Without any term it is always true."""
 
     ids: frozenset[str] = frozenset()
     places: tuple[tuple[str, int | None], ...] = ()
@@ -43,7 +43,7 @@ class Condition:
         return not self.ids or bool(self.ids & ids)
 
     def allows_places(self, places: Sequence[tuple[str, int]]) -> bool:
-        """`places`: (real path, line) of each frame."""
+        """Whether a frame is at one of the places, given the (real path, line) of each frame."""
         return not self.places or any(
             (path == wanted or path.endswith("/" + wanted)) and (at is None or at == line)
             for wanted, at in self.places
@@ -56,7 +56,7 @@ class Condition:
 
 
 def parse(text: str | None, filter_id: FilterId) -> Condition:
-    """Read a condition; None or blank means none. Raises ValueError with a sentence for the user."""
+    """Parse a condition; None has no terms. Raises ValueError with a message for the user."""
     ids: set[str] = set()
     places: list[tuple[str, int | None]] = []
     texts: list[str] = []
@@ -91,7 +91,7 @@ def parse(text: str | None, filter_id: FilterId) -> Condition:
 
 
 def _splits(text: str) -> Iterator[tuple[str, str]]:
-    """The text before the first comma outside quotes, and what follows it."""
+    """Yield the text before the first comma outside quotes, and the text after it."""
     quote = ""
     for i, character in enumerate(text):
         if quote:
@@ -113,7 +113,7 @@ def _check_expression(text: str) -> None:
             f"nor a Python expression: {error.__cause__ or error}."
         ) from error
     if isinstance(ast.parse(text.strip(), mode="eval").body, ast.Tuple):
-        raise ValueError(f"{text!r}: an expression is the last term; what stands before its comma is no term.")
+        raise ValueError(f"{text!r}: an expression is the last term; the text before its comma is not a term.")
 
 
 @dataclass(frozen=True)

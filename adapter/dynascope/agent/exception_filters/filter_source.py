@@ -1,4 +1,4 @@
-"""The base of what watches for one filter."""
+"""The base class of the sources of exception filters."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
 
 StopFor = Callable[[CompilerEvent], Stop | None]
-"""Returns the stop for an event; None when no condition of the filter holds for it."""
+"""Returns the stop for an event; None when no condition of the filter is true for it."""
 
 
 class Removable(Protocol):
-    """A wrapper of Dynamo's functions."""
+    """A wrapper of a function of Dynamo."""
 
     def remove(self) -> None: ...
 
 
 class FilterSource:
-    """Installed while its filter is on: finds events on compiling threads, and stops at them."""
+    """Find events on compiling threads and stop at them. Installed while its filter is on."""
 
     def __init__(self, hook: Hook, stop_for: StopFor) -> None:
         self.hook = hook
@@ -30,21 +30,21 @@ class FilterSource:
         self.install()
 
     def install(self) -> None:
-        """Wrap what tells of events, and hand the wrappers to `listen`."""
+        """Wrap the functions that report events, and pass the wrappers to `listen`."""
         raise NotImplementedError
 
     def listen(self, *wrappers: Removable) -> None:
-        """Have these removed with the filter, the last first."""
+        """Register wrappers to be removed with the filter, in reverse order."""
         self._wrappers += wrappers
 
     def remove(self) -> None:
-        """Take every wrapper out."""
+        """Remove every wrapper."""
         wrappers, self._wrappers = self._wrappers, ()
         for wrapper in reversed(wrappers):
             wrapper.remove()
 
     def tell(self, state: ThreadState, event: CompilerEvent) -> bool:
-        """Stop at the event if the filter's condition holds; whether it has stopped."""
+        """Stop at the event if the filter's condition is true; return whether it stopped."""
         stop = self.stop_for(event)
         if stop is None:
             return False

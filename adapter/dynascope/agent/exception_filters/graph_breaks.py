@@ -1,9 +1,9 @@
-"""`graphBreak`: before Dynamo breaks the graph, gives a frame up, or (fullgraph=True) raises what it cannot trace.
+"""`graphBreak`: stop before Dynamo breaks a graph, skips a frame or raises (fullgraph).
 
-A break is *raised* in the innermost frame, leaves the frames that were inlined, and is *taken* by one that can break:
-only then is it known to be committed. Dynamo then starts over and breaks before the call, in which nothing is inlined
-any more. So a committed break stops in the attempt that met it, as it is taken, and shows the frames as they were when
-it was raised: they have been left, but Dynamo changes nothing of them until it starts over.
+A break is *raised* in the innermost frame, leaves the inlined frames, and is *taken* by the first that can break: only
+then is it committed. Dynamo then restarts and breaks before the call, which is no longer inlined. So a committed break
+stops in the attempt that raised it, when it is taken, and shows the frames as they were when it was raised: Dynamo has
+left them, but does not change them until it restarts.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _WHAT_HAPPENS = {
 
 
 class GraphBreaks(FilterSource):
-    """Graph breaks: committed ones, and on request those that Dynamo may yet handle."""
+    """Stop at graph breaks: committed ones, and on request those that Dynamo may still handle."""
 
     def install(self) -> None:
         self._stacks: ErrorMap[list[Translator]] = ErrorMap()
         """The frames being traced when an error was raised, innermost first."""
         self._told: ErrorMap[bool] = ErrorMap()
         self._first_told: ErrorMap[bool] = ErrorMap()
-        """The errors that have stopped as they were raised, or that say again what one has said that has."""
+        """Errors that stopped when raised, and those that repeat the message of one that did."""
         self._raised_reported, self._taken_reported = OncePerCompile(), OncePerCompile()
         self.listen(unsupported.UnsupportedEvents(self._raised, self._taken), unsupported.LeavingEvents(self._leaving))
 
@@ -51,7 +51,7 @@ class GraphBreaks(FilterSource):
         self.hook.during_instruction(serve)
 
     def _tell_first_chance(self, state: ThreadState, error: BaseException, handled: BaseException | None) -> None:
-        """Tell of an error as it is raised, unless `error` re-raises with a longer message what was told of.
+        """Stop at an error as it is raised, unless it repeats a reported one with a longer message.
 
         `handled` is the exception that Dynamo is currently handling.
         """
@@ -72,7 +72,7 @@ class GraphBreaks(FilterSource):
         self.hook.during_instruction(serve)
 
     def _leaving(self, error: BaseException) -> None:
-        """The outermost frame is about to be left for an error: one that Dynamo has not taken goes to the caller."""
+        """Stop as the outermost frame is left for an error that Dynamo has not taken but raises."""
         if self._stacks.get(error) is not None and not self._told.get(error):
 
             def serve(state: ThreadState, stack: list[Translator]) -> None:
@@ -81,13 +81,13 @@ class GraphBreaks(FilterSource):
             self.hook.during_instruction(serve)
 
     def _tell_once(self, state: ThreadState, error: BaseException, effect: str) -> bool:
-        """Tell of a break, once for each compile; whether it has stopped."""
+        """Report a break once for each compile; return whether it stopped."""
         is_first_chance = effect == "first chance"
         if not is_first_chance:
             self._told.put(error, True)
         cause, stack = self._cause_of(error, is_first_chance)
         reported = self._raised_reported if is_first_chance else self._taken_reported
-        # whatever called it: Dynamo may break there, and next time at the caller of that
+        # the callers are not part of the place: Dynamo may break there, and the next time at their caller
         innermost = stack[0]
         code, index = translators.code_of(innermost), translators.instruction_index(innermost)
         place = id(code), index, unsupported.message_of(cause)
@@ -95,14 +95,14 @@ class GraphBreaks(FilterSource):
             return False
         stops = self.tell(state, _event(error, cause, stack, effect))
         if stops and not is_first_chance:
-            # Dynamo starts over: up to the break nothing is new to a step, which goes on after it
+            # Dynamo restarts: until it reaches the break, no instruction is new to a step
             state.begin_compile().clock.skip_to_here()
         return stops
 
     def _cause_of(self, error: BaseException, itself: bool) -> tuple[BaseException, list[Translator]]:
-        """The first of the errors that led to this one (or `itself`), and the frames that it was raised in.
+        """Return the first error that led to this one (or `itself`), and the stack it came from.
 
-        Dynamo raises another one where it cannot break at the first, in a loop, say.
+        Dynamo raises another error where it cannot break at the first, for example in a loop.
         """
         stack = self._stacks.get(error) or []
         before = error.__cause__ or error.__context__

@@ -1,5 +1,4 @@
-"""`recompile`: at the first line of a compile that happens because a guard failed; `recompileLimit`: when no compile
-happens any more, because the function has had too many of them."""
+"""`recompile`: stop where a failed guard causes a compile; `recompileLimit`: where not."""
 
 from __future__ import annotations
 
@@ -26,13 +25,13 @@ _NO_REASON = "Dynamo gives no reason."
 
 
 class Recompiles(FilterSource):
-    """Stops at the first instruction of the compile, as a stop check of the hook."""
+    """Stop at the first instruction of a recompile, as a stop check of the hook."""
 
     every_instruction = True
 
     def install(self) -> None:
         self._pending: dict[int, tuple[types.CodeType, str, list[str]]] = {}
-        """By the ident of the thread: the code about to be compiled again, its name and why."""
+        """By thread ident: the code about to be recompiled, its name and the failed guards."""
         self.listen(RecompileEvents(self._recompiles))
         self.hook.add_check(self)
 
@@ -60,11 +59,11 @@ class Recompiles(FilterSource):
 
 
 class RecompileLimits(FilterSource):
-    """Stops where a function is not compiled again, before it runs."""
+    """Stop where a function is not compiled again, before it runs."""
 
     def install(self) -> None:
         self._latest: dict[int, tuple[list[str], Any]] = {}
-        """By thread: why Dynamo is about to compile again, and its view of the frame."""
+        """By thread: why Dynamo is about to recompile, and its view of the frame."""
         self.listen(RecompileEvents(self._recompiles), RecompileLimitEvents(self._exceeded))
 
     def _recompiles(self, reasons: list[str], frame: Any) -> None:
@@ -80,7 +79,7 @@ class RecompileLimits(FilterSource):
 
 
 def _guards(reasons: Sequence[str], frame: Any) -> list[str]:
-    """Return a line for each compile that could not be used (its id, the guard that failed, the value met), then hints.
+    """Return a line for each compile not used (its id, failed guard and value), then hints.
 
     The first is of the newest compile.
     """

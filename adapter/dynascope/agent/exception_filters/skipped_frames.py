@@ -1,4 +1,4 @@
-"""`skippedFrame`: a function that Dynamo gives up on: it will run uncompiled, now and whenever it is called."""
+"""`skippedFrame`: stop where Dynamo skips a function, which then always runs uncompiled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NO_REASON = "Dynamo gives no reason."
 
 
 class SkippedFrames(FilterSource, TraceObserver):
-    """Told by the hook of frames that Dynamo does not trace, and by Dynamo of those that it gives up."""
+    """Stop at frames that Dynamo does not trace, as the hook reports, and at those it gives up."""
 
     def install(self) -> None:
         self.listen(unsupported.LeavingEvents(self._leaving))
@@ -31,7 +31,7 @@ class SkippedFrames(FilterSource, TraceObserver):
         super().remove()
 
     def _leaving(self, error: BaseException) -> None:
-        """The outermost frame is about to be left for an error, because of which it is skipped."""
+        """Stop as the outermost frame is left for an error because of which Dynamo skips it."""
         if unsupported.skips_frame(error) or unsupported.was_taken(error):
             message = unsupported.message_of(error)
             self.hook.during_instruction(lambda state, stack: self._skips(state, message, stack, error=error))

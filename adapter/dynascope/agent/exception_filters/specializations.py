@@ -1,5 +1,4 @@
-"""`specialization`: at the line for which Dynamo fixes a symbol to the number it has now, and where a compile fails
-because a size that had to stay dynamic did not."""
+"""`specialization`: stop where a symbol gets a fixed value, or a constraint is violated."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from dynascope.agent.tracing.thread_state import ThreadState
 
 
 class Specializations(FilterSource):
-    """Specialisations as they are decided, and violations of constraints where the compile fails."""
+    """Stop at specializations as Dynamo decides them, and at constraint violations."""
 
     def install(self) -> None:
         self._reported = OncePerCompile()
@@ -39,7 +38,7 @@ def _event(symbol: str, value: str, reason: str, origins: list[str], stack: list
     facts = shapes.symbols_so_far(translators.output_of(stack[0]))
     constraints = next((fact.constraints for fact in facts if fact.name == symbol), [])
     if constraints:
-        lines.append(f"It was asked to stay dynamic: {'; '.join(constraints)}. Dynamo will raise a violation.")
+        lines.append(f"It was marked dynamic: {'; '.join(constraints)}. Dynamo will raise a violation.")
     description = "\n".join(line for line in lines if not line.endswith(": "))
     exception_id = VIOLATION if constraints else None
     return CompilerEvent(

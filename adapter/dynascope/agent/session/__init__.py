@@ -1,1 +1,1 @@
-"""The agent: one for each debugged process. Serves the requests of the adapter."""
+"""The agent, one for each debugged process. It serves the requests of the adapter."""

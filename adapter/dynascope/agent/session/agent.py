@@ -1,4 +1,4 @@
-"""The agent: one for each debugged process. Begins and ends a session, and passes requests to their handlers."""
+"""The agent: it begins and ends the session of a process, and passes requests to handlers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _DYNAMO = "torch._dynamo"
 
 
 class Agent:
-    """`receive` is called on the channel's thread."""
+    """Serve one debugged process. `receive` is called on the channel's thread."""
 
     def __init__(self, send: Callable[[Message], None], suspension: Suspension) -> None:
-        """`send` takes any message to the adapter, from any thread. Nothing is hooked before `install`."""
+        """Send messages with `send`, from any thread. Nothing is hooked before `install`."""
         self.session = Session(send, suspension)
         self._not_yet_imported: Callable[[], None] = lambda: None
         self._awaited = {_DYNAMO, "configuration"}
@@ -32,7 +32,7 @@ class Agent:
         suspension.observe(self.session)
 
     def say_hello(self, suspension_reason: str | None = None) -> None:
-        """Tell the adapter who this is, and where stopped threads wait."""
+        """Tell the adapter which process this is, and where stopped threads wait."""
         self.session.send(
             Hello(
                 pid=os.getpid(),
@@ -45,12 +45,12 @@ class Agent:
         )
 
     def install(self) -> None:
-        """Hook Dynamo once the session is configured and the program has imported it: this never does."""
+        """Hook Dynamo once the session is configured and the program, not this, has imported it."""
         atexit.register(self.session.breakpoints.tell_never_hit)
         self._not_yet_imported = when_imported(_DYNAMO, lambda: self._is_there(_DYNAMO))
 
     def _is_there(self, what: str) -> None:
-        """Hook Dynamo with the second of the two it takes; they come on different threads."""
+        """Hook Dynamo when both conditions are fulfilled; they are on different threads."""
         with self._hooking:
             if self._awaited == {what}:
                 self.session.hook_dynamo()
@@ -63,7 +63,7 @@ class Agent:
             self._is_there("configuration")
 
     def uninstall(self) -> None:
-        """Take every hook out again and let stopped threads go; the program runs on as if nothing had been there."""
+        """Remove every hook and resume stopped threads; the program continues without a debugger."""
         self._forget_program()
         with self._hooking:
             self.session.unhook()
@@ -71,7 +71,7 @@ class Agent:
         self.session.end()
 
     def abandon(self) -> None:
-        """In a forked child: forget the session, whose adapter and threads are the parent's."""
+        """Forget the session in a forked child: its adapter and threads belong to the parent."""
         self._forget_program()
         self.session.unhook()
         self.session.stops.release()

@@ -1,4 +1,4 @@
-"""What a session learns from compiles."""
+"""The observer of compiles that a session installs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 
 
 class CompileObserver(TraceObserver):
-    """Told on compiling threads."""
+    """Pass the results of compiles to the breakpoints. Called on compiling threads."""
 
     def __init__(self, hook: Hook, breakpoints: Breakpoints, tell_ready: Callable[[list[str]], None]) -> None:
-        """`tell_ready` gets the names of hooks that were not called."""
+        """Call `tell_ready` with the names of hooks that Dynamo did not call."""
         self._hook = hook
         self._breakpoints = breakpoints
         self._tell_ready = tell_ready

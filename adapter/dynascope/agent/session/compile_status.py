@@ -1,6 +1,6 @@
-"""Which threads are in the compiler now, seen from another thread.
+"""Which threads are in the compiler now, determined from another thread.
 
-Nothing is kept for this while a program compiles: what the hooks have noted anyway is read when somebody asks.
+A compile records nothing for this: the state that the hooks have is read on request.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def compiles_now(hook: Hook, stops: CompileStops) -> list[Compiling]:
-    """Threads that trace, whose backend works, that are stopped, and that wait for Dynamo's lock; a moment old."""
+    """Return threads that trace, run a backend, are stopped or wait for Dynamo's lock."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     stopped, running = stops.stopped_threads(), sys._current_frames()
     found = []
@@ -54,7 +54,7 @@ def _kind(
 
 
 def _describe(known: Compiling, state: ThreadState) -> None:
-    """Name, place and size of the compile; the thread goes on meanwhile, so any part may be gone."""
+    """Add name, place and size of the compile, which runs on, so that any part may vanish."""
     from dynascope.agent.internals.frames import translators
     from dynascope.agent.internals.graph import graph
 

@@ -1,4 +1,4 @@
-"""The session of this process, for what the program itself calls."""
+"""The current session of this process, for functions that the program calls."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _current: Session | None = None
 
 
 def current_session() -> Session | None:
-    """Return the session that is on in this process, or None."""
+    """Return the current session of this process, or None."""
     return _current
 
 
 def set_current(session: Session | None) -> None:
-    """Make this the session of the process."""
+    """Set the current session of this process."""
     global _current
     _current = session

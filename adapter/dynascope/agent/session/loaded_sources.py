@@ -1,6 +1,6 @@
-"""What a session's compiles leave to read: hears of graphs and generated code, names them, keeps them in `documents`.
+"""The loaded sources of a session: it receives graphs and generated code, and names them.
 
-Imports no torch before `begin`, which the program's import of torch._dynamo calls.
+Imports no torch before `attach`, which is called when the program imports torch._dynamo.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class LoadedSourceDocuments:
-    """One for each session."""
+    """Keep the documents of one session."""
 
     def __init__(self, stops: CompileStops, send: Callable[[Message], None]) -> None:
         self._stops = stops
@@ -38,7 +38,7 @@ class LoadedSourceDocuments:
         self._traced: Counter[str] = Counter()
 
     def attach(self, hook: Hook) -> None:
-        """Keep what compiles leave from now on: torch._dynamo is imported, and `hook` is in it."""
+        """Collect documents of compiles from now on. torch._dynamo is imported and hooked."""
         from dynascope.agent.internals.graph.events import GraphHook
         from dynascope.agent.session.source_observer import SourceObserver
 
@@ -47,21 +47,21 @@ class LoadedSourceDocuments:
         self._graph_hook = GraphHook(self._graph_done)
 
     def detach(self) -> None:
-        """Keep nothing more; the documents stay."""
+        """Stop collecting; existing documents are kept."""
         self._hook = None
         if self._graph_hook is not None:
             self._graph_hook.remove()
 
     def sources(self) -> list[Source]:
-        """All documents there are now; any thread."""
+        """Return all documents that exist now. Any thread."""
         return self._documents.sources() + self._stops.documents()
 
     def text(self, reference: int) -> SourceBody:
-        """One that is of no stop; raises UnknownDocument. Any thread."""
+        """Return the text of a document outside a stop. Raises UnknownDocument. Any thread."""
         return self._documents.text(reference)
 
     def modules(self) -> list[Module]:
-        """The files that Dynamo has traced code of, with the number of compiles, those under way too; any thread."""
+        """Return the files that Dynamo has traced, with their numbers of compiles. Any thread."""
         traced = Counter(self._traced)
         for codes in self._hook.threads.traced_by_compiles() if self._hook is not None else ():
             traced.update(_files(codes))
@@ -81,7 +81,7 @@ class LoadedSourceDocuments:
     # ---- compiling threads
 
     def compile_ended(self, traced: Iterable[types.CodeType]) -> None:
-        """A compile has ended that traced this code."""
+        """Count the files of a compile that has ended."""
         self._traced.update(_files(traced))
 
     def _graph_done(self, module: Any) -> None:
@@ -117,5 +117,5 @@ class LoadedSourceDocuments:
 
 
 def _files(codes: Iterable[types.CodeType]) -> set[str]:
-    """Of code that has one."""
+    """Return the files of code that has one."""
     return {code.co_filename for code in codes if not code.co_filename.startswith("<")}

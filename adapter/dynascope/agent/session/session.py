@@ -1,4 +1,4 @@
-"""One debug session, as the agent sees it: what the handlers of requests work on."""
+"""One debug session in the agent, which request handlers use."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 
 class Session(SuspensionObserver):
-    """Owns the breakpoints of every kind, the stops, and the hook once torch._dynamo is there."""
+    """Own all breakpoints, the stops, and the hook once torch._dynamo is imported."""
 
     def __init__(self, send: Callable[[Message], None], suspension: Suspension) -> None:
-        """`send` takes any message to the adapter, from any thread. Nothing is hooked before `hook_dynamo`."""
+        """Send messages with `send`, from any thread. Nothing is hooked before `hook_dynamo`."""
         self.send = send
         self.suspension = suspension
         self.configured = threading.Event()
-        """Set by `ConfigurationDone`, and when the session is over: whoever holds the program may let it go."""
+        """Set by `ConfigurationDone`, and at the end of the session, to let the program start."""
         self.stops = CompileStops(send, suspension)
         self.hook: Hook | None = None
         self.loaded_sources = LoadedSourceDocuments(self.stops, send)
@@ -76,7 +76,7 @@ class Session(SuspensionObserver):
         )
 
     def configure(self, settings: Configure) -> None:
-        """Take the settings of the session over."""
+        """Apply the settings of the session."""
         self._settings = settings
         self.lines.compiler_is_debugged = settings.debug_dynamo
         self._set_stop_on_entry()
@@ -89,12 +89,12 @@ class Session(SuspensionObserver):
         self.backward.configure(settings)
 
     def _set_stop_on_entry(self) -> None:
-        """debugpy stops at the program's first line; without it the first traced line is the entry."""
+        """Stop at the first traced line, unless debugpy stops at the program's first line."""
         if self.hook is not None:
             self.hook.set_stop_on_entry(self._settings.stop_on_entry and self.suspension.kind == "own loop")
 
     def hook_dynamo(self) -> None:
-        """Hook Dynamo, and tell the adapter what this torch lacks for it."""
+        """Hook Dynamo, and tell the adapter which names this torch lacks."""
         try:
             from dynascope.agent.session.compile_observer import CompileObserver
             from dynascope.agent.tracing.hook import Hook  # imports torch: not before the program has
@@ -113,12 +113,12 @@ class Session(SuspensionObserver):
         self.tell_ready(missing)
 
     def tell_ready(self, missing: list[str]) -> None:
-        """Tell the adapter that torch._dynamo is there, and which names this torch lacks."""
+        """Tell the adapter that torch._dynamo is imported, and which names this torch lacks."""
         version = str(getattr(sys.modules.get("torch"), "__version__", "unknown"))
         self.send(DynamoReady(torch_version=version, missing=missing))
 
     def unhook(self) -> None:
-        """Take everything out of Dynamo."""
+        """Remove every hook from Dynamo."""
         self.breakpoints.detach()
         hook, self.hook = self.hook, None
         if hook is not None:
@@ -126,7 +126,7 @@ class Session(SuspensionObserver):
         self.loaded_sources.detach()
 
     def end(self) -> None:
-        """Let stopped threads go; the program runs on undebugged."""
+        """Resume stopped threads; the program continues without a debugger."""
         self._end_recording()
         self.stops.cancellation.cancel_all()
         self.stops.release()
@@ -134,7 +134,7 @@ class Session(SuspensionObserver):
         self.configured.set()
 
     def pause_compiles(self) -> None:
-        """Have threads that compile stop at the next instruction if their suspension wants it. Any thread."""
+        """Stop compiling threads at the next instruction if their suspension wants it. Any thread."""
         if self.hook is not None:
             self.hook.callbacks.pause_compiles()
 
@@ -151,5 +151,5 @@ class Session(SuspensionObserver):
         self.send(Output(category="important", output=text))
 
     def comptime_breakpoint(self, context: Any) -> None:
-        """Stop at `dynascope.breakpoint()` in compiled code, with Dynamo's `ComptimeContext`."""
+        """Stop at `dynascope.breakpoint()` in compiled code, given Dynamo's `ComptimeContext`."""
         self.comptime.reached(context)

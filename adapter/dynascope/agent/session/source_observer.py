@@ -1,4 +1,4 @@
-"""What loaded sources learn from compiles."""
+"""The observer of compiles that loaded sources install."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 
 
 class SourceObserver(TraceObserver):
-    """Told on compiling threads."""
+    """Call two functions for code traced and code generated. Called on compiling threads."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Requests that are answered on a stopped thread: posts them there, and sends what comes of them."""
+"""Requests that are served on a stopped thread: posts them there, and sends the replies."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from dynascope.wire.to_agent import Evaluate
 NOT_STOPPED = "This thread is not stopped at compile time any more."
 
 Answer = Callable[[Any, Any], Any]
-"""Serves a request (the second argument) at what a stop shows (the first)."""
+"""Serves a request (second argument) with the inspection of a stop (first argument)."""
 
 
 def post(session: Session, thread_ident: int, request: Request, serve: Answer) -> None:
-    """Have a stopped thread serve a request. Any thread."""
+    """Make a stopped thread serve a request. Any thread."""
     cancellation = session.stops.cancellation
     cancellation.expect(request.id)
     is_stopped = thread_ident in session.stops.stopped_threads()
@@ -33,7 +33,7 @@ def post(session: Session, thread_ident: int, request: Request, serve: Answer) -
 
 
 def _serve(session: Session, request: Request, serve: Answer) -> None:
-    """On the stopped thread: send the answer, whatever happens."""
+    """Serve a request on the stopped thread, and send a reply in every case."""
     from dynascope.agent.inspection.values.errors import EvaluationError
 
     is_evaluation = isinstance(request, Evaluate)
@@ -54,7 +54,7 @@ def _serve(session: Session, request: Request, serve: Answer) -> None:
         result = session.stops.cancellation.run(request.id, lambda: answer(request, serve_request, EvaluationError))
     except Cancelled:
         result = Failure(id=request.id, message="cancelled")
-    except BaseException as error:  # raised by the handler of a signal: Ctrl-C ends an expression, else the stop
+    except BaseException as error:  # raised by a signal handler: Ctrl-C ends an expression, otherwise the stop
         result = Failure(id=request.id, message=f"interrupted by {type(error).__name__}")
         raised = None if is_evaluation else error
     session.send(result)
@@ -63,9 +63,9 @@ def _serve(session: Session, request: Request, serve: Answer) -> None:
 
 
 def answer(request: Request, make_body: Callable[[], Any], *sentences: type[Exception]) -> Reply | Failure:
-    """Return the reply with the body that `make_body` returns, or a failure with what its exception says.
+    """Return the reply with the body from `make_body`, or a failure with its exception's text.
 
-    The text of the exceptions in `sentences` is one for the user.
+    The text of an exception in `sentences` is sent without its type.
     """
     try:
         body = make_body()

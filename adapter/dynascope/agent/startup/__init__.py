@@ -1,1 +1,1 @@
-"""How the agent gets into a program: launched, listened for, or injected by debugpy."""
+"""Starts the agent in a program: launched, listening, or injected by debugpy."""

@@ -1,4 +1,4 @@
-"""How the agent gets into a program: debugpy evaluates `start` in it, or launcher and listener call `serve`."""
+"""Start the agent: debugpy evaluates `start`, while the launcher and listener call `serve`."""
 
 from __future__ import annotations
 
@@ -20,18 +20,16 @@ from dynascope.wire import channel
 from dynascope.wire.from_agent import Output
 from dynascope.wire.to_agent import Detach, ToAgent
 
-_FORKED = (
-    "dynascope: a child process was forked; it runs on undebugged, as all will: {} only this process is debugged.\n"
-)
+_FORKED = "dynascope: a child process was forked and is not debugged, nor are later ones: {} only this process is.\n"
 _WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false"}
 _connection: _Connection | None = None
 _fork_handled = False
 
 
 def start(address: str, token: str) -> None:
-    """Connect to the adapter at `address` (`unix:PATH` or `tcp:HOST:PORT`) and hook Dynamo when it is there.
+    """Connect to the adapter at `address`, `unix:PATH` or `tcp:HOST:PORT`, and begin a session.
 
-    Returns at once and never imports torch. Raises OSError when nobody listens.
+    Returns at once and never imports torch. Raises OSError when the connection is refused.
     """
     connection = channel.connect(address)
     connection.sendall(token.encode() + b"\n")
@@ -39,10 +37,10 @@ def start(address: str, token: str) -> None:
 
 
 def serve(connection: socket.socket, on_lost: Callable[[], None] = lambda: None, runtime: bool = True) -> Session:
-    """Begin a session over an open connection to the adapter; a session before it is over.
+    """Begin a session over an open connection to the adapter, and end any previous session.
 
     `on_lost` is called when the connection ends without `Detach`. Without `runtime`, stopped threads wait in the
-    agent's own loop even when debugpy is there.
+    agent's own loop even in a process with debugpy.
     """
     global _connection
     if _connection is not None:
@@ -76,7 +74,7 @@ class _Connection:
             self.agent.receive(message)
 
     def end(self) -> None:
-        """Detach: remove the hooks first, so that nothing stops any more, then release what has stopped."""
+        """Remove the hooks first, so that nothing stops any more, then resume stopped threads."""
         if not self._ended:
             self._ended = True
             self.agent.uninstall()
@@ -84,11 +82,11 @@ class _Connection:
 
     def _closed(self) -> None:
         if not self._ended:
-            self._on_lost()  # first: a program that is to end must not run on from where it was stopped
+            self._on_lost()  # before the end: a program to be killed must not resume from its stop
             self.end()
 
     def has_forked(self) -> None:
-        """Say once that children run undebugged; debugpy itself tells of those that it follows."""
+        """Report once that children are not debugged, unless debugpy follows them."""
         if starts_torchs_own():
             return
         told, self._fork_told = self._fork_told, True
@@ -99,12 +97,12 @@ class _Connection:
 
     def forget_in_child(self) -> None:
         self._ended = True
-        self._channel.abandon()  # first: what the child's agent undoes is no news for the parent's adapter
+        self._channel.abandon()  # first, as the child must not send messages to the parent's adapter
         self.agent.abandon()
 
 
 def _choose_suspension(runtime: bool) -> tuple[Suspension, str | None]:
-    """Inside pydevd if debugpy is there and passes the self-test; and why not, when it fails it."""
+    """Choose pydevd's suspension, or the agent's loop with the reason if a self-test failed."""
     if not runtime or not pydevd.is_loaded():
         return OwnLoop(), None
     try:

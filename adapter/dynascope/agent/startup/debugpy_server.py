@@ -1,4 +1,4 @@
-"""debugpy in a program that listens: as `debugpy.listen()`, but its port for clients wants the session's token."""
+"""debugpy in a program that listens: as `debugpy.listen()`, but it requires the token."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class DebugpyUnavailable(Exception):
 
 
 class DebugpyServer:
-    """debugpy's debug adapter in a process of its own, with this process connected to it."""
+    """Run debugpy's debug adapter in another process, with this process connected to it."""
 
     def __init__(self) -> None:
-        """Raises DebugpyUnavailable."""
+        """Raise DebugpyUnavailable if debugpy cannot serve this process."""
         try:
             from debugpy.server import api
         except ImportError as error:
@@ -45,13 +45,13 @@ class DebugpyServer:
 
 
 def _start(token: str, api: Any) -> tuple[str, int]:
-    """Start the adapter, connect this process to it, and return the adapter's address for clients."""
+    """Start the adapter, connect this process to it, and return its address for clients."""
     adapter = subprocess.Popen(
         [sys.executable, "-P", "-m", debugpy_adapter.__name__, debugpy_adapter.FOR_PROGRAM],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         env=_environment(token),
-        start_new_session=True,  # Ctrl-C in the program's terminal is not for it
+        start_new_session=True,  # so that Ctrl-C in the program's terminal does not reach it
     )
     assert adapter.stdout is not None
     with adapter.stdout as output:
@@ -62,7 +62,7 @@ def _start(token: str, api: Any) -> tuple[str, int]:
     except ValueError:
         raise DebugpyUnavailable(f"debugpy's adapter did not start with {sys.executable}") from None
 
-    # api.listen's own last steps, with a token that the adapter wants from programs (debugpy 1.8.17 or newer)
+    # the last steps of api.listen, with the token for programs (debugpy 1.8.17 or newer)
     @api._starts_debugging  # type: ignore[untyped-decorator]
     def connect(address: tuple[str, int], settrace_kwargs: dict[str, Any]) -> None:
         host, port = address
@@ -76,7 +76,7 @@ def _start(token: str, api: Any) -> tuple[str, int]:
         )
 
     connect(tuple(ports["program"]))
-    api.listen.called = True  # debugpy.listen() says so from now on, instead of hanging
+    api.listen.called = True  # so that debugpy.listen() raises instead of hanging
     host, port = ports["clients"]
     return host, port
 

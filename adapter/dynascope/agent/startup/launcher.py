@@ -1,7 +1,7 @@
-"""Runs a program as `python` would, with the agent in it: `python -m dynascope.agent.startup.launcher FILE …`.
+"""Run a program with the agent: `python -m dynascope.agent.startup.launcher FILE …`.
 
-For sessions without debugpy (`runtime: false`). Where the adapter is and the session's token come from the environment
-and are taken out of it. The program starts when the adapter says `ConfigurationDone`; if the adapter vanishes, it ends.
+For sessions without debugpy (`runtime: false`). The environment has the adapter's address and the session's token,
+which are removed from it. The program starts at `ConfigurationDone`, and is killed if the connection is lost.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _USAGE = "usage: python -m dynascope.agent.startup.launcher (FILE | -m MODULE | 
 
 
 def main() -> run_target.Start:
-    """Connect and wait for the configuration; returns what is to be run."""
+    """Connect and wait for the configuration; return the function that runs the program."""
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         sys.exit(_USAGE)

@@ -1,7 +1,7 @@
-"""`dynascope.listen()`: a port on which a debugger attaches, and nobody without the session's token.
+"""`dynascope.listen()`: a port on which a debugger with the session's token attaches.
 
-What a connection becomes, its first line says (`wire.token_server`): `agent` is our channel, `debugpy` leads to
-debugpy's adapter. Where debugpy cannot serve this process there are compile-time stops alone.
+The first line of a connection says what it becomes (`wire.token_server`): `agent` is Dynascope's channel, `debugpy` is
+passed to debugpy's adapter. Where debugpy cannot serve this process only compiles are debugged.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _lock = threading.Lock()
 
 
 def listen(address: tuple[str, int], *, runtime: bool) -> tuple[str, int]:
-    """Listen, or return the address of the listener that this process has already."""
+    """Listen, or return the address on which this process already listens."""
     global _listener
     with _lock:
         if _listener is None:
@@ -47,7 +47,7 @@ def wait_for_client() -> None:
 
 
 def _forget() -> None:
-    """Close a forked child's copies: the parent's clients must not end up here, where no thread serves them."""
+    """Close the copies in a forked child, where no thread serves connections of clients."""
     global _listener, _lock
     _lock = threading.Lock()
     listener, _listener = _listener, None
@@ -56,10 +56,10 @@ def _forget() -> None:
 
 
 class Listener:
-    """The port, and what its connections become."""
+    """Own the port and serve its connections."""
 
     def __init__(self, address: tuple[str, int], runtime: bool) -> None:
-        """Raises OSError when the address cannot be used, RuntimeError when there is no place for the token."""
+        """Raise OSError for an unusable address, RuntimeError if the token cannot be written."""
         self._debugpy: DebugpyServer | None = None
         self._without_debugpy = "this program called dynascope.listen(runtime=False)"
         self._spliced = 0
@@ -94,12 +94,12 @@ class Listener:
         if self._spliced:
             import debugpy
 
-            debugpy.wait_for_client()  # its half of the session
+            debugpy.wait_for_client()  # the part of the session in debugpy
 
     def _serve(self, mode: str, connection: socket.socket) -> None:
         if mode == "agent":
             token_server.accept(connection)
-            # an adapter that wants both halves connects to debugpy first
+            # an adapter that debugs run time too connects to debugpy first
             session = bootstrap.serve(connection, runtime=self._spliced > 0)
             session.configured.wait()
             self.configured.set()
@@ -138,13 +138,13 @@ def _say(text: str) -> None:
 
 
 def _leave_token(token: str, host: str, port: int) -> Path:
-    """Write the token to a file that only this user can read; it goes with the process. Returns its path."""
+    """Write the token to a file, readable by this user until the process ends. Return its path."""
     path = token_file(port)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = path.parent.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
         raise RuntimeError(
-            f"{path.parent} is not a folder of yours alone, so the session's token cannot be left there; "
+            f"{path.parent} is not a folder that only you can access, so the token cannot be stored there; "
             f"set {channel.TOKEN_VARIABLE} here and in the debugger instead."
         )
     path.unlink(missing_ok=True)

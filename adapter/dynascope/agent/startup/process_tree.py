@@ -1,4 +1,4 @@
-"""The end of a program whose debugger is gone."""
+"""Kills a program and its child processes when the debugger is gone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 
 def end_with_children() -> None:
-    """Kill every process below this one, then this one; never returns. Nobody is left who could stop or show them."""
+    """Kill every descendant, then this process: no debugger is left that could stop them."""
     for pid in descendants(os.getpid()):
         try:
             os.kill(pid, signal.SIGKILL)
@@ -18,7 +18,7 @@ def end_with_children() -> None:
 
 
 def descendants(pid: int) -> list[int]:
-    """Process ids below `pid`, parents first."""
+    """Return process ids of all descendants of `pid`, parents first."""
     children: dict[int, list[int]] = {}
     for child, parent in _parents():
         children.setdefault(parent, []).append(child)
@@ -29,7 +29,7 @@ def descendants(pid: int) -> list[int]:
 
 
 def _parents() -> Iterator[tuple[int, int]]:
-    """(process id, parent's) of every process."""
+    """Yield (process id, parent's id) of every process."""
     if not os.path.isdir("/proc/self"):
         import psutil  # type: ignore[import-untyped]
 
@@ -38,7 +38,7 @@ def _parents() -> Iterator[tuple[int, int]]:
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             with open(f"/proc/{name}/stat", "rb") as file:
-                # the name in parentheses may hold anything: fields count from the last one
+                # the name in parentheses may contain any character, so fields count from its end
                 yield int(name), int(file.read().rpartition(b")")[2].split()[1])
         except (OSError, IndexError):
             continue

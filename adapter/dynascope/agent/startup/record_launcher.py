@@ -1,4 +1,4 @@
-"""Runs a program as `python` would, recorded.
+"""Run a program as `python` would, recorded.
 
 `python -m dynascope.agent.startup.record_launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]`.
 """
@@ -15,7 +15,7 @@ _USAGE = "usage: python -m dynascope.agent.startup.record_launcher (FILE | -m MO
 
 
 def main() -> run_target.Start:
-    """Begin to record; returns what is to be run. The program's child processes record too."""
+    """Begin to record, also in child processes; return the function that runs the program."""
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         sys.exit(_USAGE)

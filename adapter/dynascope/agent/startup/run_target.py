@@ -1,9 +1,9 @@
-"""Runs a program as `python` would, with few frames of the debugger below it.
+"""Run a program as `python` would, with few frames of the debugger below its own.
 
-Dynamo extracts the stack at every node of a graph: each of the ten frames that debugpy puts underneath makes a compile
-slower. As a script, `python runpy.py -X frozen_modules=off DEBUGPY --connect … FILE …`, this starts debugpy as its own
-command line does, and has the program run from here. pydevd looks for the border between program and debugger in a file
-of this name. Imports the standard library alone: the program's interpreter may have no dynascope.
+Dynamo extracts the stack at every node of a graph, so each of the ten frames that debugpy adds makes a compile slower.
+As a script, `python runpy.py -X frozen_modules=off DEBUGPY --connect … FILE …`, this starts debugpy as its own command
+line does, and runs the program from here. pydevd finds the border between program and debugger by this file's name.
+Imports only the standard library: the program's interpreter may not have dynascope.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 if __name__ == "__main__" and not sys.flags.safe_path:
-    del sys.path[0]  # this folder, before its modules are taken for those of the standard library
+    del sys.path[0]  # this folder, so that its modules do not shadow those of the standard library
 
 import functools
 import importlib.machinery
@@ -27,7 +27,7 @@ Start = Callable[[], object]
 
 
 def run(start: Start) -> None:
-    """Run the program; its own exit code and traceback are the process's."""
+    """Run the program; its exit code and traceback become those of the process."""
     try:
         start()
     except BaseException:
@@ -36,7 +36,7 @@ def run(start: Start) -> None:
 
 
 def prepare(arguments: Sequence[str]) -> Start:
-    """Make `__main__`, `sys.argv` and `sys.path[0]` those of `python ARGUMENTS` (FILE …, -m MODULE …, -c CODE …)."""
+    """Set `__main__`, `sys.argv` and `sys.path[0]` for `python ARGUMENTS` (FILE …, -m …, -c …)."""
     program = types.ModuleType("__main__")
     program.__dict__.update(__builtins__=__builtins__, __annotations__={})
     sys.modules["__main__"] = program
@@ -77,7 +77,7 @@ def _executing(make_code: Callable[[], types.CodeType], program: types.ModuleTyp
     try:
         return functools.partial(exec, make_code(), program.__dict__)
     except SyntaxError as error:
-        return functools.partial(_raise, error)  # by `run`, which hides our frames
+        return functools.partial(_raise, error)  # raised in `run`, which hides the debugger's frames
 
 
 def _raise(error: SyntaxError) -> NoReturn:
@@ -85,7 +85,7 @@ def _raise(error: SyntaxError) -> NoReturn:
 
 
 def _code_of(path: str) -> types.CodeType:
-    """The program, compiled already (.pyc) or as source, the way `python PATH` tells them apart."""
+    """Return the code of the program, a .pyc or source, distinguished as `python PATH` does."""
     with io.open_code(path) as file:
         compiled: types.CodeType | None = pkgutil.read_code(file)  # type: ignore[attr-defined]  # not in typeshed
     if compiled is not None:
@@ -106,13 +106,13 @@ def _fail(message: str) -> NoReturn:
 
 
 def _set_import_folder(folder: str) -> None:
-    """The program's `sys.path[0]`, in the place of what has started us."""
+    """Replace `sys.path[0]`, the folder of the starting script, by the program's."""
     if not sys.flags.safe_path:
         sys.path[0] = folder
 
 
 def _hide_our_frames() -> None:
-    """Let Python print an error's traceback from the program's first frame on."""
+    """Make Python print an error's traceback from the program's first frame on."""
     shown = sys.excepthook
 
     def excepthook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
@@ -127,8 +127,8 @@ def _hide_our_frames() -> None:
 
 
 def _under_debugpy() -> Start:
-    """Start debugpy with this command line; what it would run is returned to be run from here."""
-    sys.argv = sys.argv[3:]  # without us, and the -X option that debugpy puts after the interpreter's own
+    """Start debugpy with this command line; return the function that runs its program here."""
+    sys.argv = sys.argv[3:]  # without this script, and the -X option that debugpy puts after the interpreter's own
     sys.path.insert(0, os.path.dirname(sys.argv[0]))
     import debugpy  # noqa: F401  # loads pydevd, which cli needs
 
@@ -140,7 +140,7 @@ def _under_debugpy() -> Start:
     def later(start: list[str]) -> None:
         prepared.append(prepare(start))
 
-    # all that debugpy's `run_file` and `run_module` use of it
+    # the only names that debugpy's `run_file` and `run_module` use of it
     cli.runpy = types.SimpleNamespace(
         run_path=lambda path, run_name: later([path, *sys.argv[1:]]),
         _run_module_as_main=lambda name, alter_argv: later(["-m", name, *sys.argv[1:]]),

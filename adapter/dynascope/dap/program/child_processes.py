@@ -22,7 +22,7 @@ from dynascope.dap.protocol.transport import Transport, connect
 from dynascope.wire.torch_processes import is_torchs
 
 RUNS_ON = (
-    "dynascope: child process {} runs on undebugged, as all will: this client starts no sessions for them "
+    "dynascope: child process {} is not debugged, nor are later ones: this client starts no sessions for them "
     "(startDebugging).\n"
 )
 TIMEOUT = 20.0

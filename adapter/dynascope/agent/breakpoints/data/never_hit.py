@@ -55,7 +55,7 @@ def _why_not_reached(watchpoint: Watchpoint) -> str:
         if root is not None and access_path(on.what) is not None and root[0] not in observed.names:
             return f"There is no {root[0]} in {where}."
         if observed.value is None and watchpoint.compares:
-            return f"There never was {on.what}."
+            return f"{on.what} never had a value."
     parts = []
     if watchpoint.reads:
         parts.append(f"No guard on {on.what} was installed, and no node that entered the graph takes it as an input.")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _AT_ENTRY = "stops where code that Dynamo generated for {} is entered, and at its graph breaks."
 _NOT_MY_CODE = 'debugpy does not stop in the files of libraries: set "justMyCode": false.'
 _AT_IMPORT = "Dynamo generates no code for a module's own lines."
-_NEEDS_DEBUGPY = "Generated code is stopped in by debugpy, and this session is without it (`runtime` is false)."
+_NEEDS_DEBUGPY = "Mode `generated` stops in debugpy, and this session is without it (`runtime` is false)."
 _NO_LOGPOINT = "A logpoint cannot have mode `generated`: the names of its line are gone in generated code."
 
 

@@ -1,4 +1,4 @@
-"""Breakpoints of every kind, exception filters, and where they can be."""
+"""Requests that set breakpoints of every kind and exception filters, or find their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests that resume a stopped thread, prepare its next step or pause it, and what threads do now."""
+"""Requests that resume, step, pause or list threads and compiles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dynascope.wire.to_agent import (
 )
 
 _NOT_STOPPED = "This thread is not stopped at compile time."
-_CANNOT_GO_ON_ALONE = "This thread is not stopped, so that it cannot go on alone."
+_CANNOT_RESUME_ALONE = "This thread is not stopped, so it cannot be resumed alone."
 
 
 @serves(Resume)
@@ -34,7 +34,7 @@ def resume(session: Session, message: Resume) -> None:
 def single_thread(session: Session, message: SingleThread) -> SingleThreadBody:
     ident = session.suspension.single_thread(message.thread_id)
     if ident is None:
-        raise RequestFailed(_CANNOT_GO_ON_ALONE)
+        raise RequestFailed(_CANNOT_RESUME_ALONE)
     return SingleThreadBody(thread_ident=ident)
 
 

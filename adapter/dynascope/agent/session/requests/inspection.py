@@ -1,4 +1,4 @@
-"""What a stop shows: frames, scopes, variables, evaluation. Served on the stopped thread."""
+"""Requests for frames, scopes, variables and evaluation. Served on the stopped thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From `Configure` to `Detach`."""
+"""Requests about the session itself, such as `Configure`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which function serves which message. A handler says so by a decorator; `serve` finds it.
+"""The registry of request handlers: decorators add a handler, `serve` finds and calls it.
 
 `@serves` handlers run on the channel's thread and get the session; `@serves_at_stop` handlers run on the stopped thread
-that the request is about and get what its stop shows. What either returns is the body of the reply.
+that the request is about and get the inspection of its stop. Both return the body of the reply.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _at_stop: dict[type[Message], tuple[FindThread, Callable[[Any, Any], Any]]] = {}
 
 
 class RequestFailed(Exception):
-    """A request that cannot be served; the text is a sentence for the user."""
+    """A request that cannot be served. The text is a message for the user."""
 
 
 def serves(kind: type[Message]) -> Callable[[Handler], Handler]:

@@ -1,4 +1,4 @@
-"""Documents and modules: what compiles have left to read."""
+"""Requests for documents and modules, the readable results of compiles."""
 
 from __future__ import annotations
 
