@@ -1,1 +1,1 @@
-"""Expressions, evaluated on stand-ins so that nothing that is compiled changes."""
+"""Evaluate expressions on stand-ins, so that the compile does not change."""

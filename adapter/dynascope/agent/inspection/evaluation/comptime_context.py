@@ -1,4 +1,4 @@
-"""The comptime context of a frame: `ctx` in the debug console and in functions given to `dynascope.comptime`."""
+"""Build a frame's comptime context: `ctx` in the debug console and in `dynascope.comptime`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def context_of(
     act: Callable[[str], contextlib.AbstractContextManager[None]],
     is_console: bool = False,
 ) -> ComptimeContext:
-    """The context of a frame. `refuse` makes the exception for what cannot be answered by reading.
+    """Return a frame's context. `refuse` creates the exception for values that cannot be read.
 
-    `act` is entered, with its name, around what changes the compile. In a console a graph break waits until the
-    program goes on.
+    `act` is entered, with the name of the method, around each change of the compile. In a console a graph break takes
+    effect when the program resumes.
     """
 
     def value(variable: object) -> Any:

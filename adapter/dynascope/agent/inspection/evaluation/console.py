@@ -1,4 +1,4 @@
-"""Evaluation at a symbolic frame: names as the Variables view has them, expressions on shadows, statements kept."""
+"""Evaluate expressions and statements at a symbolic frame, on shadows."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ NOT_SET = (
     "computes the program's own value in any case. In the debug console an assignment makes a name of your own, which "
     "your expressions see and the program does not; ctx.get_local('name').force_static() changes what is compiled."
 )
-"""Follows the name of what cannot be set."""
+"""Text that follows the name of a variable that cannot be set."""
 
 ALWAYS_CTX = "__ctx__"
-"""The frame's ComptimeContext, also where the program has a `ctx` of its own."""
+"""The name of the frame's ComptimeContext, also where the program has a `ctx` of its own."""
 
 _HIDES = f". `ctx` is a name of the program's own here: the debugger's ComptimeContext is `{ALWAYS_CTX}`."
 _DATA_DEPENDENT = frozenset(
@@ -55,14 +55,14 @@ class _Outcome(NamedTuple):
     value: Any
     printed: str
     used_hints: bool
-    """Whether symbolic sizes went in as the numbers they are in this call."""
+    """Whether symbolic sizes were replaced by their numbers in this call."""
 
 
 class Console:
-    """Evaluates at one symbolic frame; what it assigns is kept until the program goes on."""
+    """Evaluate at one symbolic frame; assigned names are kept until the program resumes."""
 
     def __init__(self, names: Names, given: Mapping[str, Callable[[Shadow], Any]] | None = None) -> None:
-        """`given` are names that this moment has beside the frame's own, made when an expression is evaluated."""
+        """Take in `given` the names to add to the frame's own, built at each evaluation."""
         self._names = names
         self._given = given or {}
         self._kept: dict[str, Any] = {}
@@ -73,17 +73,17 @@ class Console:
         return static_fake_mode()
 
     def row(self, expression: str, context: str, options: ViewOptions) -> Row:
-        """The row to show for `expression`; raises EvaluationError. `context` is DAP's: hover, watch, repl …"""
+        """Return the row for `expression`; `context` is DAP's. Raises EvaluationError."""
         tree = _parsed(expression, statements=context == "repl")
         if len(tree.body) == 1 and isinstance(tree.body[0], ast.Expr):
-            wanted = tree.body[0].value
-            if root_name(wanted) not in self._kept:
+            parsed = tree.body[0].value
+            if root_name(parsed) not in self._kept:
                 with torch._C.DisableTorchFunction():
-                    row = row_at(wanted, self._names, options)
+                    row = row_at(parsed, self._names, options)
                 if row is not None:
                     return row
             if context == "hover":
-                check_hover(wanted, self._names)
+                check_hover(parsed, self._names)
         outcome = self._run(tree, runs_user_code=context != "hover", captures=context in ("repl", "clipboard"))
         value, printed, used_hints = outcome
         with torch._C.DisableTorchFunction():
@@ -100,7 +100,7 @@ class Console:
         return row
 
     def assign(self, target: str, value: str, options: ViewOptions) -> Row:
-        """Set a name of the console's own, or what it holds, and show it. Raises EvaluationError for the program's."""
+        """Set a console name, or a part of it; return its row. Raises EvaluationError for others."""
         (statement,) = _parsed(target, statements=False).body
         _parsed(value, statements=False)
         assert isinstance(statement, ast.Expr)
@@ -113,23 +113,23 @@ class Console:
 
     @property
     def has_names(self) -> bool:
-        """Whether anything has been assigned in this console."""
+        """Whether any name has been assigned in this console."""
         return bool(self._kept)
 
     def rows(self, options: ViewOptions) -> list[Row]:
-        """What has been assigned."""
+        """Return the rows of the assigned names."""
         rows = [concrete.row(options, name, value, name) for name, value in self._kept.items()]
         for row in rows:
             row.is_settable = True
         return rows
 
     def has_changed(self) -> bool:
-        """Whether names were set, or `ctx` was used, since this was asked last: other views may show something else."""
+        """Whether names were set or `ctx` was used since the last call, so that views may differ."""
         changed, self._changed = self._changed, False
         return changed
 
     def value(self, expression: str) -> Any:
-        """The value of an expression, for conditions and log messages; raises EvaluationError."""
+        """Return the value of an expression in a condition or log message. Raises EvaluationError."""
         return self._run(_parsed(expression, statements=False), runs_user_code=True, captures=False).value
 
     def _run(self, tree: ast.Module, runs_user_code: bool, captures: bool) -> _Outcome:
@@ -156,7 +156,7 @@ class Console:
                         value = _execute(tree, world)
         except (EvaluationError, Cancelled):
             raise
-        except BaseException as error:  # an expression may raise anything, SystemExit too; the program must not see it
+        except BaseException as error:  # an exception of an expression, SystemExit too, must not reach the program
             raise EvaluationError(_sentence(error) + (_HIDES if hidden else "")) from error
         set_now = {k: v for k, v in world.items() if k not in before or before[k] is not v}
         self._kept.update(set_now)
@@ -164,7 +164,7 @@ class Console:
         return _Outcome(value, output.text() if output is not None else "", shadow.used_hints)
 
     def _is_taken(self, name: str) -> bool:
-        """Whether the program, or the user in this console, calls something else by that name."""
+        """Whether the program or this console already uses that name."""
         try:
             return name in self._kept or self._names.find(name) is not None
         except KeyError:
@@ -172,12 +172,12 @@ class Console:
 
     @contextlib.contextmanager
     def _act(self, name: str) -> Iterator[None]:
-        """Around what `ctx` changes: say so."""
+        """Print a notice after a change of the compile by `ctx`."""
         yield
-        what = f"ctx.{name} changes what is compiled"
+        notice = f"ctx.{name} changes what is compiled"
         if name == "graph_break":
-            what += ": when the program goes on the graph ends here, and the rest of the function runs uncompiled"
-        print(f"{what}. This compile is not that of a plain run any more.")
+            notice += ": when the program resumes, the graph ends here and the rest of the function runs uncompiled"
+        print(f"{notice}. This compile now differs from that of a plain run.")
 
 
 def _parsed(expression: str, statements: bool) -> ast.Module:
@@ -196,7 +196,7 @@ def _parsed(expression: str, statements: bool) -> ast.Module:
 
 
 def _execute(tree: ast.Module, world: dict[str, Any]) -> Any:
-    """Run all statements; the value of the last one if it is an expression."""
+    """Run all statements; return the value of the last one if it is an expression."""
     *first, last = told(tree).body
     if not isinstance(last, ast.Expr):
         exec(compile(tree, "<debug console>", "exec"), world)
@@ -208,7 +208,7 @@ def _execute(tree: ast.Module, world: dict[str, Any]) -> Any:
 
 def _sentence(error: BaseException) -> str:
     if isinstance(error, CalculationRefused):
-        return "ctx hands out the trace's own tensors, which can be read only: calculate with the names themselves."
+        return "ctx returns the trace's own tensors, which can only be read: calculate with the names themselves."
     if isinstance(error, ActRefused):
         return str(error)
     if type(error).__name__ in _DATA_DEPENDENT:
@@ -218,7 +218,7 @@ def _sentence(error: BaseException) -> str:
 
 
 class _Capture:
-    """Collects what this thread prints; other threads keep their output."""
+    """Capture this thread's standard output; other threads keep theirs."""
 
     def __init__(self) -> None:
         self._thread = threading.get_ident()

@@ -1,4 +1,4 @@
-"""Which expressions hovering evaluates: those that only read."""
+"""Check that an expression evaluated on hovering only reads."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _HARMLESS_BUILTINS = frozenset(
 
 
 def check_hover(expression: ast.expr, names: Names) -> None:
-    """Raise EvaluationError for what could act on the world: it calls torch and methods of shadows only."""
+    """Raise EvaluationError for calls except of torch, pure builtins and methods of shadows."""
     for node in ast.walk(expression):
         if isinstance(node, (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)):
             raise EvaluationError("Hovering only reads: evaluate this in the debug console.")
@@ -92,7 +92,7 @@ def _module_of(variable: object, names: Names) -> Any:
 
 
 def root_name(expression: ast.expr) -> str | None:
-    """The name that attributes, subscripts and calls begin with; None where they begin with something else."""
+    """Return the name at the start of attributes, subscripts and calls; None if there is none."""
     while isinstance(expression, (ast.Attribute, ast.Subscript, ast.Call)):
         expression = expression.func if isinstance(expression, ast.Call) else expression.value
     return expression.id if isinstance(expression, ast.Name) else None

@@ -1,4 +1,4 @@
-"""`node` in the condition of a breakpoint: an FX node that can be read and not changed, with shadows for its values."""
+"""Define `node` for breakpoint conditions: a read-only FX node with shadows for its values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dynascope.agent.internals.graph.graph import argument_text, example_of, nod
 
 
 class NodeView:
-    """`name`, `op`, `target`, `args`, `kwargs`, `users` and `meta["example_value"]`, in `torch.fx.Node`'s words."""
+    """A read-only view with the attributes of `torch.fx.Node` that conditions need."""
 
     __slots__ = ("_node", "_shadow")
 
@@ -44,7 +44,7 @@ class NodeView:
 
     @property
     def meta(self) -> dict[str, Any]:
-        """`example_value`, once the node has one: a fake of the size it has in this call."""
+        """Return `example_value`, once the node has one: a fake of its size in this call."""
         example = example_of(self._node)
         return {} if example is None else {"example_value": self._shadow.of_real(example)}
 
@@ -63,5 +63,5 @@ class NodeView:
             return slice(*map(self._argument, (argument.start, argument.stop, argument.step)))
         try:
             return self._shadow.of_real(argument)
-        except Exception:  # what cannot be shadowed can be shown
+        except Exception:  # a value without a shadow can still be shown as text
             return argument_text(argument)

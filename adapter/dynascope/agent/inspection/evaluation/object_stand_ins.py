@@ -1,7 +1,7 @@
-"""Stand-ins for objects of the program: attributes are read from the real object or from what Dynamo holds back.
+"""Build stand-ins for the program's objects, which read its or Dynamo's attributes.
 
-A stand-in says it is of the real class (`isinstance` holds), finds that class's methods and runs them on itself, so
-that `self.helper(x)` computes what it would, on shadows; setting an attribute is refused.
+Attributes whose change Dynamo has deferred are read from Dynamo. A stand-in has the real class (`isinstance` is true)
+and runs its methods on itself, so that `self.helper(x)` computes the same on shadows; setting an attribute is refused.
 """
 
 from __future__ import annotations
@@ -29,15 +29,16 @@ _SPECIAL = (
 def object_stand_in(
     shadow: Any, named: Named, cls: type, real: Any, pending: Mapping[str, object], builtin_part: Any
 ) -> StandIn:
-    """A stand-in for `real` (of class `cls`) with the attributes in `pending` in place of its own.
+    """Return a stand-in for `real` of class `cls`; attributes in `pending` replace its own.
 
-    `builtin_part` is what a subclass of list, dict … holds: Dynamo's contents, or the builtin type of a real value.
+    `builtin_part` is the contents of a subclass of list, dict …: Dynamo's, or the builtin type of a real value.
     """
-    made = _classes.get(cls)
-    if made is None:
+    stand_in_class = _classes.get(cls)
+    if stand_in_class is None:
         name = type.__dict__["__name__"].__get__(cls)
-        made = _classes[cls] = type(name, (_ObjectStandIn,), {"__slots__": (), "__module__": cls.__module__})
-    stand_in: StandIn = object.__new__(made)
+        namespace = {"__slots__": (), "__module__": cls.__module__}
+        stand_in_class = _classes[cls] = type(name, (_ObjectStandIn,), namespace)
+    stand_in: StandIn = object.__new__(stand_in_class)
     for field, value in (("named", named), ("shadow", shadow), ("state", (cls, real, pending, builtin_part))):
         object.__setattr__(stand_in, f"_dynascope_{field}", value)
     return stand_in
@@ -87,7 +88,7 @@ def _own_names(stand_in: Any) -> list[str]:
 
 
 def _attributes_of(stand_in: Any) -> dict[str, Any]:
-    """What the object itself holds, whatever its class makes of these names."""
+    """Return the attributes of the object itself, without descriptors of its class."""
     _, real, pending, _ = _state(stand_in)
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
     content = {name: shadow.of_real(value) for name, value in concrete.instance_attributes(real).items()}
@@ -95,7 +96,7 @@ def _attributes_of(stand_in: Any) -> dict[str, Any]:
 
 
 def _attribute(stand_in: Any, name: str) -> Any:
-    """The attribute, in Python's order: data descriptors of the class, the instance, the class, `__getattr__`."""
+    """Return an attribute in Python's order: data descriptor, instance, class, `__getattr__`."""
     cls, real, pending, _ = _state(stand_in)
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
     found = in_class(cls, name)
@@ -122,7 +123,7 @@ def _attribute(stand_in: Any, name: str) -> Any:
 
 
 def attribute_after(stand_in: StandIn, cls: type, name: str) -> Any:
-    """What `super(cls, stand_in)` has by that name."""
+    """Return the attribute `name` of `super(cls, stand_in)`."""
     order = _state(stand_in)[0].__mro__
     for base in order[order.index(cls) + 1 :]:
         if name in base.__dict__:
@@ -134,7 +135,7 @@ def attribute_after(stand_in: StandIn, cls: type, name: str) -> Any:
 
 
 def wrapped_code(found: Any) -> Any:
-    """The code of a function in a class, behind what decorates it."""
+    """Return the code of a function in a class, without its decorators, or None."""
     while not isinstance(found, types.FunctionType) or hasattr(found, "__wrapped__"):
         inner = getattr(found, "__wrapped__", None) or getattr(found, "fget", None) or getattr(found, "func", None)
         if inner is None:
@@ -163,7 +164,7 @@ def _bind(stand_in: Any, cls: type, found: Any, name: str) -> Any:
 
 
 def _kept_in_c(stand_in: Any, descriptor: Any, name: str) -> Any:
-    """An attribute of a class written in C: read from the real object, but not of torch: the trace has its own."""
+    """Read an attribute kept in C from the real object, except torch's, which the trace has."""
     cls, real, _, _ = _state(stand_in)
     owner: type = descriptor.__objclass__
     if not issubclass(type(real), owner) or owner.__module__.startswith("torch"):
@@ -173,7 +174,7 @@ def _kept_in_c(stand_in: Any, descriptor: Any, name: str) -> Any:
 
 
 def _get(stand_in: Any, cls: type, descriptor: Any, name: str) -> Any:
-    """What the user's `__get__` gives for the stand-in, which it sees in place of the object."""
+    """Call the user's `__get__` with the stand-in in place of the object."""
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
     if not shadow.runs_user_code:
         raise EvaluationError(f"Hovering does not run the descriptor {name}: evaluate it in the debug console.")
@@ -181,7 +182,7 @@ def _get(stand_in: Any, cls: type, descriptor: Any, name: str) -> Any:
 
 
 def _run(stand_in: Any, function: Any, name: str, *arguments: Any) -> Any:
-    """Run a getter of the class on the stand-in; not while hovering."""
+    """Run a getter of the class on the stand-in, except while hovering."""
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
     if not shadow.runs_user_code:
         raise EvaluationError(f"Hovering does not run the property {name}: evaluate it in the debug console.")
@@ -189,7 +190,7 @@ def _run(stand_in: Any, function: Any, name: str, *arguments: Any) -> Any:
 
 
 def _builtin_method(stand_in: Any, descriptor: Any, name: str) -> Callable[..., Any]:
-    """A method of list, dict … that the class inherits, on a read-only copy of what the object holds."""
+    """Return an inherited method of list, dict …, to run on a read-only copy of the contents."""
 
     def call(*arguments: Any, **named: Any) -> Any:
         return getattr(_builtin_value(stand_in, name), name)(*arguments, **named)
@@ -208,8 +209,8 @@ def _builtin_value(stand_in: Any, name: str) -> Any:
         return shadow.container(part)
     if name in ("__iter__", "__next__"):
         raise EvaluationError(
-            "What this iterator gives next is known only by advancing it, and it is the program's own: look at what it "
-            "iterates over instead."
+            "The next item of this iterator is known only by advancing it, which would change the program: evaluate "
+            "the object that it iterates over instead."
         )
     raise EvaluationError(
         f"{class_text(cls)}.{name} cannot be used at a compile-time stop: it is not written in Python."

@@ -1,7 +1,7 @@
-"""A shadow of the program for expressions: tensors as fakes of the size they have in this call, objects as stand-ins.
+"""Shadow the program for expressions: tensors as fakes of this call, objects as stand-ins.
 
-Everything an expression can reach is made here on demand, from Dynamo's variables or from real values, and lives until
-the expression has been evaluated. Nothing the expression does to it reaches the program or the trace.
+Every object that an expression reads is created here on demand, from Dynamo's variables or real values, and kept until
+the expression has been evaluated. No change by the expression reaches the program or the trace.
 """
 
 from __future__ import annotations
@@ -62,14 +62,14 @@ _PLAIN = frozenset(
 
 
 class Shadow:
-    """Makes values for one evaluation; `runs_user_code` is False while hovering."""
+    """Create the values of one evaluation; `runs_user_code` is False while hovering."""
 
     def __init__(self, effects: SideEffects, mode: Any, runs_user_code: bool) -> None:
         self.effects = effects
         self.mode = mode
         self.runs_user_code = runs_user_code
         self.used_hints = False
-        """Whether a symbolic number has been replaced by the one it stands for in this call."""
+        """Whether a symbolic number has been replaced by its number in this call."""
         self._made: dict[int, Any] = {}
         self._kept: list[Any] = []
 
@@ -77,13 +77,13 @@ class Shadow:
         return self.of_variable(named.variable) if named.variable is not None else self.of_real(named.real)
 
     def of_variable(self, variable: object) -> Any:
-        """The value of one of Dynamo's variables."""
+        """Return the shadow of one of Dynamo's variables."""
         if id(variable) not in self._made:
             self._keep(variable, self._make(variable))
         return self._made[id(variable)]
 
     def of_real(self, value: Any) -> Any:
-        """The value of a real object, or of what Dynamo tracks in its place."""
+        """Return the shadow of a real object, or of the variable with which Dynamo tracks it."""
         kind = type(value)
         if kind in _PLAIN or issubclass(kind, (type, enum.Enum)):
             return value
@@ -95,7 +95,7 @@ class Shadow:
 
     def _keep(self, original: Any, made: Any) -> Any:
         self._made[id(original)] = made
-        self._kept.append(original)  # its id must not be given to another while we go by it
+        self._kept.append(original)  # its id is a key: no other object may get it
         return made
 
     def _make(self, variable: object) -> Any:  # noqa: C901 - one case a line
@@ -130,7 +130,7 @@ class Shadow:
                 return self._parts(variable, content)
 
     def container(self, content: Items | Entries | Members, variable: object = None) -> Any:
-        """A read-only copy of a container Dynamo tracks; known by its variable before it is filled, for cycles."""
+        """Copy a tracked container, read-only; it is registered before it is filled, for cycles."""
         if isinstance(content, Entries):
             table = self._keep(variable, _DICTS.get(content.kind, ReadOnlyDict)())
             for key, value in content.entries.items():
@@ -158,7 +158,7 @@ class Shadow:
 
     def _parts(self, variable: object, content: Parts) -> Any:
         if content.rest is not None:
-            return iter([self._next(each) for each in content.rest])
+            return iter([self._next(item) for item in content.rest])
         if content.is_iterator:
             return object_stand_in(self, Named(variable), types.GeneratorType, None, content.parts, None)
         values = {name: self.of_variable(part) for name, part in content.parts.items() if part is not None}
@@ -173,11 +173,11 @@ class Shadow:
             return types.MethodType(values["__func__"], values["__self__"])
         return object_stand_in(self, Named(variable), types.SimpleNamespace, None, content.parts, None)
 
-    def _next(self, given: Any) -> Any:
-        """What an iterator gives, see `Parts.rest`."""
-        if type(given) is tuple:
-            return tuple(map(self._next, given))
-        return self.of_variable(given) if is_variable(given) else given
+    def _next(self, item: Any) -> Any:
+        """Return the shadow of an iterator's item (see `Parts.rest`)."""
+        if type(item) is tuple:
+            return tuple(map(self._next, item))
+        return self.of_variable(item) if is_variable(item) else item
 
     def _make_real(self, value: Any) -> Any:  # noqa: C901 - one case a line
         kind = type(value)
@@ -213,7 +213,7 @@ class Shadow:
         return object_stand_in(self, Named(real=value), kind, value, {}, builtin_part_of(value))
 
     def function(self, real: types.FunctionType) -> Any:
-        """The user's function, finding shadows where it would find its globals and cells; torch's as it is."""
+        """Copy a function of the user with shadows as globals and cells; return a library's as is."""
         module = real.__globals__.get("__name__") or ""
         if module.partition(".")[0] in _LIBRARIES:
             return real
@@ -230,7 +230,7 @@ class Shadow:
         return copy
 
     def number(self, symbolic: Any) -> Any:
-        """The number a symbolic one stands for in this call."""
+        """Return the number of a symbolic one in this call. Raises EvaluationError if unknown."""
         hint = hint_of(symbolic)
         if hint is None:
             raise EvaluationError(
@@ -240,7 +240,7 @@ class Shadow:
         return hint
 
     def tensor(self, original: torch.Tensor, node: Any = None, cls: type | None = None) -> torch.Tensor:
-        """A fake of the original's size, stride, dtype and device in this call; `node` and `cls` are Dynamo's."""
+        """Return a fake of size, stride, dtype and device in this call; `node`, `cls`: Dynamo's."""
         if id(original) in self._made:
             made: torch.Tensor = self._made[id(original)]
             return made
@@ -264,7 +264,7 @@ class Shadow:
 
 _ITERATED: tuple[Any, ...] = ([], (), {}, {}.values(), {}.items(), set())
 _READ_BY_COPY = frozenset(type(iter(each)) for each in _ITERATED)
-"""Iterators that tell what is left of them without going on."""
+"""Iterators whose remaining items can be read without advancing them."""
 _DICTS = {"OrderedDict": ReadOnlyOrderedDict, "defaultdict": ReadOnlyDefaultDict}
 _AS_THEY_ARE = frozenset({types.MethodType, types.FunctionType, types.BuiltinFunctionType})
 _LIBRARIES = frozenset(
@@ -273,7 +273,7 @@ _LIBRARIES = frozenset(
 
 
 def _read_only_array(value: Any) -> Any:
-    """A numpy array over the same data that refuses to be written; scalars are as they are."""
+    """Return a read-only view of a numpy array; return scalars unchanged."""
     if type(value).__name__ != "ndarray":
         return value
     view = value.view()

@@ -1,7 +1,7 @@
-"""The builtins that would tell a shadow from what it stands for: `type`, `isinstance`, `super`; `locals`, `globals`.
+"""Replace builtins that distinguish a shadow from its object, such as `type` and `super`.
 
-Expressions, and functions of the program that they call, get these in place of Python's, so that `type(x) is
-torch.Tensor` is what it is in the program.
+Expressions, and functions of the program that they call, get these in place of Python's `type`, `isinstance`, `super`,
+`locals` and `globals`, so that `type(x) is torch.Tensor` is the same as in the program.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _isinstance(value: Any, classes: Any) -> bool:
 
 
 def _super(*arguments: Any) -> Any:
-    """`super()` finds what CPython finds: the cell `__class__` and the first argument of the calling function."""
+    """Find as CPython does the cell `__class__` and the first argument of the calling function."""
     if not arguments:
         frame = sys._getframe(1)
         names = frame.f_code.co_varnames
@@ -67,7 +67,7 @@ def _super_of(*arguments: Any) -> Any:
 
 
 class _Super:
-    """What `super(cls, stand_in)` gives: methods of the classes behind `cls`, to run on the stand-in."""
+    """The result of `super(cls, stand_in)`: methods of later classes, run on the stand-in."""
 
     def __init__(self, cls: type, receiver: StandIn) -> None:
         object.__setattr__(self, "_found_by", lambda name: attribute_after(receiver, cls, name))
@@ -77,12 +77,12 @@ class _Super:
 
 
 def shadow_builtins() -> dict[str, Any]:
-    """Python's, with those that would not be fooled in shadows' terms."""
+    """Return Python's builtins, with `type`, `isinstance` and `super` replaced."""
     return {**builtins.__dict__, "type": _type, "isinstance": _isinstance, "super": _super}
 
 
 def builtins_at(shadow: Any, names: Names, used: set[str]) -> dict[str, Any]:
-    """Of an expression that uses these names at a frame, in the place of its own code: `locals()` are the frame's."""
+    """Return the builtins for an expression using `used`: `locals()` are the frame's."""
 
     def local_names() -> Any:
         return _locals(shadow, names)
@@ -124,13 +124,13 @@ class _Attributes(ast.NodeTransformer):
 
 
 def told(tree: ast.Module) -> ast.Module:
-    """The expression with what no fake tensor has of itself (`x.grad_fn`) asked of what it stands for."""
-    made: ast.Module = _Attributes().visit(tree)
-    return made
+    """Rewrite reads of attributes that a fake tensor has only in its original (`x.grad_fn`)."""
+    rewritten: ast.Module = _Attributes().visit(tree)
+    return rewritten
 
 
 class _NotKnown:
-    """In `locals()`, in the place of what depends on tensor data or has not been given a value."""
+    """A placeholder in `locals()` for a value that depends on tensor data or is unset."""
 
     def __init__(self, why: str) -> None:
         self._why = why
@@ -150,7 +150,7 @@ def _locals(shadow: Any, names: Names) -> Any:
 
 
 class _Globals(ReadOnlyDict):  # type: ignore[misc, valid-type]
-    """The real ones to be shown, each shadowed when it is read: a module has many."""
+    """A frame's globals: the real ones, each shadowed when it is read, since a module has many."""
 
     def __init__(self, shadow: Any, real: dict[str, Any]) -> None:
         super().__init__(real)
@@ -176,7 +176,7 @@ class _Globals(ReadOnlyDict):  # type: ignore[misc, valid-type]
 
 
 def _method(shadow: Any, names: Names) -> tuple[type, Any] | None:
-    """The class that a frame's code is a method of, and its first argument; None for a function."""
+    """Return the class of which a frame's code is a method, and its first argument; or None."""
     code = original_code(code_of(names.translator))
     if not code.co_argcount:
         return None
@@ -196,7 +196,7 @@ def _has_method(cls: type, code: types.CodeType) -> bool:
 
 
 class ShadowGlobals(dict[str, Any]):
-    """A function's globals, each shadowed when it is read (CPython asks `__missing__` of a dict subclass)."""
+    """A function's globals, each shadowed when read (CPython calls a subclass's `__missing__`)."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class ShadowGlobals(dict[str, Any]):
         names: Names | None = None,
         builtins: dict[str, Any] | None = None,
     ) -> None:
-        """An expression at a frame finds its `names` before these; `builtins` are those of a function otherwise."""
+        """Take for an expression at a frame its `names`, read first, and its `builtins`."""
         super().__init__({"__builtins__": builtins or shadow_builtins(), "__name__": real.get("__name__")})
         self._shadow, self._real, self._names = shadow, real, names
 

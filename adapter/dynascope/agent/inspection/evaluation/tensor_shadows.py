@@ -1,4 +1,4 @@
-"""A shadow's fake tensors: what of the program's tensor no fake has of itself, kept beside it."""
+"""Keep with a fake tensor the state of the program's tensor that a fake lacks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dynascope.agent.inspection.values.stand_ins import (
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake
 
 TOLD = frozenset({"__class__", "data_ptr", "grad", "grad_fn"})
-"""Attributes that an expression asks of `attribute`, because a fake has its own."""
+"""Attributes that an expression reads with `attribute`, because a fake has its own."""
 
 _KEPT = "_dynascope_original"
 _CLASSES: dict[type, type] = {
@@ -36,18 +36,18 @@ _CLASSES: dict[type, type] = {
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """Of the tensor that a fake stands for: its class in the program, and where its autograd state is."""
+    """The tensor that a fake represents: its class in the program and its autograd state."""
 
     cls: type
     tensor: torch.Tensor
-    """As the trace has it now: Dynamo's fake, or the real one that Dynamo has not met."""
+    """The tensor in the trace: Dynamo's fake, or the real one that Dynamo has not seen."""
     real: torch.Tensor | None
-    """None for what the graph computes."""
+    """The real tensor; None for a result of the graph."""
     shadow: Any
 
 
 class _Computed(torch.autograd.Function):  # type: ignore[misc]
-    """Makes its second argument what autograd takes for a result, as the program's tensor is one."""
+    """Mark its second argument as a result for autograd, as the program's tensor is one."""
 
     @staticmethod
     def forward(context: Any, leaf: Any, made: Any) -> Any:
@@ -59,7 +59,7 @@ class _Computed(torch.autograd.Function):  # type: ignore[misc]
 
 
 def with_autograd_state(fake: torch.Tensor, original: Original) -> torch.Tensor:
-    """`fake` with the `requires_grad` and `is_leaf` of the tensor it stands for, which it then remembers."""
+    """Give `fake` the original's `requires_grad` and `is_leaf`, and store the original in it."""
     requires_grad = original.tensor.requires_grad
     if issubclass(original.cls, torch.nn.Parameter):
         fake = torch.nn.Parameter(fake, requires_grad)
@@ -73,7 +73,7 @@ def with_autograd_state(fake: torch.Tensor, original: Original) -> torch.Tensor:
 
 
 def class_of(value: Any) -> type:
-    """The class of what a value of an expression stands for in the program."""
+    """Return the class, in the program, of the object that an expression's value represents."""
     kind = type(value)
     if issubclass(kind, StandIn):
         stands_for: type = value.__class__
@@ -85,7 +85,7 @@ def class_of(value: Any) -> type:
 
 
 def attribute(value: Any, name: str) -> Any:
-    """`getattr` for the attributes in `TOLD`."""
+    """Return an attribute as `getattr` does, for those in `TOLD`."""
     if name == "__class__":
         return class_of(value)
     if name == "data_ptr" and is_fake(value):

@@ -16,10 +16,7 @@ from dynascope.wire.dap import Source, StackFrame
 
 
 def frame_name(translator: Any) -> str:
-    """Return `forward [0/1]`, or `forward [0/1_2]` in Dynamo's second restart.
-
-    A resume function is named like its original.
-    """
+    """Return `forward [0/1]`, or `[0/1_2]` in the second restart, with the original's name."""
     return f"{original_code(code_of(translator)).co_name} [{trace_id()}]"
 
 
