@@ -260,7 +260,7 @@ def test_ctx_reads_and_does_not_calculate() -> None:
         guards = len(stop.scope("Guards"))
         assert stop.evaluate("ctx.get_local('x').as_fake().shape[0] > 4").result.endswith("True")
         assert stop.evaluate("bool(ctx.get_local('x').as_fake().shape[0] > 4)").result == "True"
-        with pytest.raises(Refused, match="can be read only"):
+        with pytest.raises(Refused, match="can only be read"):
             stop.evaluate("ctx.get_local('x').as_fake() + 1")
         with pytest.raises(Refused, match="Hovering"):
             stop.evaluate("ctx.get_local('factor').force_static()", "hover")

@@ -230,7 +230,7 @@ def test_what_dynamo_has_not_looked_at_is_shown_and_marked() -> None:
     def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
         assert rows["later"].value == "f32[3]"
-        assert "not looked at by Dynamo yet" in (rows["later"].type or "")
+        assert "not realized by Dynamo yet" in (rows["later"].type or "")
         assert rows["unused"].value == "{'k': 1}"
         assert "Dynamo" in (rows["unused"].type or "")  # since 2.14 such arguments are not tracked at all
         hint = rows["later"].presentation_hint

@@ -1,1 +1,1 @@
-"""Values as rows of the Variables view: tensors, symbolic values, guards, plain Python objects."""
+"""Show tensors, symbolic values, guards and Python objects as rows of the Variables view."""

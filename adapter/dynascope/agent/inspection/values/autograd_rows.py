@@ -1,4 +1,4 @@
-"""The row of compiled autograd itself: whether it is on for this process, and what it has taken up so far."""
+"""Show the state of compiled autograd in this process: its flags and known functions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dynascope.agent.internals.autograd import state as autograd_state
 
 
 def compiled_autograd_rows() -> list[Row]:
-    """`compiled_autograd`: its flags, and the functions of the engine's nodes; nothing where it is not imported."""
+    """Return the row `compiled_autograd`, with flags and node functions; none if not imported."""
     flags = autograd_state.flags()
     if not flags:
         return []

@@ -1,4 +1,4 @@
-"""Where a hook's function stands in the user's files."""
+"""Find a hook's function in the user's files."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dynascope.agent.internals.autograd import nodes as autograd_nodes
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A callable's name and where it is written; `path` and `line` are None when it is not written in Python."""
+    """A callable's name and place; `path` and `line` are None if it is not written in Python."""
 
     name: str
     path: str | None = None
@@ -20,12 +20,13 @@ class Place:
 
 
 def place_of(function: Any) -> Place:
-    """Looks through partials and bound methods, at the `__call__` of an object, and behind what torch wraps around the
-    hooks of a module, all of which it then names; runs nothing of the user's."""
-    behind = [_place_of(each) for each in autograd_nodes.module_hooks_behind(function)]
-    if not behind:
+    """Return the place of a function, without running code of the user.
+
+    Partials, bound methods, `__call__` and torch's wrappers of a module's hooks are resolved, and all hooks named."""
+    hooks = [_place_of(hook) for hook in autograd_nodes.module_hooks_behind(function)]
+    if not hooks:
         return _place_of(function)
-    return Place(", ".join(place.name for place in behind), behind[0].path, behind[0].line)
+    return Place(", ".join(place.name for place in hooks), hooks[0].path, hooks[0].line)
 
 
 def _place_of(function: Any) -> Place:

@@ -1,4 +1,4 @@
-"""The lines of captured graphs, which Dynamo traces as `!0/…`: the NodeCall and the forward's line of each."""
+"""Map lines of captured graphs, traced by Dynamo as `!0/…`, to NodeCalls and forward lines."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dynascope.agent.internals.autograd import captured_graph
 from dynascope.agent.internals.autograd.nodes import ForwardFrame
 
 _KEPT = 256
-"""Captured graphs whose lines are remembered; torch never reuses a file name."""
+"""The number of captured graphs whose lines are kept; torch never reuses a file name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """`name` (NodeCall `index`) of capture `compile_id`, and where the forward made it, if that was noted."""
+    """NodeCall `index` of capture `compile_id`, and the forward's line if it was recorded."""
 
     compile_id: str
     index: int
@@ -26,7 +26,7 @@ class Origin:
 
 
 class CapturedBackward(Protocol):
-    """What is asked of a captured backward."""
+    """The attributes of a captured backward that are read here."""
 
     @property
     def compile_id(self) -> str: ...
@@ -39,14 +39,14 @@ class CapturedBackward(Protocol):
 
 
 class CapturedGraphFiles:
-    """The files of captured graphs, which exist in linecache alone. Any thread."""
+    """The files of captured graphs, which exist only in linecache. Any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._files: OrderedDict[str, tuple[CapturedBackward, dict[int, str]]] = OrderedDict()
 
     def add(self, module: object, capture: CapturedBackward) -> None:
-        """Note the file of `module`, the `torch.fx.GraphModule` of `capture`."""
+        """Record the file of `module`, the `torch.fx.GraphModule` of `capture`."""
         path, lines = captured_graph.lines_of(module)
         if path:
             with self._lock:
@@ -64,7 +64,7 @@ class CapturedGraphFiles:
         return Origin(capture.compile_id, index, name, capture.forward_frames.get(index))
 
     def forward_of(self, compile_id: str, index: int) -> ForwardFrame | None:
-        """Return the forward's line that made a NodeCall of the latest capture with this id (`!0`)."""
+        """Return the forward's line for a NodeCall of the latest capture with this id (`!0`)."""
         for capture, _ in reversed(list(self._files.values())):
             if capture.compile_id == compile_id:
                 return capture.forward_frames.get(index)
@@ -72,4 +72,4 @@ class CapturedGraphFiles:
 
 
 captured = CapturedGraphFiles()
-"""Those of this process."""
+"""The files of this process."""

@@ -1,7 +1,7 @@
-"""Rows for real Python values: behind lazies Dynamo has not looked at, in objects, in running frames, in results.
+"""Show real Python values: unrealized ones, in objects, in running frames, in results.
 
-Reads instance dictionaries and slots only: no property, `__getattr__`, `__repr__` or `__len__` of the user's runs.
-Where Dynamo tracks the very object, its pending state is shown instead of the real one.
+Only instance dictionaries and slots are read: no property, `__getattr__`, `__repr__` or `__len__` of the user runs.
+Where Dynamo tracks the same object, its pending state is shown instead of the real one.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _METHOD = VariablePresentationHint(kind="method")
 
 
 def row(options: ViewOptions, name: str, value: Any, path: str | None) -> Row:
-    """The row of a real value, of what Dynamo tracks in its place, or of what a stand-in stands for."""
+    """Return the row of a real value, of its tracked variable, or of a stand-in's object."""
     if issubclass(type(value), StandIn):
-        shown: Row = named_of(value).row(options, name, path)
-        return shown
+        named_row: Row = named_of(value).row(options, name, path)
+        return named_row
     try:
         return _row(options, name, value, path)
-    except Exception as error:  # a class that is hostile even to being looked up: the rest of the page must show
+    except Exception as error:  # a class whose inspection raises: the rest of the page must still show
         return Row(name, f"cannot be shown ({type(error).__name__})", path=path)
 
 
@@ -53,21 +53,21 @@ def _row(options: ViewOptions, name: str, value: Any, path: str | None) -> Row:
 
 
 def untracked_row(options: ViewOptions, name: str, value: Any, path: str | None, kind: str | None = None) -> Row:
-    """The row of a real value as it is; `kind` replaces its type."""
+    """Return the row of a real value without Dynamo's state; `kind` replaces its type."""
     text = number_text(value, options) if is_symbolic(value) else value_text(value, options)
     hint = _METHOD if type(value) in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) else None
-    made = Row(name, text, type=kind or type_text(value), path=path, children=children(options, value, path), hint=hint)
-    made.written_at = None if type(value) in _WRITTEN_NOWHERE else place_of_value(value)
-    return made
+    below = children(options, value, path)
+    written_at = None if type(value) in _WRITTEN_NOWHERE else place_of_value(value)
+    return Row(name, text, kind or type_text(value), path, below, hint, written_at=written_at)
 
 
 def type_text(value: Any) -> str:
-    """The class, `torch.Tensor` for a fake."""
+    """Return the name of the class; `torch.Tensor` for a fake."""
     return "torch.Tensor" if is_fake(value) else class_text(type(value))
 
 
 def children(options: ViewOptions, value: Any, path: str | None) -> Children | None:
-    """What expands below a real value, or None when nothing does."""
+    """Return the children of a real value, or None."""
     kind = type(value)
     if kind in _LEAVES:
         return None
@@ -91,7 +91,7 @@ _WRITTEN_NOWHERE = _LEAVES - {type, types.ModuleType} | {list, tuple, dict, set,
 
 
 def elements(value: Any, builtin: type, path: str | None) -> Rows:
-    """Elements of a builtin container (or of a subclass, by the builtin's own iteration), a page at a time."""
+    """Return the rows of a builtin container's elements, read by the builtin's own iteration."""
 
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         if builtin is dict:
@@ -111,12 +111,12 @@ def elements(value: Any, builtin: type, path: str | None) -> Rows:
 
 
 def subscript(path: str | None, key: object) -> str | None:
-    """`path['key']` for keys that can be written down."""
+    """Return `path['key']` for keys that can be written as literals, else None."""
     return f"{path}[{key!r}]" if path and type(key) in (str, int, bool, type(None)) else None
 
 
 def attributes(value: Any, path: str | None) -> Rows:
-    """Attributes an instance holds itself; for an nn.Module its submodules, parameters and buffers first."""
+    """Return rows of an instance's own attributes; an nn.Module's modules and tensors first."""
 
     @functools.cache
     def content() -> dict[str, Any]:
@@ -130,7 +130,7 @@ def attributes(value: Any, path: str | None) -> Rows:
 
 
 def attribute_path(owner: Any, path: str | None, name: str) -> str | None:
-    """The expression for an attribute; children of nn.Sequential and the like are reached by subscripts."""
+    """Return the expression for an attribute (in nn.Sequential a subscript), or None."""
     if not path or goes_first(in_class(type(owner), name)):
         return None
     if name.isidentifier():
@@ -143,7 +143,7 @@ def attribute_path(owner: Any, path: str | None, name: str) -> str | None:
 
 
 def in_class(cls: type, name: str) -> Any:
-    """What the class or a base of it has by this name, as it is written there; else MISSING."""
+    """Return the attribute of a class or its bases, without binding it, or MISSING."""
     for base in cls.__mro__:
         if name in base.__dict__:
             return base.__dict__[name]
@@ -151,7 +151,7 @@ def in_class(cls: type, name: str) -> Any:
 
 
 def goes_first(found: Any) -> bool:
-    """Whether what a class has by a name goes before what instances hold: a property, the user's data descriptor."""
+    """Whether a class attribute precedes the instance's: a property or data descriptor."""
     if isinstance(found, property):
         return True
     if type(in_class(type(found), "__get__")) is not types.FunctionType:
@@ -160,7 +160,7 @@ def goes_first(found: Any) -> bool:
 
 
 def instance_attributes(value: Any) -> dict[str, Any]:
-    """Name to value, of the instance dictionary and the slots; of a function, what its closure holds."""
+    """Return the instance dictionary and slots by name; for a function, its closure."""
     if type(value) is types.FunctionType:
         return {
             name: _cell(cell) for name, cell in zip(value.__code__.co_freevars, value.__closure__ or (), strict=False)
@@ -175,10 +175,10 @@ def instance_attributes(value: Any) -> dict[str, Any]:
         return {}
     content = instance_dictionary(value)
     if issubclass(type(value), torch.nn.Module) and "_parameters" in content:
-        found: dict[str, Any] = {}
+        members: dict[str, Any] = {}
         for group in ("_modules", "_parameters", "_buffers"):
-            found.update(content.get(group) or {})
-        return found | {name: item for name, item in content.items() if name not in _MODULE_BOOKKEEPING}
+            members.update(content.get(group) or {})
+        return members | {name: item for name, item in content.items() if name not in _MODULE_BOOKKEEPING}
     return {**{name: item for name, item in content.items() if type(name) is str}, **slots(value)}
 
 
@@ -194,7 +194,7 @@ _storages: weakref.WeakKeyDictionary[type, _Storage] = weakref.WeakKeyDictionary
 
 
 def _storage(cls: type) -> _Storage:
-    """Whether instances of the class have a `__dict__` that is no property of the user's, and its slots."""
+    """Return whether instances have a `__dict__` that is not a user's property, and the slots."""
     if cls not in _storages:
         _storages[cls] = _find_storage(cls)
     return _storages[cls]
@@ -210,7 +210,7 @@ def _find_storage(cls: type) -> _Storage:
 
 
 def instance_dictionary(value: Any) -> dict[str, Any]:
-    """The instance `__dict__` unless the class made a property of it."""
+    """Return the instance `__dict__`; empty if the class defines it as a property."""
     if not _storage(type(value))[0]:
         return {}
     content = object.__getattribute__(value, "__dict__")
@@ -218,14 +218,14 @@ def instance_dictionary(value: Any) -> dict[str, Any]:
 
 
 def slots(value: Any) -> dict[str, Any]:
-    """What `__slots__` hold (by their descriptors, which run no user code)."""
-    found: dict[str, Any] = {}
+    """Return the values of `__slots__`, read by their descriptors, which run no user code."""
+    values: dict[str, Any] = {}
     for descriptor in _storage(type(value))[1]:
         try:
-            found.setdefault(descriptor.__name__, descriptor.__get__(value, type(value)))
+            values.setdefault(descriptor.__name__, descriptor.__get__(value, type(value)))
         except AttributeError:  # not set yet
             continue
-    return found
+    return values
 
 
 def _cell(cell: types.CellType) -> Any:

@@ -1,7 +1,7 @@
-"""What an evaluation raises."""
+"""The exception of evaluations."""
 
 from __future__ import annotations
 
 
 class EvaluationError(Exception):
-    """An expression has no value here; the text is a sentence for the user."""
+    """Raised when an expression has no value here; its text is a message for the user."""

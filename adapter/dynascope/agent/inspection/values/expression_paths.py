@@ -1,4 +1,4 @@
-"""Expressions that name a row of the Variables view: `self.layers[0].weight` is that very row, symbols and all."""
+"""Find the row of the Variables view for an expression such as `self.layers[0].weight`."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions
 
 _SEARCHED = 2_000
-"""Rows looked through for an attribute or key before the expression is evaluated instead."""
+"""The maximum number of rows searched for an attribute or key before the expression is evaluated instead."""
 
 
 def row_at(expression: ast.expr, names: Names, options: ViewOptions) -> Row | None:
-    """The row an expression of names, attributes and constant subscripts leads to, or None when it leads to no row."""
+    """Return the row that names, attributes and constant subscripts lead to, or None."""
     if isinstance(expression, ast.Name):
         try:
             return names.find(expression.id).row(options, expression.id, expression.id)

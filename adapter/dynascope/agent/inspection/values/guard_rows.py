@@ -1,4 +1,4 @@
-"""Rows of guards: the expression and type, the line that wanted it, and below all that Dynamo keeps of it."""
+"""Show guards: expression, type, the line that created each, and Dynamo's details below."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from dynascope.agent.internals.guards.guards import GuardFact, InputRelation, Sh
 from dynascope.agent.internals.sources import source_text
 
 _SHOWN = 5
-"""Guards that the row `guards` names itself."""
+"""The number of guards named in the row `guards` itself."""
 
 
 def guard_row(fact: GuardFact) -> Row:
-    """A guard on a source, or on global state."""
+    """Return the row of a guard on a source or on global state."""
     where = f" at {os.path.basename(fact.file)}:{fact.line}" if fact.file else ""
     datum = Datum("source", fact.source) if fact.source else None
     return Row(
@@ -40,42 +40,42 @@ def _place(fact: GuardFact) -> Place | None:
 
 
 def _details(options: ViewOptions, fact: GuardFact) -> Iterator[Row]:  # noqa: C901 - one case a line
-    known = details(fact.guard)
+    guard = details(fact.guard)
     if fact.source:
-        yield source_row("source", known.originating_source)
+        yield source_row("source", guard.originating_source)
     else:
         yield Row("source", "(global state)", hint=VIRTUAL)
     yield Row("type", fact.kind, hint=VIRTUAL)
-    yield Row("guard_source", known.guard_source, hint=VIRTUAL)
-    if known.arguments:
-        told = ", ".join(
+    yield Row("guard_source", guard.guard_source, hint=VIRTUAL)
+    if guard.arguments:
+        arguments = ", ".join(
             value_text(value, options, 1) if name.startswith("[") else f"{name}={value_text(value, options, 1)}"
-            for name, value in known.arguments.items()
+            for name, value in guard.arguments.items()
         )
-        rows = [concrete.untracked_row(options, name, value, None) for name, value in known.arguments.items()]
-        yield Row("create_fn", f"{fact.kind}({told})", children=Children(named=fixed(rows)), hint=VIRTUAL)
+        rows = [concrete.untracked_row(options, name, value, None) for name, value in guard.arguments.items()]
+        yield Row("create_fn", f"{fact.kind}({arguments})", children=Children(named=fixed(rows)), hint=VIRTUAL)
     if fact.file:
         yield Row("user line", f"{fact.file}:{fact.line}", hint=VIRTUAL, made_at=_place(fact))
-    if len(known.user_stack) > 1:
-        yield stack_row("user_stack", known.user_stack)
-    if known.framework_stack:
-        yield stack_row("stack", known.framework_stack)
-    if known.guard_types:
-        yield Row("guard_types", ", ".join(known.guard_types), hint=VIRTUAL)
-    if known.guarded_object is not None:
-        guarded, alive = known.guarded_object
+    if len(guard.user_stack) > 1:
+        yield stack_row("user_stack", guard.user_stack)
+    if guard.framework_stack:
+        yield stack_row("stack", guard.framework_stack)
+    if guard.guard_types:
+        yield Row("guard_types", ", ".join(guard.guard_types), hint=VIRTUAL)
+    if guard.guarded_object is not None:
+        guarded, alive = guard.guarded_object
         yield concrete.untracked_row(options, "obj_weakref", guarded, None) if alive else Row("obj_weakref", "dead")
-    if known.guarded_class is not None:
-        yield concrete.untracked_row(options, "guarded_class_weakref", known.guarded_class, None)
-    yield Row("serializable", f"no: {known.unserializable}" if known.unserializable else "yes", hint=VIRTUAL)
-    if known.forces_dict_keys_match:
+    if guard.guarded_class is not None:
+        yield concrete.untracked_row(options, "guarded_class_weakref", guard.guarded_class, None)
+    yield Row("serializable", f"no: {guard.unserializable}" if guard.unserializable else "yes", hint=VIRTUAL)
+    if guard.forces_dict_keys_match:
         yield Row("_force_dict_keys_match", "True", hint=VIRTUAL)
     for i, line in enumerate(fact.code):
         yield Row(f"code[{i}]", line, hint=VIRTUAL)
 
 
 def stack_row(name: str, stack: Sequence[Frame]) -> Row:
-    """Frames, innermost first, each leading to its line; the row itself says where the innermost is."""
+    """Return a row with the frames below, innermost first; it shows the innermost itself."""
     rows = [
         Row(function, f"{path}:{line}", hint=VIRTUAL, made_at=(path, line) if line else None)
         for path, line, function in reversed(stack)
@@ -87,7 +87,7 @@ def stack_row(name: str, stack: Sequence[Frame]) -> Row:
 
 
 def shape_guard_row(fact: ShapeGuardFact) -> Row:
-    """A guard on symbols."""
+    """Return the row of a guard on symbols."""
     place = fact.user_place
     where = f"{place[0]}:{place[1]}" if place is not None else fact.user_line
     text = f"SHAPE_ENV{f' at {os.path.basename(where)}' if where else ''}"
@@ -103,14 +103,14 @@ def shape_guard_row(fact: ShapeGuardFact) -> Row:
 
 
 def guards_row(on_source: Sequence[GuardFact], on_symbols: Sequence[ShapeGuardFact]) -> Row:
-    """`guards`: those on one thing, named in the row and all below it."""
-    told = [fact.kind for fact in on_source] + [fact.expression for fact in on_symbols]
-    if not told:
+    """Return the row `guards` of one value: some named in the row, and all below it."""
+    names = [fact.kind for fact in on_source] + [fact.expression for fact in on_symbols]
+    if not names:
         return Row("guards", "none yet", hint=VIRTUAL)
-    more = f", … {len(told)} in all" if len(told) > _SHOWN else ""
+    more = f", … {len(names)} in all" if len(names) > _SHOWN else ""
     rows = [replace(guard_row(fact), name=fact.kind) for fact in on_source]  # their source is the same for all
     rows += map(shape_guard_row, on_symbols)
-    return Row("guards", ", ".join(told[:_SHOWN]) + more, children=Children(named=fixed(rows)), hint=VIRTUAL)
+    return Row("guards", ", ".join(names[:_SHOWN]) + more, children=Children(named=fixed(rows)), hint=VIRTUAL)
 
 
 def _framework_row(where: Frame | str | None) -> Row:
@@ -121,15 +121,15 @@ def _framework_row(where: Frame | str | None) -> Row:
 
 
 def relation_row(relation: InputRelation) -> Row:
-    """`DuplicateInputs`: these inputs are one tensor; `StorageOverlap`: these share storage, those do not."""
+    """Return the row of inputs that are one tensor (`DuplicateInputs`) or share storage or not."""
     rows = [
         source_row(name if len(sources) == 1 else f"{name}[{i}]", source)
         for name, sources in relation.sources.items()
         for i, source in enumerate(sources)
     ]
-    told = {name: ", ".join(map(str, map(source_text, sources))) for name, sources in relation.sources.items()}
+    texts = {name: ", ".join(map(str, map(source_text, sources))) for name, sources in relation.sources.items()}
     if relation.kind == "DuplicateInputs":
-        text = " is ".join(told.values())
+        text = " is ".join(texts.values())
     else:
-        text = "; ".join(f"{name.removesuffix('_sources')}: {names or 'none'}" for name, names in told.items())
+        text = "; ".join(f"{name.removesuffix('_sources')}: {names or 'none'}" for name, names in texts.items())
     return Row(relation.kind, text, type=relation.kind, children=Children(named=fixed(rows)), hint=VIRTUAL)

@@ -1,7 +1,7 @@
-"""Where a row of the Variables view leads: the line that made it, or where its value is written.
+"""Find the locations of a row: the line that created it, and the definition of its value.
 
-A row carries a place, or a function that finds one when somebody asks; the client is given a number for it
-(`declarationLocationReference`, `valueLocationReference`) that lives as long as the stop.
+A row has a place, or a function that finds it on request. The client gets a number for it
+(`declarationLocationReference`, `valueLocationReference`), which is valid as long as the stop lasts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dynascope.agent.internals.graph.graph import user_place
 from dynascope.wire.dap import LocationsBody, Source
 
 Place: TypeAlias = tuple[str, int]
-"""A file as Python names it, and a line from 1."""
+"""A file by Python's name for it, and a line from 1."""
 Whereabouts: TypeAlias = Place | Callable[[], Place | None] | None
 
 _NOWHERE = "No line of a file is known for this."
@@ -34,7 +34,7 @@ _FUNCTIONS = frozenset({types.FunctionType, types.MethodType, functools.partial}
 
 
 class Locations:
-    """The references given out at one stop."""
+    """The location references of one stop."""
 
     def __init__(self, ids: Iterator[int]) -> None:
         self._ids = ids
@@ -42,7 +42,7 @@ class Locations:
         self._references: dict[Place, int] = {}
 
     def reference(self, where: Whereabouts) -> int | None:
-        """A number for the client, the same for the same line."""
+        """Return a reference for the client, the same for the same line; None without a location."""
         if where is None:
             return None
         if not isinstance(where, tuple):
@@ -55,10 +55,10 @@ class Locations:
         return reference
 
     def find(self, reference: int) -> LocationsBody:
-        """The file and line behind a reference; raises EvaluationError when it is not of this stop."""
+        """Return the file and line of a reference. Raises EvaluationError if it is unknown."""
         where = self._places.get(reference)
         if where is None:
-            raise EvaluationError("This location is gone: the program went on since.")
+            raise EvaluationError("This location no longer exists: the program has resumed since.")
         place = where if isinstance(where, tuple) else where()
         if place is None or place[0].startswith("<"):
             raise EvaluationError(_NOWHERE)
@@ -67,7 +67,7 @@ class Locations:
 
 
 def place_of_node(node: Any) -> Place | None:
-    """The user's line that an FX node came from; of a captured backward's node, the forward's line behind it."""
+    """Return the user's line for an FX node; in a captured backward, the forward's line."""
     if node is None:
         return None
     index = node_call_of(node)
@@ -83,21 +83,20 @@ def place_of_node(node: Any) -> Place | None:
 
 
 def backward_node_of(node: Any) -> str | None:
-    """`MmBackward0 (NodeCall 3)`: the autograd node that a node of a captured backward's trace came from; None of any
-    other."""
-    if (noted := node_call_text(node)) is not None:
-        return noted
+    """Return the autograd node of a captured backward's node: `MmBackward0 (NodeCall 3)`."""
+    if (text := node_call_text(node)) is not None:
+        return text
     place = user_place(node)
     origin = captured.origin(*place) if place is not None and place[0].startswith("<") else None
     return f"{origin.name} (NodeCall {origin.index})" if origin is not None else None
 
 
 def place_of_value(value: Any) -> Whereabouts:
-    """Where a function, class, Python module or the class of an object is written; None for what has no source."""
+    """Return where a function, class, module or an object's class is defined; None if unknown."""
     kind = type(value)
     if kind in _FUNCTIONS:
-        found = place_of(value)
-        return (found.path, found.line) if found.path is not None and found.line is not None else None
+        place = place_of(value)
+        return (place.path, place.line) if place.path is not None and place.line is not None else None
     if kind is types.CodeType:
         return value.co_filename, value.co_firstlineno
     if kind is types.ModuleType:
@@ -109,24 +108,24 @@ def place_of_value(value: Any) -> Whereabouts:
 
 
 def place_of_class(cls: type) -> Whereabouts:
-    """Of a class written in a Python file: found in its text, or by its methods, when somebody asks."""
+    """Return a function that finds a class in its file by text or methods; None without a file."""
     module = type.__dict__["__module__"].__get__(cls)
     path = _file_of(module) if type(module) is str else None
     return functools.partial(_line_of_class, cls, path) if path is not None else None
 
 
 def _file_of(module: str) -> str | None:
-    """The Python file of a module the program has imported."""
-    found = sys.modules.get(module)
-    path = found.__dict__.get("__file__") if type(found) is types.ModuleType else None
+    """Return the Python file of a module that the program has imported, or None."""
+    imported = sys.modules.get(module)
+    path = imported.__dict__.get("__file__") if type(imported) is types.ModuleType else None
     return path if type(path) is str and path.endswith(".py") else None
 
 
 def _line_of_class(cls: type, path: str) -> Place | None:
-    known = cls.__dict__.get("__firstlineno__")  # Python 3.13
-    if type(known) is int:
-        return path, known
-    methods = [each.__code__ for each in cls.__dict__.values() if type(each) is types.FunctionType]
+    line = cls.__dict__.get("__firstlineno__")  # Python 3.13
+    if type(line) is int:
+        return path, line
+    methods = [member.__code__ for member in cls.__dict__.values() if type(member) is types.FunctionType]
     first = min((code.co_firstlineno for code in methods if code.co_filename == path), default=None)
     header = re.compile(rf"\s*class\s+{re.escape(type.__dict__['__name__'].__get__(cls))}\b")
     lines = [number for number, text in enumerate(linecache.getlines(path), 1) if header.match(text)]

@@ -1,4 +1,4 @@
-"""What the names of a symbolic frame stand for: a variable of Dynamo's, or a real value it does not track."""
+"""Find the values of a symbolic frame's names: Dynamo's variables or untracked objects."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _UNTRACKED = "not tracked by Dynamo: the code never reads it"
 
 @dataclass(slots=True)
 class Named:
-    """One of the two: a VariableTracker, or (when that is None) a real value."""
+    """The value of a name: a VariableTracker or, when that is None, a real value."""
 
     variable: object | None = None
     real: Any = MISSING
@@ -45,24 +45,24 @@ class Named:
 
 
 class Names:
-    """The scopes of one symbolic frame; read when made, so one per stop and frame."""
+    """The scopes of one symbolic frame, read at creation: one instance for each stop and frame."""
 
     def __init__(self, translator: Any) -> None:
         self.translator = translator
         self.effects = SideEffects(output_of(translator))
         free = set(free_names(translator))
-        known = {name: Named(variable) for name, variable in symbolic_locals(translator).items()}
-        self.closure = {name: named for name, named in known.items() if name in free}
+        tracked = {name: Named(variable) for name, variable in symbolic_locals(translator).items()}
+        self.closure = {name: named for name, named in tracked.items() if name in free}
         unused = {name: Named(real=value, note=_UNTRACKED) for name, value in unused_arguments(translator).items()}
-        self.locals = unused | {name: named for name, named in known.items() if name not in free}
+        self.locals = unused | {name: named for name, named in tracked.items() if name not in free}
 
     def options(self, hexadecimal: bool = False, whole: bool = False) -> ViewOptions:
-        """How a request looks at this frame; `whole`: for the clipboard."""
+        """Return the view options of a request at this frame; `whole`: for the clipboard."""
         return ViewOptions(self.effects, hexadecimal, symbolic.in_place_of, whole, output_of(self.translator))
 
     @functools.cached_property
     def bound_locals(self) -> dict[str, Named]:
-        """As Python's `locals()` has it: not a name without a value, nor the iterator of a comprehension."""
+        """Return the names as `locals()` does, without unset ones and a comprehension's iterator."""
         options = self.options()
         written = original_code(code_of(self.translator)).co_varnames
         takes_unnamed = any(_HIDDEN.fullmatch(name) for name in written[:1])
@@ -73,21 +73,21 @@ class Names:
         }
 
     def globals(self) -> dict[str, Named]:
-        """Globals the frame's code names."""
+        """Return the globals that the frame's code names."""
         return {name: self.global_named(name) for name in named_globals(self.translator)}
 
     def global_named(self, name: str) -> Named:
-        """A global as the code under trace would find it; raises KeyError."""
+        """Return a global as the traced code would find it. Raises KeyError."""
         pending = pending_global(self.translator, name, self.effects)
         return Named(pending) if pending is not None else Named(real=globals_of(self.translator)[name])
 
     def find(self, name: str) -> Named:
-        """Local, then closure, then global; raises KeyError."""
+        """Return the local, else the closure's name, else the global. Raises KeyError."""
         return self.locals.get(name) or self.closure.get(name) or self.global_named(name)
 
 
 def _has_value(options: ViewOptions, variable: object | None) -> bool:
-    """False for what is deleted, not bound yet, or not restored after a graph break because nothing reads it."""
+    """Whether a name is bound: not deleted, unset, or unread and so not restored after a break."""
     if variable is None:
         return True  # a real value
     match contents(options, variable):

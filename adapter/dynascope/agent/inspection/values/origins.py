@@ -1,4 +1,4 @@
-"""Where a variable comes from, and which guards protect it: rows below it."""
+"""Show below a variable its source and the guards on it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dynascope.agent.internals.variables.variables import class_names, is_modifi
 
 
 def origin_rows(options: ViewOptions, variable: object, unknown: str = "created while tracing") -> list[Row]:
-    """`source`, and `guards`, those on it and on its sizes; `unknown` is the source of what has none."""
+    """Return the rows `source` (`unknown` if there is none) and `guards`, on it and its sizes."""
     source = source_object(variable)
     if source is None:
         return [Row("source", unknown, hint=VIRTUAL)]
@@ -29,23 +29,24 @@ def _guards_row(options: ViewOptions, source: Any) -> list[Row]:
 
 
 def way_rows(options: ViewOptions, variable: object) -> list[Row]:
-    """`reconstruct`: how Dynamo would make it again, should the graph end here."""
+    """Return the row `reconstruct`: how Dynamo would restore it if the graph ended here."""
     if options.effects is None:
         return []
-    found = way(variable, options.effects)
-    text = f"cannot be made again: {found.text}" if found.kind == "impossible" else found.text
-    return [Row("reconstruct", text, type=found.kind, hint=VIRTUAL)]
+    reconstruction = way(variable, options.effects)
+    is_impossible = reconstruction.kind == "impossible"
+    text = f"cannot be made again: {reconstruction.text}" if is_impossible else reconstruction.text
+    return [Row("reconstruct", text, type=reconstruction.kind, hint=VIRTUAL)]
 
 
 def about_rows(options: ViewOptions, variable: object) -> list[Row]:
-    """`reconstruct`, then `VariableTracker`: the raw kind, with source, guards and pending mutation below."""
+    """Return `reconstruct` and `VariableTracker`: kind, with source, guards, mutation below."""
     kind, source = class_names(variable)[0], source_row("source", source_object(variable)).value
     rows = [Row("kind", kind, hint=VIRTUAL), *origin_rows(options, variable)]
     modified = is_modified(variable)
     if modified:
         rows.append(Row("modified", "True: the real object changes only when the compiled code runs", hint=VIRTUAL))
-    known = source_object(variable) is not None
-    text = kind + (f" from {source}" if known else "") + (", modified" if modified else "")
+    has_source = source_object(variable) is not None
+    text = kind + (f" from {source}" if has_source else "") + (", modified" if modified else "")
     return [
         *way_rows(options, variable),
         Row("VariableTracker", text, children=Children(named=fixed(rows)), hint=VIRTUAL),

@@ -1,4 +1,4 @@
-"""Which rows a `variables` request is about: a page, the first part for a client that cannot page, or mere names."""
+"""Select the rows of a `variables` request: a page, a first part without paging, or names."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dynascope.wire.dap import VariablePresentationHint
 from dynascope.wire.to_agent import Variables
 
 PART = 100
-"""Rows that a client which cannot page gets of a big view at once, and at most at any place below the row `more`."""
+"""The maximum number of rows that a client which cannot page gets at once, also below the row `more`."""
 
 NAMES_TOLD = 2_000
-"""Names that a completion offers of one scope or object at most: typing on asks for those that it left out."""
+"""The maximum number of names of one scope or object in a completion; more typing requests the others."""
 
 VALUES_TOLD = 100
-"""Of these, so many are told with their values."""
+"""The number of these names sent with their values."""
 
 _VIRTUAL = VariablePresentationHint(kind="virtual", attributes=["readOnly"])
 
 
 def requested_rows(children: Children, options: ViewOptions, request: Variables) -> Iterator[Row]:
-    """The rows of one request, made one by one."""
+    """Yield the rows of one request, created one by one."""
     if request.prefix is not None:
         return _named(children.named, options, request.prefix)
     if request.in_parts and not request.start and not request.count and request.filter is None:
@@ -31,7 +31,7 @@ def requested_rows(children: Children, options: ViewOptions, request: Variables)
 
 
 def _first_part(children: Children, options: ViewOptions) -> Iterator[Row]:
-    """All rows, where they are not too many; else the first ones and the row `more`, as debugpy has it."""
+    """Yield all rows or, of many, the first ones and the row `more`, as debugpy does."""
     few = children.named if children.named.are_few else None
     if few is not None:
         yield from few.make(options, 0, few.count)
@@ -45,7 +45,7 @@ def _first_part(children: Children, options: ViewOptions) -> Iterator[Row]:
 
 
 def _ranges(rows: Rows, start: int, stop: int) -> Rows:
-    """The rows from `start` up to `stop`; below ranges of them where they are more than a part."""
+    """Return the rows from `start` up to `stop`, grouped in ranges if they exceed a part."""
     size = 1
     while size * PART < stop - start:
         size *= PART
@@ -62,15 +62,15 @@ def _ranges(rows: Rows, start: int, stop: int) -> Rows:
 
 
 def _named(rows: Rows, options: ViewOptions, prefix: str) -> Iterator[Row]:
-    """Names that begin so, to be completed: the first of them with their values, the others without."""
+    """Yield rows of names that begin with `prefix`, for completion; only the first with values."""
     if rows.names is None:
         yield from (row for row in rows.make(options, 0, rows.count) if row.name.startswith(prefix))
         return
     beginning = ((at, name) for at, name in enumerate(rows.names()) if name.startswith(prefix))
-    found = list(islice(beginning, NAMES_TOLD))
-    told = [at for at, _ in found[:VALUES_TOLD]]
-    for _, run in groupby(enumerate(told), lambda each: each[1] - each[0]):  # rows in one go where they follow another
+    matches = list(islice(beginning, NAMES_TOLD))
+    with_values = [at for at, _ in matches[:VALUES_TOLD]]
+    for _, run in groupby(enumerate(with_values), lambda pair: pair[1] - pair[0]):  # consecutive rows in one call
         indices = [at for _, at in run]
         yield from rows.make(options, indices[0], indices[-1] + 1)
-    for _, name in found[VALUES_TOLD:]:
+    for _, name in matches[VALUES_TOLD:]:
         yield Row(name, "")

@@ -1,4 +1,4 @@
-"""A row of the Variables view and what lies below it, made only when somebody looks."""
+"""Represent rows of the Variables view and their children, which are created on request."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from dynascope.wire.dap import Variable, VariablePresentationHint
 _READ_ONLY = VariablePresentationHint(attributes=["readOnly"])
 
 PAGE_LIMIT = 10_000
-"""Rows sent to a client that asks for all children at once."""
+"""The maximum number of rows sent to a client that requests all children at once."""
 
 PAGED_FROM = 500
-"""Named rows from which on clients are told to page through them, as DAP has it for indexed ones only."""
+"""The number of named rows from which they are reported as indexed, since DAP pages only those."""
 
 
 def nothing_in_place(_options: ViewOptions, _name: str, _value: Any, _path: str | None) -> Row | None:
@@ -28,16 +28,16 @@ def nothing_in_place(_options: ViewOptions, _name: str, _value: Any, _path: str 
 
 @dataclass(slots=True)
 class ViewOptions:
-    """How this request wants to see things, and where pending changes are found (None for frames that run)."""
+    """The view options of a request, and Dynamo's pending changes (None for running frames)."""
 
     effects: SideEffects | None
     hexadecimal: bool = False
     in_place_of: Callable[[ViewOptions, str, Any, str | None], Row | None] = nothing_in_place
-    """The row of what Dynamo tracks in the place of a real value, None when it tracks nothing."""
+    """Returns the row of the variable with which Dynamo tracks a real value, or None."""
     whole: bool = False
-    """Texts are for the clipboard: complete, where the view has previews."""
+    """Whether texts are for the clipboard: complete, not previews."""
     output: Any = None
-    """Dynamo's graph and guards so far (None for frames that run)."""
+    """Dynamo's graph and guards so far (None for running frames)."""
 
 
 @dataclass(slots=True)
@@ -51,28 +51,28 @@ class Row:
     children: Children | None = None
     hint: VariablePresentationHint | None = None
     made_at: Whereabouts = None
-    """The user's line that it comes from."""
+    """The user's line that created it."""
     written_at: Whereabouts = None
-    """Where its value, a function or an object's class, is written."""
+    """The definition of its value, a function or an object's class."""
     is_settable: bool = False
-    """Whether a client may offer to set it: a name of the debug console's own."""
+    """Whether a client may offer to set it: true for names of the debug console."""
     subject: object | None = None
-    """What a data breakpoint on this row watches: the variable or symbolic number it shows, or a `Datum`."""
+    """The subject of a data breakpoint on this row: its variable or symbolic number, or a `Datum`."""
 
 
 class Datum(NamedTuple):
-    """What a row without an expression is about: a guard's `source`, a `symbol` or a graph's `node`, by name."""
+    """The subject of a row without an expression: a source, symbol or graph node, by name."""
 
     kind: Literal["source", "symbol", "node"]
     name: str
 
 
 Maker = Callable[[ViewOptions, int, int], Iterator[Row]]
-"""Makes the rows from `start` up to `stop` (both within the count), one by one."""
+"""Yields the rows from `start` up to `stop` (both within the count), one by one."""
 
 
 class Rows:
-    """A number of rows (counted when somebody wants to know) that `make` makes a page at a time."""
+    """Rows that `make` creates a page at a time; they are counted on request."""
 
     __slots__ = ("_count", "are_few", "make", "names")
 
@@ -83,9 +83,9 @@ class Rows:
         are_few: bool = False,
         names: Callable[[], Iterable[str]] | None = None,
     ) -> None:
-        """`are_few`: their number is not known before they are made, and needs no paging.
+        """Take `are_few` for rows that need no paging and are not counted before they are created.
 
-        `names`: those of the rows in order (of a last row perhaps not), where they are known without making any.
+        `names` returns the rows' names in order (perhaps without the last), if known without creating any.
         """
         self._count = count
         self.make = make
@@ -108,14 +108,14 @@ NONE = Rows(0, no_rows)
 
 @dataclass(slots=True)
 class Children:
-    """The children of a row: `named` ones (attributes), then `indexed` ones (elements, which clients page through)."""
+    """The children of a row: `named` ones (attributes), then `indexed` ones (paged elements)."""
 
     named: Rows = NONE
     indexed: Rows = NONE
 
     @property
     def counts(self) -> tuple[int, int] | None:
-        """How many named and indexed rows to tell the client of; None when there is nothing to page."""
+        """Return the numbers of named and indexed rows to report; None without paging."""
         if self.indexed.count:
             return self.named.count, self.indexed.count
         if not self.named.are_few and self.named.count > PAGED_FROM:
@@ -125,26 +125,26 @@ class Children:
     def page(
         self, options: ViewOptions, which: Literal["named", "indexed"] | None, start: int | None, count: int | None
     ) -> Iterator[Row]:
-        """The rows of one DAP `variables` request; a `count` of 0 or None means all."""
+        """Yield the rows of one DAP `variables` request; a `count` of 0 or None means all."""
         parts = [self.named, self.indexed]
         if which is not None:
             counts = self.counts
             if self.indexed.count or counts is None:
                 parts = [self.named if which == "named" else self.indexed]
             elif which == "named":
-                parts = []  # they were told of as indexed
+                parts = []  # they were reported as indexed
         first = max(start or 0, 0)
         last = first + (count if count and count > 0 else PAGE_LIMIT)
         rows = joined(parts)
         return rows.make(options, first, min(last, rows.count))
 
     def all_rows(self) -> Rows:
-        """The named rows, then the indexed ones."""
+        """Return the named rows followed by the indexed ones."""
         return joined([self.named, self.indexed])
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
-    """The rows of all these, one after another."""
+    """Return the rows of all `parts`, concatenated."""
 
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         pages, offset = [], 0
@@ -159,17 +159,17 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
 
 def fixed(rows: list[Row]) -> Rows:
-    """Rows that exist already."""
+    """Return existing rows as Rows."""
     return Rows(len(rows), lambda _options, start, stop: islice(iter(rows), start, stop))
 
 
 def computed(make: Callable[[ViewOptions], list[Row]]) -> Rows:
-    """Few rows whose number is known only once they are made: they count as one page."""
+    """Return few rows whose number is known only once created: they count as one page."""
     return Rows(PAGE_LIMIT, lambda options, start, stop: islice(iter(make(options)), start, stop), are_few=True)
 
 
 def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
-    """The row as DAP's Variable; counts are given where a client can use them to page."""
+    """Return the row as DAP's Variable, with counts where a client can use them to page."""
     counts = row.children.counts if row.children is not None else None
     made_at = locations.reference(row.made_at)
     return Variable(
@@ -182,7 +182,7 @@ def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
         indexed_variables=counts[1] if counts else None,
         presentation_hint=row.hint if row.is_settable else _read_only(row.hint),
         declaration_location_reference=made_at,
-        # VS Code makes a link of this one alone, so a node and a guard lead to their line by it, too
+        # VS Code shows only this one as a link, so it also has the line of a node or guard
         value_location_reference=locations.reference(row.written_at) or made_at,
     )
 

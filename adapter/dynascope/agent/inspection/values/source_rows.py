@@ -1,4 +1,4 @@
-"""The row of a source: the expression that finds an input again, and what it is put together from."""
+"""Show a source: the expression that reads an input, and its parts."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dynascope.agent.internals.sources import answers, guard_source_name, is_sou
 
 
 def source_row(name: str, source: Any) -> Row:
-    """`L['x'].shape[0]`; below, its class, where guards on it belong, and its fields: `base` is a source again."""
+    """Return the row of a source (`L['x'].shape[0]`), with class, guard source, fields below."""
     children = Children(named=computed(lambda options: list(_rows(options, source))))
     return Row(name, source_text(source) or "none", type=type(source).__name__, children=children, hint=VIRTUAL)
 
 
 def _rows(options: ViewOptions, source: Any) -> Iterator[Row]:
     yield Row("kind", type(source).__name__, hint=VIRTUAL)
-    if (found := guard_source_name(source)) is not None:
-        yield Row("guard_source", found, hint=VIRTUAL)
+    if (guard_source := guard_source_name(source)) is not None:
+        yield Row("guard_source", guard_source, hint=VIRTUAL)
     for field, value in parts(source).items():
         if is_source(value):
             yield source_row(field, value)

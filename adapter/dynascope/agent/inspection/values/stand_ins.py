@@ -1,4 +1,4 @@
-"""What expressions are given instead of the program's own objects: they read like them, and refuse to be changed."""
+"""Define read-only replacements for the program's objects in expressions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _CHANGING: dict[type, str] = {
 
 
 def refuse(what: str) -> NoReturn:
-    """Raise the error that says why the debugger does not do this."""
+    """Raise the EvaluationError for an operation that would change the program's object."""
     raise EvaluationError(f"{what} would change the program's own object; at a compile-time stop it can only be read.")
 
 
 def _read_only(builtin: type) -> Any:
-    """A subclass of `builtin` under the same name, with every method that changes it refused."""
+    """Return a subclass of `builtin` with the same name whose mutating methods raise."""
 
     def refused(method: str) -> Callable[..., Any]:
         def call(self: Any, *args: Any, **kwargs: Any) -> NoReturn:
@@ -42,11 +42,11 @@ ReadOnlyDefaultDict = type("defaultdict", (ReadOnlyDict,), {"__slots__": (), "__
 
 
 class StandIn:
-    """Base of what stands in for an object of the program; `named` says which, so that results show like variables."""
+    """The base of stand-ins for the program's objects; results are shown as their `named`."""
 
     __slots__ = ("_dynascope_named", "_dynascope_shadow")
 
 
 def named_of(stand_in: StandIn) -> Any:
-    """The `Named` a stand-in stands for."""
+    """Return the `Named` that a stand-in represents."""
     return object.__getattribute__(stand_in, "_dynascope_named")

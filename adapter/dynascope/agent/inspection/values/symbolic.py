@@ -1,4 +1,4 @@
-"""Rows for what Dynamo holds: VariableTrackers, read and never asked."""
+"""Show Dynamo's VariableTrackers; their fields are read, their methods never called."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from dynascope.agent.internals.variables.variables import (
 from dynascope.wire.dap import VariablePresentationHint
 
 LAZY = VariablePresentationHint(attributes=["unrealised"])
-"""On variables Dynamo has not looked at: no guard protects them yet."""
+"""For variables that Dynamo has not realized: there is no guard on them yet."""
 
 
 def row(options: ViewOptions, name: str, variable: object, path: str | None) -> Row:
-    """The row of a variable."""
+    """Return the row of a variable."""
     seen, _ = without_lazy(variable)
     if seen is not None:
         variable = seen
@@ -57,9 +57,9 @@ def row(options: ViewOptions, name: str, variable: object, path: str | None) -> 
             return Row(name, "unset", type="empty cell", path=path, subject=variable)
         return row(options, name, content.contents, path)
     if type(content) is Unrealised and content.computed_from is None:
-        shown = concrete.row(options, name, content.value, path)
-        kind = f"{shown.type} (not looked at by Dynamo yet)"
-        return Row(name, shown.value, kind, path, shown.children, LAZY, written_at=shown.written_at, subject=variable)
+        real = concrete.row(options, name, content.value, path)
+        kind = f"{real.type} (not realized by Dynamo yet)"
+        return Row(name, real.value, kind, path, real.children, LAZY, written_at=real.written_at, subject=variable)
     text, kind = contents_text(options, content, 0), type_text(variable, content)
     made = Row(name, text, kind, path, children(variable, content, path), subject=variable)
     made.made_at, made.written_at = _places(content)
@@ -67,7 +67,7 @@ def row(options: ViewOptions, name: str, variable: object, path: str | None) -> 
 
 
 def _places(content: Contents) -> tuple[Whereabouts, Whereabouts]:
-    """Where a variable was made, and where its value is written."""
+    """Return where a variable was created, and where its value is defined."""
     match content:
         case Tensor() | Number():
             return place_of_node(content.node), None
@@ -81,13 +81,13 @@ def _places(content: Contents) -> tuple[Whereabouts, Whereabouts]:
 
 
 def in_place_of(options: ViewOptions, name: str, value: object, path: str | None) -> Row | None:
-    """The row of what Dynamo tracks in the place of a real value, for `Look`."""
+    """Return the row of the variable that tracks a real value, or None; for `ViewOptions`."""
     tracked = options.effects.variable_for(value) if options.effects is not None else None
     return None if tracked is None else row(options, name, tracked, path)
 
 
 def type_text(variable: object, content: Contents) -> str:
-    """The Python type where it is known, and the kind of VariableTracker."""
+    """Return the Python type where it is known, else the kind of VariableTracker."""
     kind = class_names(variable)[0]
     match content:
         case Constant() | Unrealised():
@@ -104,7 +104,7 @@ def type_text(variable: object, content: Contents) -> str:
 
 
 def children(variable: object, content: Contents, path: str | None) -> Children | None:  # noqa: C901 - one case a line
-    """What expands below a variable; the last named rows tell how it would be made again, and its kind."""
+    """Return a variable's children; the last named rows are its reconstruction and its kind."""
     match content:
         case Constant() | Real() | Unset() | Cell():
             return _children_of_real(variable, content, path)
@@ -151,7 +151,7 @@ def _children_of_real(variable: object, content: Contents, path: str | None) -> 
 
 _NO_LOOK = ViewOptions(None)
 _ABOUT = 2
-"""Rows of the debugger's own below a variable."""
+"""The number of Dynascope's own rows below a variable."""
 
 
 def _about(variable: object) -> Rows:
@@ -187,8 +187,8 @@ def _entry_rows(content: Entries, path: str | None) -> Rows:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for key, value in islice(content.entries.items(), start, stop):
             variable = key_variable(key)
-            found = contents(options, variable)
-            plain = found.value if isinstance(found, (Constant, Unrealised)) else ()
+            key_content = contents(options, variable)
+            plain = key_content.value if isinstance(key_content, (Constant, Unrealised)) else ()
             yield row(options, variable_text(options, variable, 1), value, concrete.subscript(path, plain))
 
     return Rows(len(content.entries), make)
@@ -214,11 +214,11 @@ def _part_rows(content: Object, path: str | None) -> Rows:
 
 
 def _attribute_rows(variable: object, content: Object, path: str | None) -> Rows:
-    """Attributes of the real object, with those set while tracing in their place, then `VariableTracker`."""
+    """Return the real object's attributes, or those set while tracing, then `VariableTracker`."""
 
     @functools.cache
     def names() -> dict[str, Any]:
-        # A new object's `value` is a placeholder of Dynamo's: what it holds is all pending.
+        # The `value` of a new object is Dynamo's placeholder: all its attributes are pending.
         real = concrete.instance_attributes(content.value) if type(content.value) is content.cls else {}
         return real | dict.fromkeys(content.pending)
 
@@ -237,10 +237,10 @@ def _attribute_rows(variable: object, content: Object, path: str | None) -> Rows
 
 
 def _set_in_module(options: ViewOptions, value: object) -> dict[str, object]:
-    """Parameters, buffers and submodules set while tracing: pending in the dictionaries that a module keeps them in."""
-    found: dict[str, object] = {}
+    """Return a module's members set while tracing, pending in the module's dictionaries."""
+    pending: dict[str, object] = {}
     if options.effects is None or not issubclass(type(value), torch.nn.Module):
-        return found
+        return pending
     own = concrete.instance_dictionary(value)
     for group in ("_parameters", "_buffers", "_modules"):
         tracked = options.effects.variable_for(own.get(group))
@@ -251,18 +251,18 @@ def _set_in_module(options: ViewOptions, value: object) -> dict[str, object]:
         for key, entry in content.entries.items() if isinstance(content, Entries) else ():
             name = contents(options, key_variable(key))
             if isinstance(name, (Constant, Unrealised)) and type(name.value) is str:
-                found[name.value] = entry
-    return found
+                pending[name.value] = entry
+    return pending
 
 
 def _part_and_about_rows(
     variable: object, parts: Mapping[str, object], path: str | None, more: list[Row] | None = None
 ) -> Rows:
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
-        made = (
+        part_rows = (
             row(options, name, part, path and f"{path}.{name}" if name.isidentifier() else None)
             for name, part in parts.items()
         )
-        return islice(chain(made, more or (), about_rows(options, variable)), start, stop)
+        return islice(chain(part_rows, more or (), about_rows(options, variable)), start, stop)
 
     return Rows(len(parts) + len(more or ()) + _ABOUT, make)

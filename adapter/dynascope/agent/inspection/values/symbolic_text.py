@@ -1,4 +1,4 @@
-"""One-line texts of what Dynamo holds: previews that read variables and never ask them."""
+"""Write one-line previews of Dynamo's variables, without calling their methods."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from dynascope.agent.internals.variables.variables import class_names, key_varia
 
 
 def contents(options: ViewOptions, variable: object) -> Contents:
-    """What a variable holds; never raises."""
+    """Return the contents of a variable; never raises."""
     assert options.effects is not None
     try:
         return kinds.contents(variable, options.effects)
-    except Exception as error:  # a kind that lost a field in some torch must not take the view down
+    except Exception as error:  # a kind that lacks a field in some torch version must not fail the whole view
         return Unset(f"{class_names(variable)[0]}: {type(error).__name__}: {error}", is_error=True)
 
 
 def variable_text(options: ViewOptions, variable: object, depth: int) -> str:
-    """One line for a variable inside another's preview."""
+    """Return one line for a variable inside another's preview."""
     return contents_text(options, contents(options, variable), depth)
 
 

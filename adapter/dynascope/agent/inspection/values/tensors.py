@@ -1,4 +1,4 @@
-"""What expanding a tensor shows, the same for one Dynamo traces, a real one, and the result of an evaluation."""
+"""List the rows below a tensor, whether traced, real, or the result of an evaluation."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
 from dynascope.wire.dap import VariablePresentationHint
 
 VIRTUAL = VariablePresentationHint(kind="virtual")
-"""Rows of the debugger's own making: there is no such attribute."""
+"""For rows that Dynascope adds: there is no such attribute."""
 
 
 def number_text(value: Any, options: ViewOptions) -> str:
-    """`s0 = 8` for a symbolic number, with its hint; the number itself for a plain one; `u0` when nothing is known."""
+    """Return `s0 = 8` for a symbolic number with a hint, `u0` without; a plain number as is."""
     if not is_symbolic(value):
         return integer_text(value, options) if type(value) is int else str(value)
     text, hint = symbolic_text(value), hint_of(value)
@@ -43,7 +43,7 @@ def tensor_rows(
     origin: Iterable[Row] = (),
     kind: str | None = None,
 ) -> list[Row]:
-    """Shape, stride, dtype, device, layout, requires_grad; then what Dynamo adds: source, guards, FX node, kind."""
+    """Return the rows of a tensor's attributes, then of its origin, FX node and kind."""
     at = f"{path}." if path else None
 
     def attribute(name: str, text: str, suffix: str = "", children: Children | None = None) -> Row:

@@ -1,4 +1,4 @@
-"""Short texts of plain Python values, made without running a line of the user's code."""
+"""Write short texts of plain Python values without running the user's code."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ STRING_LIMIT = 200
 PREVIEW_ITEMS = 5
 PREVIEW_DEPTH = 2
 _WHOLE_DEPTH = 20
-"""How deep a text for the clipboard goes: a container may contain itself."""
+"""The maximum depth of a text for the clipboard: a container may contain itself."""
 
 _as_written = frozenset({torch.dtype, torch.device, torch.layout, torch.memory_format, type(None), type(...)})
 _qualname = type.__dict__["__qualname__"]
@@ -44,14 +44,14 @@ _brackets: dict[type, str] = {
 
 
 def class_text(cls: type) -> str:
-    """`package.module.Class`, without the module for builtins; read past metaclasses."""
+    """Return `package.module.Class`, without the module for builtins; metaclasses are bypassed."""
     name: str = _qualname.__get__(cls)
     module = _module.__get__(cls)
     return name if module in ("builtins", "__main__") or not isinstance(module, str) else f"{module}.{name}"
 
 
 def short_class_text(value: object) -> str:
-    """The bare name of a value's class."""
+    """Return the name of a value's class, without its module."""
     name: str = type.__dict__["__name__"].__get__(type(value))
     return name
 
@@ -61,36 +61,36 @@ def integer_text(value: int, options: ViewOptions) -> str:
 
 
 def items_shown(options: ViewOptions) -> int:
-    """How many items of a container its text has."""
+    """Return the maximum number of items in a container's text."""
     return PAGE_LIMIT if options.whole else PREVIEW_ITEMS
 
 
 def depth_shown(options: ViewOptions) -> int:
-    """How deep in other containers a container's text has items."""
+    """Return the maximum depth at which a nested container's text has items."""
     return _WHOLE_DEPTH if options.whole else PREVIEW_DEPTH
 
 
 def string_text(value: str | bytes, options: ViewOptions) -> str:
-    """`repr`, cut in the middle of nowhere but with its length when it is long, unless it is for the clipboard."""
+    """Return `repr`; of a long string, the beginning and length unless for the clipboard."""
     if len(value) <= STRING_LIMIT or options.whole:
         return repr(value)
     return f"{value[:STRING_LIMIT]!r}… ({len(value):,} {'bytes' if isinstance(value, bytes) else 'characters'})"
 
 
 def builtin_part_of(value: object) -> type | None:
-    """list, tuple, dict … when the value is one or inherits from one."""
+    """Return list, tuple, dict … when the value is one or a subclass's instance, else None."""
     kind = type(value)
     return kind if kind in _brackets else next((base for base in _brackets if issubclass(kind, base)), None)
 
 
 def length_of(value: Any, builtin: type) -> int:
-    """`len` by the builtin's own method, whatever a subclass made of it."""
+    """Return the length by the builtin's own method, even if a subclass overrides it."""
     length: int = builtin.__len__(value)  # type: ignore[attr-defined]
     return length
 
 
 def value_text(value: Any, options: ViewOptions, depth: int = 0) -> str:
-    """One line for any value: previews of builtin containers, metadata of tensors, the class of everything else."""
+    """Return one line: a preview of a container, a tensor's metadata, or an object's class."""
     kind = type(value)
     if kind is bool or kind is float or kind is complex:
         return repr(value)
@@ -110,7 +110,7 @@ def value_text(value: Any, options: ViewOptions, depth: int = 0) -> str:
 
 
 def write_as(kind: type, writer: Callable[[Any, ViewOptions, int], str]) -> None:
-    """Values of exactly this class, which is one of ours, are written by `writer`: value, look, depth."""
+    """Write values of exactly this class of Dynascope with `writer` (value, options, depth)."""
     _writers[kind] = writer
 
 
@@ -144,19 +144,19 @@ def _composite_text(value: Any, options: ViewOptions, depth: int) -> str:  # noq
 
 
 def call_text(name: str, arguments: Any, options: ViewOptions, depth: int) -> str:
-    """`name(a, b, …)`."""
+    """Return `name(a, b, …)`."""
     shown = [value_text(argument, options, depth + 1) for argument in arguments[: items_shown(options)]]
     return f"{name}({', '.join(shown)}{', …' if len(arguments) > items_shown(options) else ''})"
 
 
 def exception_arguments(value: BaseException) -> tuple[Any, ...]:
-    """`args`, whatever a subclass calls by that name."""
+    """Return `args`, even if a subclass overrides that name."""
     arguments: tuple[Any, ...] = BaseException.__dict__["args"].__get__(value)
     return arguments
 
 
 def is_numpy(value: object) -> bool:
-    """Whether `value` is numpy's own array or scalar."""
+    """Whether `value` is an array or scalar of numpy itself, not of a subclass."""
     return type(value).__module__ == "numpy" and hasattr(type(value), "__array_interface__")
 
 
@@ -167,7 +167,7 @@ def _numpy_text(value: Any) -> str:
 
 
 def generator_text(value: types.GeneratorType[Any, Any, Any]) -> str:
-    """Its name and where it waits."""
+    """Return a generator's name and current line."""
     frame = value.gi_frame
     return f"generator {value.gi_code.co_qualname} {f'at line {frame.f_lineno}' if frame else 'exhausted'}"
 
@@ -204,7 +204,7 @@ _writers: dict[type, Callable[[Any, ViewOptions, int], str]] = {
 
 
 def container_text(value: Any, builtin: type, options: ViewOptions, depth: int) -> str:
-    """`[f32[3], 2, … 9 items]`, or `list of 9` once deep inside another preview."""
+    """Return `[f32[3], 2, … 9 items]`, or `list of 9` deep inside another preview."""
     count = length_of(value, builtin)
     kind = type(value)
     if kind is torch.Size:
@@ -226,13 +226,13 @@ def container_text(value: Any, builtin: type, options: ViewOptions, depth: int) 
 
 
 def field_names(value: object) -> tuple[str, ...]:
-    """The fields of a namedtuple."""
+    """Return the fields of a namedtuple."""
     names = getattr(type(value), "_fields", ())
     return names if type(names) is tuple else ()
 
 
 def join_preview(prefix: str, brackets: str, shown: list[str], count: int) -> str:
-    """Put a preview together: `[a, b]`, `set()`, `(a,)`, `OrderedDict{…}`, `[a, b, … 10 items]`."""
+    """Join a preview: `[a, b]`, `set()`, `(a,)`, `OrderedDict{…}`, `[a, b, … 10 items]`."""
     body = ", ".join(shown)
     if count > len(shown):
         body += f", … {count:,} items" if shown else f"{count:,} items"

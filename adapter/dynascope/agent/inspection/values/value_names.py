@@ -1,4 +1,4 @@
-"""What the user calls the variables that are alive where a graph ends: `y`, `pair[1]`, `return value`."""
+"""Name the live variables at a graph's end as the user does: `y`, `pair[1]`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SLOT = re.compile(r"\[\d+\] (?=.)")
 
 
 class ValueNames:
-    """Read once at a stop."""
+    """The names of the live variables, read once at a stop."""
 
     def __init__(self, ending: Ending) -> None:
         self._effects = SideEffects(ending.output)
@@ -29,24 +29,24 @@ class ValueNames:
 
     def _take(self, named: Iterator[tuple[str, object]]) -> None:
         waiting = [(name, variable, 0) for name, variable in named]
-        for name, variable, depth in waiting:  # grows: what is alive by a name of its own comes first
+        for name, variable, depth in waiting:  # grows: variables with a name of their own come first
             seen, _ = without_lazy(variable)
             if seen is None or len(self._names) >= _NAMES:
                 continue
-            known = self._names.setdefault(id(seen), [])
-            is_new = not known
-            if is_new or (name not in known and not depth):
-                known.append(name)
+            names = self._names.setdefault(id(seen), [])
+            is_new = not names
+            if is_new or (name not in names and not depth):
+                names.append(name)
             if not is_new:
                 continue
             content = contents(seen, self._effects)
             if isinstance(content, Cell) and content.contents is not None:
                 waiting.append((name, content.contents, depth))
             elif depth < _DEPTH and isinstance(content, _MADE_OF):
-                waiting += [(_reach(name, part), each, depth + 1) for part, each in parts_of(content)]
+                waiting += [(_reach(name, part), inner, depth + 1) for part, inner in parts_of(content)]
 
     def _changed(self, ending: Ending) -> Iterator[tuple[str, object]]:
-        """What real objects will hold, by the object's name."""
+        """Yield the pending attributes of real objects, named by the object."""
         for part in ending.replayed():
             owner = self.of(part.subject).partition(", ")[0]
             if owner:
@@ -55,7 +55,7 @@ class ValueNames:
                     yield _reach(owner, name), value
 
     def of(self, variable: object) -> str:
-        """All its names, or where it came from; "" for what has neither."""
+        """Return all names of a variable, else its source, else ""."""
         seen, _ = without_lazy(variable)
         names = [] if seen is None else self._names.get(id(seen), [])
         return ", ".join(names) or (source_of(variable if seen is None else seen) or "")
