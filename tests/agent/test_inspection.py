@@ -391,7 +391,7 @@ def test_ids_die_with_their_stop() -> None:
 
     def inspect_stop(stop: Stopped) -> None:
         if kept:
-            with pytest.raises(Refused, match="gone"):
+            with pytest.raises(Refused, match="no longer exists"):
                 stop.rows(kept[0])
         kept.append(stop.scopes()[0].variables_reference)
 
