@@ -16,7 +16,7 @@ INSTALLED_THERE := 'import sysconfig; [print(each) for each in {sysconfig.get_pa
 # The first that runs: pyenv's shims are there for versions that are not switched on.
 find_python = $(shell for each in python$(1) $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$(1).*/bin/python; do \
   "$$each" -c "" 2>/dev/null && { echo "$$each"; exit; }; done; echo python$(1))
-TESTS ?= tests/agent tests/backward tests/dap tests/facts tests/lsp tests/terminal tests/unit
+TESTS ?= tests/agent tests/dap tests/facts tests/lsp tests/terminal tests/unit
 WORKERS ?= 2
 PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
@@ -47,7 +47,7 @@ test: $(READY) ## every test that needs neither root nor a browser
 	@echo "          tests on a GPU (make test-cuda), the other torch versions (make matrix)."
 
 # The rest runs no torch, or is the same on every one.
-TESTS_OF_TORCH := tests/agent tests/backward tests/dap
+TESTS_OF_TORCH := tests/agent tests/dap
 
 # Left to the matrix, which runs all on every torch (CI has 40 minutes for both legs): the longest tables, the protocol's
 # own tests, and sessions without debugpy.
@@ -73,7 +73,7 @@ matrix: ## all tests on torch 2.13, those of agent and adapter on every other su
 	  $(MAKE) test TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
 
 capabilities: $(READY) ## write the table of capabilities into README.md and docs/capabilities.md
-	$(PY) -m tests.dap.capability_table
+	$(PY) -m tests.support.dap.capability_table
 
 architecture: $(READY) ## draw the pictures of docs/architecture.md from the code
 	$(PY) -m tests.support.house

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.backward import gpu_table
+from tests.support.backward import gpu_table
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -12,7 +12,7 @@ import torch
 from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.internals.frames.frame_state import named_globals
 
-from tests.agent.nonperturbation.stopped import Stopped, stop_in
+from tests.support.nonperturbation.stopped import Stopped, stop_in
 
 
 class Big(torch.nn.Module):
@@ -28,7 +28,7 @@ class Big(torch.nn.Module):
         total = sum(sizes)
         for _ in range(1_000):
             x = x + 1
-        return x * total, elements  # STOP
+        return x * total, elements  #: stop
 
 
 def test_thousands_of_rows_come_in_pages() -> None:

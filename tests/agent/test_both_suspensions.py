@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.agent.marks import expectations, labels
-from tests.agent.test_stops import PROGRAMS
-from tests.dap.client import DapClient, Stop
+from tests.support.dap.client import DapClient, Stop
+from tests.support.marks import PROGRAMS, expectations, labels
 
 
 @pytest.fixture
@@ -34,7 +33,7 @@ def stops_of(client: DapClient) -> Iterator[Stop]:
 @pytest.mark.parametrize("runtime", [True, False])
 @pytest.mark.parametrize("name", ["calls", "breaks"])
 def test_every_marked_line_stops_as_it_says(client: DapClient, name: str, runtime: bool) -> None:
-    path = PROGRAMS / f"{name}.py"
+    path = PROGRAMS / "traced" / f"{name}.py"
     expected = expectations(path)
     client.launch(configuration(path, runtime=runtime), {path: sorted(expected)})
     seen: dict[int, list[str]] = {}

@@ -24,9 +24,9 @@ from dynascope.wire.dap import (
 )
 from dynascope.wire.to_agent import Disassemble, SetInstructionBreakpoints
 
-from tests.agent.matrix.beside_debugpy import BesideDebugpy, Ran
-from tests.agent.matrix.places import NAMES, Place, places
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.matrix.beside_debugpy import BesideDebugpy, Ran
+from tests.support.matrix.places import NAMES, Place, places
 
 Check = Callable[[], None]
 

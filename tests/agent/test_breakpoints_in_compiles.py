@@ -12,7 +12,7 @@ from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
 
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
 
 HERE = Path(__file__)
 

@@ -20,11 +20,11 @@ import torch
 from dynascope.agent.program.source_lines import lines_with_code
 from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 
-from tests.agent.matrix.beside_debugpy import BesideDebugpy
-from tests.agent.nonperturbation import programs
-from tests.agent.nonperturbation.capture import Traces, run
-from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.matrix.beside_debugpy import BesideDebugpy
+from tests.support.nonperturbation import programs
+from tests.support.nonperturbation.capture import Traces, run
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 
 PATH = Path(programs.__file__)
 INLINING = ["model_attr_mutation", "nested_function", "cond_branch_nested_function", "decorator", "class_method"]

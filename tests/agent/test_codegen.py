@@ -24,7 +24,7 @@ from dynascope.wire.to_agent import Scopes, Variables
 from torch._dynamo import bytecode_transformation, convert_frame
 from torch._dynamo.codegen import PyCodegen
 
-from tests.agent.scripted import ScriptedSession, Stop
+from tests.support.agent.scripted_session import ScriptedSession, Stop
 
 X = torch.ones(3)
 

@@ -24,9 +24,9 @@ from torch._dynamo import comptime as pytorchs
 from torch._dynamo import convert_frame
 from torch._dynamo.utils import counters
 
-from tests.agent.nonperturbation import capture, programs
-from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.nonperturbation import capture, programs
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 
 COMPTIME: Any = comptime
 """Replaced with PyTorch's to compare the two."""

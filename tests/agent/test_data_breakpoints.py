@@ -10,7 +10,7 @@ from dynascope.agent.breakpoints.data import data_id
 from dynascope.agent.breakpoints.data import info as data_breakpoint_info
 from dynascope.wire.dap import DataAccess, DataBreakpoint
 
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
 
 HERE = Path(__file__)
 

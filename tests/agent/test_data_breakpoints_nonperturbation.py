@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.agent.nonperturbation.capture import run
-from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
-from tests.agent.nonperturbation.watchpoints import WatchingSession
+from tests.support.nonperturbation.capture import run
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
+from tests.support.nonperturbation.watchpoints import WatchingSession
 
 DYNAMIC = [name for name in EXPORT_EXAMPLES if "dynamic" in name]
 SHAPES = ["static_for_loop", "list_contains", "list_unpack", "tensor_setattr", "model_attr_mutation", "cond_predicate"]

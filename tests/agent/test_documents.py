@@ -11,7 +11,7 @@ import torch
 from dynascope.agent.documents import documents
 from dynascope.agent.documents.documents import UnknownDocument
 
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
 
 
 def test_a_graph_a_resume_function_and_their_code() -> None:

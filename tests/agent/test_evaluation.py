@@ -14,7 +14,7 @@ import torch
 from dynascope.agent.breakpoints.conditions import EvaluationError, condition_holds, format_log_message
 from dynascope.agent.internals.isolation import containment
 
-from tests.agent.nonperturbation.stopped import Refused, Stopped, stop_in
+from tests.support.nonperturbation.stopped import Refused, Stopped, stop_in
 
 LOG: list[int] = []
 RECENT = hasattr(torch._dynamo.variables.tensor, "_tensor_debug_repr")
@@ -53,7 +53,7 @@ class Model(torch.nn.Module):
 
         self.seen.append(x)
         bound = self.helper
-        result = inner(self.layers(x)) * items[0]  # STOP
+        result = inner(self.layers(x)) * items[0]  #: stop
         return result + 0 * bound(x)
 
 
@@ -69,7 +69,7 @@ def stop_in_model(inspect_stop: Any) -> Model:
 def test_the_type_says_when_a_dynamic_size_went_in_as_a_number() -> None:
     def function(x: Any, weight: Any, count: int) -> Any:
         y, z = x + 1, weight * 2
-        return y @ z  # STOP
+        return y @ z  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("y * 2").type == "torch.Tensor (sizes are hints)"
@@ -291,7 +291,7 @@ def test_ctx_is_the_comptime_context() -> None:
 def test_ctx_breaks_the_graph_when_the_program_goes_on() -> None:
     def function(x: Any) -> Any:
         y = (x + 1) * 2
-        return y - 1  # STOP
+        return y - 1  #: stop
 
     said: list[str] = []
     torch._dynamo.utils.counters.clear()
@@ -416,7 +416,7 @@ class Described:
 def test_descriptors_of_the_user() -> None:
     def function(x: Any, owner: Any) -> Any:
         y = x * owner.base
-        return y + 1  # STOP
+        return y + 1  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("owner.rate").result == "6"
@@ -434,7 +434,7 @@ def test_descriptors_of_the_user() -> None:
 def test_a_name_of_the_program_goes_before_ctx() -> None:
     def function(ctx: Any, x: Any) -> Any:
         y = x * ctx.base
-        return y + 1  # STOP
+        return y + 1  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("ctx.base == 1").result == "True"
@@ -465,7 +465,7 @@ class Typed(torch.nn.Module):
         y = x @ self.w
         z = (x + self.b).detach()
         items.append(len(self.last) + self.table["a"])
-        return y + z + computed  # STOP
+        return y + z + computed  #: stop
 
 
 @pytest.mark.parametrize(
@@ -531,7 +531,7 @@ def test_iterators_are_read_and_not_advanced() -> None:
         keys = iter({"a": x, "b": 2}.items())
         mapped = map(operator.neg, [1, 2])
         y = first + 5
-        y = y + 0  # STOP
+        y = y + 0  #: stop
         return y + len(list(it)) + sum(a * b for a, b in z) + len(list(keys)) - sum(mapped)
 
     def inspect_stop(stop: Stopped) -> None:
@@ -558,7 +558,7 @@ def test_iterators_are_read_and_not_advanced() -> None:
 def test_what_is_kept_in_c_is_read_or_refused() -> None:
     def function(x: Any, error: Any) -> Any:
         y = x * 2
-        return y + 1  # STOP
+        return y + 1  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         assert stop.evaluate("error.args, error.__cause__").result == "((3,), None)"

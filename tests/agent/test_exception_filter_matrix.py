@@ -11,8 +11,8 @@ import pytest
 import torch
 from dynascope.wire.exceptions import FilterId
 
-from tests.agent.matrix.places import NAMES, Place, places
-from tests.agent.scripted import ScriptedSession, Stop
+from tests.support.agent.scripted_session import ScriptedSession, Stop
+from tests.support.matrix.places import NAMES, Place, places
 
 BREAK = "torch._dynamo.graph_break()"
 FIXES_A_SIZE = "int({0}.shape[0]) == 3 or {0}.sin()"

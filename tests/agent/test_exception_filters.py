@@ -12,7 +12,7 @@ import torch
 from dynascope.wire.exceptions import FilterId
 from dynascope.wire.to_agent import SetExceptionFilters
 
-from tests.agent.scripted import ScriptedSession, Stop
+from tests.support.agent.scripted_session import ScriptedSession, Stop
 
 X = torch.ones(3)
 

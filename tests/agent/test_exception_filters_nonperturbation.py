@@ -16,9 +16,9 @@ from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import ResumeCommand, StopReason
 from dynascope.wire.to_agent import ConfigurationDone, Configure, SetExceptionFilters
 
-from tests.agent.nonperturbation.capture import run
-from tests.agent.nonperturbation.observers import Everywhere, read_everything
-from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
+from tests.support.nonperturbation.capture import run
+from tests.support.nonperturbation.observers import Everywhere, read_everything
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 
 FILTERS: tuple[FilterId, ...] = get_args(FilterId)
 BREAKING = ("switch_transformers",)

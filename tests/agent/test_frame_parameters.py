@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from tests.agent.nonperturbation.stopped import Stopped, stop_in
+from tests.support.nonperturbation.stopped import Stopped, stop_in
 
 
 class Hostile:
@@ -16,7 +16,7 @@ class Hostile:
 
 class Layer(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return x.sin()  # STOP
+        return x.sin()  #: stop
 
 
 def shown(stop: Stopped, frame: int = 0) -> list[tuple[str, str | None, str | None]]:
@@ -34,7 +34,7 @@ def at_stop(function: Any, *arguments: Any) -> list[tuple[str, str | None, str |
 
 def test_a_tensor_is_its_shape_and_a_number_its_value() -> None:
     def function(x: Any, /, width: Any, *rest: Any, flag: Any = True) -> Any:
-        y = x * width  # STOP
+        y = x * width  #: stop
         return y + len(rest) if flag else y
 
     assert at_stop(function, torch.ones(2, 3), 4, 5) == [
@@ -48,14 +48,14 @@ def test_a_tensor_is_its_shape_and_a_number_its_value() -> None:
 def test_a_captured_argument_is_what_its_cell_holds() -> None:
     def function(x: Any, scale: Any) -> Any:
         inner = lambda: x * scale  # noqa: E731
-        return inner() + 1  # STOP
+        return inner() + 1  #: stop
 
     assert at_stop(function, torch.ones(2), 3) == [("x", "f32[2]", None), ("scale", "int", "3")]
 
 
 def test_nothing_of_the_programs_own_runs() -> None:
     def function(x: Any, unused: Any, used: Any) -> Any:
-        return x + (1 if used is None else 2)  # STOP
+        return x + (1 if used is None else 2)  #: stop
 
     found = at_stop(function, torch.ones(2), Hostile(), Hostile())
     assert [name for name, _, _ in found] == ["x", "unused", "used"]
@@ -66,7 +66,7 @@ def test_a_resume_function_has_the_parameters_of_its_original() -> None:
     def function(x: Any, after: Any, dead: Any) -> Any:
         y = x + dead
         torch._dynamo.graph_break()
-        return y + after  # STOP
+        return y + after  #: stop
 
     found = at_stop(function, torch.ones(2), 3, 4)
     assert [name for name, _, _ in found] == ["x", "after", "dead"]
@@ -79,7 +79,7 @@ def test_a_module_is_its_class() -> None:
 
 def test_long_values_are_cut() -> None:
     def function(x: Any, names: Any) -> Any:
-        return x + len(names)  # STOP
+        return x + len(names)  #: stop
 
     _, names = at_stop(function, torch.ones(2), ["a" * 30, "b" * 30, "c" * 30])
     assert names[1] == "list" and names[2] is not None and names[2].endswith("…") and len(names[2]) == 61

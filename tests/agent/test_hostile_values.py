@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from dynascope import comptime
 
-from tests.agent.nonperturbation.stopped import Stopped, stop_in
+from tests.support.nonperturbation.stopped import Stopped, stop_in
 
 RAN: list[str] = []
 
@@ -67,7 +67,7 @@ def function(x: Any, one: Any, many: Any) -> Any:
     comptime.print_locals()
     comptime(lambda ctx: print(ctx.get_local("one"), ctx.get_local("many")))
     kept = (one, many["held"], one)
-    return y * len(kept)  # STOP
+    return y * len(kept)  #: stop
 
 
 def test_nothing_of_theirs_runs_and_nothing_waits() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from tests.agent.nonperturbation.stopped import Refused, Stopped, stop_in
+from tests.support.nonperturbation.stopped import Refused, Stopped, stop_in
 
 Pair = collections.namedtuple("Pair", "first second")
 COUNT = 0
@@ -79,7 +79,7 @@ class Layer(torch.nn.Module):
         self.calls += 1
         x = self.layers[0](x)
         self.history.append(x)
-        return x  # STOP
+        return x  #: stop
 
 
 def test_locals_have_no_name_that_has_no_value() -> None:
@@ -89,7 +89,7 @@ def test_locals_have_no_name_that_has_no_value() -> None:
         later = dead * 2
         torch._dynamo.graph_break()
         total = sum(x + each for each in listed)
-        return later + total  # STOP
+        return later + total  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         assert {"x", "listed", "later"} <= set(stop.scope("Locals"))
@@ -101,7 +101,7 @@ def test_locals_have_no_name_that_has_no_value() -> None:
 def test_a_comprehensions_iterator_is_no_local() -> None:
     def function(x: Any) -> Any:
         return sum(
-            x * factor  # STOP
+            x * factor  #: stop
             for factor in (1, 2)
         )
 
@@ -118,7 +118,7 @@ def test_scopes_are_named_and_ordered_as_designed() -> None:
 
         def inner(y: Any) -> Any:
             z = y * 2
-            return z + factor  # STOP
+            return z + factor  #: stop
 
         return inner(x)
 
@@ -139,7 +139,7 @@ def test_tensors_are_written_as_fx_writes_them() -> None:
         y = x.relu()
         size = x.shape[0] * 2
         line = torch.ones(3)
-        return y + whole.sum(), size, line  # STOP
+        return y + whole.sum(), size, line  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
@@ -194,7 +194,7 @@ def containers(x: Any, pair: Any, table: Any) -> Any:
     error = ValueError("expected")
     color = Color.RED
     unread = None
-    return first + table["k"] + add(made.scale), items, numbers, part, error, color, unread  # STOP
+    return first + table["k"] + add(made.scale), items, numbers, part, error, color, unread  #: stop
 
 
 def test_every_kind_of_value() -> None:
@@ -224,7 +224,7 @@ def test_every_kind_of_value() -> None:
 
 def test_what_dynamo_has_not_looked_at_is_shown_and_marked() -> None:
     def function(x: Any, later: Any, unused: Any) -> Any:
-        y = x + 1  # STOP
+        y = x + 1  #: stop
         return y + later
 
     def inspect_stop(stop: Stopped) -> None:
@@ -241,7 +241,7 @@ def test_what_dynamo_has_not_looked_at_is_shown_and_marked() -> None:
 
 def test_user_code_is_never_run() -> None:
     def function(x: Any, hostile: Any, slots: Any, items: Any) -> Any:
-        return x + 1  # STOP
+        return x + 1  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
@@ -259,7 +259,7 @@ def test_user_code_is_never_run() -> None:
 def test_children_come_in_pages() -> None:
     def function(x: Any, many: Any) -> Any:
         own = [x] * 300
-        return x + len(own) + len(many)  # STOP
+        return x + len(own) + len(many)  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
@@ -280,7 +280,7 @@ def test_children_come_in_pages() -> None:
 
 def test_long_strings_are_cut() -> None:
     def function(x: Any, text: str) -> Any:
-        return x + len(text)  # STOP
+        return x + len(text)  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         value = stop.scope("Locals")["text"].value
@@ -293,7 +293,7 @@ def test_long_strings_are_cut() -> None:
 def test_guards_shapes_graph_and_compile() -> None:
     def function(x: Any, settings: Any) -> Any:
         y = x * settings.scale * TABLE["scale"]
-        return y.sum() if x.size(0) > 4 else y  # STOP
+        return y.sum() if x.size(0) > 4 else y  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         guards = stop.scope("Guards")
@@ -331,7 +331,7 @@ def test_recompile_says_why() -> None:
     seen = []
 
     def function(x: Any) -> Any:
-        return x + 1  # STOP
+        return x + 1  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         seen.append((stop.frames[0].name, stop.scope("Compile")["reason"].value))
@@ -353,7 +353,7 @@ def test_resume_functions_are_named_after_their_original() -> None:
     def function(x: Any) -> Any:
         y = x + 1
         torch._dynamo.graph_break()
-        return y + 2  # STOP
+        return y + 2  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         names.append(stop.frames[0].name)
@@ -370,7 +370,7 @@ def test_globals_are_those_the_code_names_with_their_pending_values() -> None:
     def function(x: Any) -> Any:
         global COUNT
         COUNT = 5
-        return x * TABLE["scale"] + COUNT  # STOP
+        return x * TABLE["scale"] + COUNT  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Globals")
@@ -386,7 +386,7 @@ def test_ids_die_with_their_stop() -> None:
 
     def function(x: Any) -> Any:
         for _ in range(2):
-            x = x + 1  # STOP
+            x = x + 1  #: stop
         return x
 
     def inspect_stop(stop: Stopped) -> None:
@@ -401,7 +401,7 @@ def test_ids_die_with_their_stop() -> None:
 def test_guards_on_a_variable_are_below_it() -> None:
     def function(x: Any, mode: Any) -> Any:
         y = x * 2 if x.shape[0] > 2 and mode == "double" else x
-        return y + 1  # STOP
+        return y + 1  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
@@ -423,7 +423,7 @@ def test_a_guard_on_a_size_leads_to_its_line() -> None:
 
     def function(x: Any) -> Any:
         y = x * 2 if x.shape[0] > 2 else x
-        return y + 1  # STOP
+        return y + 1  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         row = stop.scope("Guards")["s77 > 2"]
@@ -438,7 +438,7 @@ def test_a_guard_on_a_size_leads_to_its_line() -> None:
 def test_devices_are_named_when_they_are_not_cpu() -> None:
     def function(x: Any) -> Any:
         y = x + 1
-        return y * 2  # STOP
+        return y * 2  #: stop
 
     def inspect_stop(stop: Stopped) -> None:
         assert stop.scope("Locals")["y"].value == "f32[8, 16] cuda:0"

@@ -25,11 +25,10 @@ from dynascope.wire.to_agent import (
     SetInstructionBreakpoints,
 )
 
-from tests.agent.marks import labels
-from tests.agent.scripted import ScriptedSession
-from tests.agent.test_stops import PROGRAMS, load
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import PROGRAMS, labels, load
 
-PATH = PROGRAMS / "instructions.py"
+PATH = PROGRAMS / "traced" / "instructions.py"
 LABELS = labels(PATH)
 NAMES = {line: label for label, line in LABELS.items()}
 
@@ -80,7 +79,7 @@ class Inspecting(ScriptedSession):
 
     def run(self, main: str = "main") -> list[str]:
         """Labels of the lines of all stops."""
-        program = load("instructions")
+        program = load(PROGRAMS / "traced" / "instructions.py")
         with self.attached():
             getattr(program, main)()
         return [NAMES[stop.frames[0].line] for stop in self.stops]

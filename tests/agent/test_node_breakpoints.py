@@ -12,7 +12,7 @@ from dynascope.agent.breakpoints.kinds.node_names import NodeTable, may_name_nod
 from dynascope.agent.internals.graph.node_events import names_of
 from dynascope.wire.dap import FunctionBreakpoint
 
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
 
 HERE = Path(__file__)
 

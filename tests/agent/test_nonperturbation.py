@@ -9,9 +9,9 @@ import pytest
 
 pytest.importorskip("torch")
 
-from tests.agent.nonperturbation.capture import run
-from tests.agent.nonperturbation.observers import Everywhere, go_by_instructions, inspect_naively, read_everything
-from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
+from tests.support.nonperturbation.capture import run
+from tests.support.nonperturbation.observers import Everywhere, go_by_instructions, inspect_naively, read_everything
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 
 
 def compare(make: Callable[[], Program], inspect_stop: Callable[[Everywhere], None]) -> tuple[list[str], Everywhere]:

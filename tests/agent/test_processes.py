@@ -20,7 +20,7 @@ from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.from_agent import Failure, Hello, Output, Reply, Resumed, Stopping
 from dynascope.wire.to_agent import ConfigurationDone, Configure, Detach, Resume, SetBreakpoints, Threads
 
-from tests.agent.adapter_end import TIMEOUT, AdapterEnd, Doorway
+from tests.support.agent.adapter_end import TIMEOUT, AdapterEnd, Doorway
 
 PACKAGES = os.pathsep.join(str(Path(__file__).parents[2] / name) for name in ("adapter", "lsp"))
 COMPILED = """

@@ -14,7 +14,7 @@ from dynascope.agent.program import clock
 from dynascope.agent.recorder.recorder import Recorder
 from dynascope.facts.model import CompileFacts
 
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
 
 AN_HOUR = 3600.0
 

@@ -21,8 +21,10 @@ from dynascope.facts.store import FILE_NAME
 from dynascope.recording.importing import import_log
 from dynascope.recording.torch_trace import logs_in
 
+from tests.support.marks import PROGRAMS
+
 ROOT = Path(__file__).parents[2]
-PROGRAMS = Path(__file__).parent / "recorded"
+RECORDED = PROGRAMS / "recorded"
 
 
 @dataclass
@@ -86,18 +88,18 @@ def assert_breaks_agree(recorded: Recorded) -> list[model.GraphBreak]:
 
 @pytest.fixture(scope="module")
 def breaking(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    return record(tmp_path_factory.mktemp("breaks"), str(PROGRAMS / "breaks.py"))
+    return record(tmp_path_factory.mktemp("breaks"), str(RECORDED / "breaks.py"))
 
 
 @pytest.fixture(scope="module")
 def deciding(tmp_path_factory: pytest.TempPathFactory) -> Recorded:
-    return record(tmp_path_factory.mktemp("decisions"), str(PROGRAMS / "decisions.py"))
+    return record(tmp_path_factory.mktemp("decisions"), str(RECORDED / "decisions.py"))
 
 
 def test_every_break_is_there_at_its_line_and_none_is_invented(breaking: Recorded):
     breaks = assert_breaks_agree(breaking)
     expected = collections.Counter()
-    for number, line in enumerate((PROGRAMS / "breaks.py").read_text().splitlines(), 1):
+    for number, line in enumerate((RECORDED / "breaks.py").read_text().splitlines(), 1):
         _, marked, text = line.partition("# break: ")
         if marked:
             effect, _, times = text.partition(", ")
@@ -172,5 +174,5 @@ def test_compiled_autograd_captures(deciding: Recorded):
 @pytest.mark.parametrize("name", ["SwitchTransformers", "Reformer", "LED", "BigBird", "Flaubert"])
 def test_models_that_break(name: str, tmp_path: Path):
     pytest.importorskip("transformers")
-    recorded = record(tmp_path, str(PROGRAMS / "model.py"), name)
+    recorded = record(tmp_path, str(RECORDED / "model.py"), name)
     assert assert_breaks_agree(recorded)

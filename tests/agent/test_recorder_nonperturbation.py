@@ -14,10 +14,10 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 from dynascope.facts.writer import Writer
 
-from tests.agent.nonperturbation.capture import run
-from tests.agent.nonperturbation.observers import Everywhere, read_everything
-from tests.agent.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
-from tests.facts.sample import new_run
+from tests.support.facts.sample import new_run
+from tests.support.nonperturbation.capture import run
+from tests.support.nonperturbation.observers import Everywhere, read_everything
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 
 
 @contextlib.contextmanager

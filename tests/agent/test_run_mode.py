@@ -11,16 +11,15 @@ import torch
 from dynascope.wire.dap import SourceBreakpoint
 from torch._dynamo.utils import counters
 
-from tests.agent.marks import labels
-from tests.agent.matrix.beside_debugpy import BesideDebugpy
-from tests.agent.programs import higher_order
-from tests.agent.scripted import ScriptedSession
-from tests.agent.test_stops import PROGRAMS, load
+from tests.programs.traced import higher_order
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import PROGRAMS, labels, load
+from tests.support.matrix.beside_debugpy import BesideDebugpy
 
 HIGHER_ORDER = Path(higher_order.__file__)
-PATH = PROGRAMS / "instructions.py"
+PATH = PROGRAMS / "traced" / "instructions.py"
 LINE = labels(PATH)["double"]
-OTHER = PROGRAMS / "steps.py"
+OTHER = PROGRAMS / "traced" / "steps.py"
 
 
 def graphs(call: Callable[[], object]) -> int:
@@ -36,7 +35,7 @@ def run_at(session: ScriptedSession, path: Path = PATH, line: int = LINE) -> Non
 
 @pytest.mark.parametrize("fullgraph", [False, True])
 def test_it_comes_and_goes(fullgraph: bool) -> None:
-    program = load("instructions")
+    program = load(PROGRAMS / "traced" / "instructions.py")
 
     def root(x: torch.Tensor) -> torch.Tensor:
         y = x + 1
@@ -58,7 +57,7 @@ def test_it_comes_and_goes(fullgraph: bool) -> None:
 
 
 def test_a_function_that_is_compiled_itself_runs_as_it_is() -> None:
-    program = load("instructions")
+    program = load(PROGRAMS / "traced" / "instructions.py")
     session, x = BesideDebugpy(PATH), torch.ones(3)
     with session.attached():
         compiled = torch.compile(program.double, backend="eager")
@@ -69,7 +68,7 @@ def test_a_function_that_is_compiled_itself_runs_as_it_is() -> None:
 
 
 def test_a_generator_and_what_follows_a_graph_break_run_as_they_are() -> None:
-    program = load("steps")
+    program = load(PROGRAMS / "traced" / "steps.py")
     session, x = BesideDebugpy(PATH), torch.ones(2, 3)
     with session.attached():
         compiled = torch.compile(program.fn, backend="eager")
@@ -84,7 +83,7 @@ def test_a_generator_and_what_follows_a_graph_break_run_as_they_are() -> None:
 
 
 def test_set_amid_the_compile_that_inlines_it() -> None:
-    program = load("instructions")
+    program = load(PROGRAMS / "traced" / "instructions.py")
 
     def root(x: torch.Tensor) -> torch.Tensor:
         y = program.double(x + 1)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from dynascope.wire.messages import ResumeCommand
 
-from tests.agent.marks import labels
-from tests.agent.scripted import ScriptedSession
-from tests.agent.test_stops import PROGRAMS, load
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import PROGRAMS, labels, load
 
-PATH = PROGRAMS / "steps.py"
+PATH = PROGRAMS / "traced" / "steps.py"
 LABELS = labels(PATH)
 
 
@@ -17,7 +16,7 @@ def walk(start: str, commands: list[ResumeCommand], main: str = "main") -> list[
     """Labels of the lines at which the steps ended, the first of which began at the first stop at `start`."""
     session = ScriptedSession(commands)
     session.break_at(PATH, LABELS[start])
-    program = load("steps")
+    program = load(PROGRAMS / "traced" / "steps.py")
     with session.attached():
         getattr(program, main)()
     named = {line: label for label, line in LABELS.items()}
@@ -67,7 +66,7 @@ def test_a_step_out_of_the_program_runs_on_until_the_next_compile(command: Resum
 
 def test_comptime_breakpoint_stops_at_the_users_line() -> None:
     session = ScriptedSession(["next"])
-    program = load("steps")
+    program = load(PROGRAMS / "traced" / "steps.py")
     with session.attached():
         program.main_stopping()
     assert [stop.frames[0].line for stop in session.stops] == [LABELS["comptime"], LABELS["after_comptime"]]

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-from types import ModuleType
-
 import pytest
 
-from tests.agent.marks import expectations
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import PROGRAMS, expectations, load
 
-PROGRAMS = Path(__file__).parent / "programs"
-
-
-def load(name: str) -> ModuleType:
-    path = PROGRAMS / f"{name}.py"
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+TRACED = PROGRAMS / "traced"
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in PROGRAMS.glob("*.py") if "# stop" in path.read_text()))
+@pytest.mark.parametrize("name", sorted(path.stem for path in TRACED.glob("*.py") if "# stop" in path.read_text()))
 def test_every_marked_line_stops_as_it_says(name: str) -> None:
-    path = PROGRAMS / f"{name}.py"
+    path = TRACED / f"{name}.py"
     expected = expectations(path)
     session = ScriptedSession()
     states = session.break_at(path, *expected)
     assert all(state.verified for state in states)
-    program = load(name)
+    program = load(path)
     with session.attached():
         program.main()
     for line, stops in expected.items():

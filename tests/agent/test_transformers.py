@@ -14,7 +14,7 @@ from transformers.models.bert import modeling_bert
 from transformers.models.llama import modeling_llama
 from transformers.models.t5 import modeling_t5
 
-from tests.agent.scripted import ScriptedSession
+from tests.support.agent.scripted_session import ScriptedSession
 
 HIDDEN = {"hidden_states": "f32[2, 8, 32]"}
 TOKENS = {"input_ids": torch.arange(16).reshape(2, 8)}

@@ -9,11 +9,11 @@ import torch
 from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
 
-from tests.agent.nonperturbation.stopped import Stopped
+from tests.support.nonperturbation.stopped import Stopped
 
 
 def helper(x: Any, *, scale: int = 1) -> Any:
-    return x * scale  # STOP
+    return x * scale  #: stop
 
 
 def names(function: Any, *arguments: Any) -> tuple[list[str], list[str]]:
@@ -31,7 +31,7 @@ def names(function: Any, *arguments: Any) -> tuple[list[str], list[str]]:
 def stop_in_helper(function: Any, *arguments: Any, inspect_stop: Any) -> None:
     torch._dynamo.reset()
     lines, first = inspect.getsourcelines(helper)
-    line = next(first + i for i, text in enumerate(lines) if "# STOP" in text)
+    line = next(first + i for i, text in enumerate(lines) if "#: stop" in text)
     session = Stopped(inspect_stop)
     session.agent.install()
     try:

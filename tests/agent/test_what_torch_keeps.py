@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from tests.agent.what_torch_keeps import page, stops
-from tests.agent.what_torch_keeps.names import names_of
+from tests.support.what_torch_keeps import page, stops
+from tests.support.what_torch_keeps.names import names_of
 
 FILES = page.files()
 INSTALLED = {file: names_of(Path(torch.__file__).parents[1] / file) for file in FILES}

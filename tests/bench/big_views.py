@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.table import Table
 
-from tests.dap.client import DapClient, Stop
+from tests.support.dap.client import DapClient, Stop
 
 LOCALS, ELEMENTS, PARAMETERS, NODES, GUARDED, SYMBOLS = 10_000, 10_000, 5_000, 20_000, 20_000, 500
 PAGE = 100

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.dap.client import DapClient, adapter_environment
+from tests.support.dap.client import DapClient, adapter_environment
 
 HERE = Path(__file__).parent
 PROGRAM = HERE / "transformer.py"

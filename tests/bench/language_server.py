@@ -32,8 +32,8 @@ from dynascope_lsp.session import Session
 from lsprotocol import types
 from pygls.workspace import Workspace
 
-from tests.facts import sample
 from tests.lsp.editor import PULLS, PUSHED, Editor
+from tests.support.facts import sample
 
 FILES, COMPILES, LINES = 40, 25, 600
 REPEATS = 300

@@ -15,7 +15,7 @@ from typing import Any
 
 from rich.table import Table
 
-from tests.dap.client import DapClient
+from tests.support.dap.client import DapClient
 
 LOCALS = 200
 PROGRAM = "\n".join(

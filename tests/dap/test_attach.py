@@ -3,56 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient, adapter_environment
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient
+from tests.support.dap.running import Running
+from tests.support.marks import line, program
 
 SERVING = program("serving.py")
 TRAINING = program("serving_backward.py")
-
-
-class Running:
-    """A program that listens."""
-
-    def __init__(self, path: Path, *arguments: str, environment: Mapping[str, str] | None = None) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, str(path), *arguments],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            env=adapter_environment(environment),
-            start_new_session=True,
-        )
-        self.said: list[str] = []
-        """What it has printed so far."""
-        _, host, port = self.read_until("listening").split()
-        self.connect = {"host": host, "port": int(port)}
-
-    def read_until(self, word: str) -> str:
-        output: IO[str] | None = self.process.stdout
-        assert output is not None
-        for text in output:
-            self.said.append(text)
-            if word in text:
-                return text
-        raise AssertionError(f"the program ended without saying {word!r}")
-
-    def assert_runs_on(self) -> None:
-        for _ in range(3):
-            self.read_until("round")
-        assert self.process.poll() is None
-
-    def end(self) -> int:
-        output, _ = self.process.communicate(timeout=60)
-        assert "the end" in output
-        return self.process.returncode
 
 
 @pytest.fixture
@@ -155,6 +117,7 @@ def test_nothing_stops_before_configuration_done(
         assert client.wait_for_stop().at_compile_time == (mark == "traced")
 
 
+@pytest.mark.capability("supportTerminateDebuggee")
 @pytest.mark.parametrize("runtime", [True, False])
 def test_terminate_ends_the_program(client: DapClient, run: Callable[..., Running], runtime: bool) -> None:
     running = run()

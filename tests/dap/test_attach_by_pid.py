@@ -14,7 +14,7 @@ import pytest
 from dynascope.dap.program import attach_by_pid
 from dynascope.dap.protocol.errors import RequestError
 
-from tests.dap.client import DapClient
+from tests.support.dap.client import DapClient
 
 
 @contextmanager

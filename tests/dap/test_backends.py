@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.dap.client import DapClient, Stop
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient, Stop
+from tests.support.marks import line, program
 
 PROGRAM = program("backends.py")
 LAUNCH = {"program": str(PROGRAM), "console": "internalConsole", "subProcess": False}

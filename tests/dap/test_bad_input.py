@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from dynascope.dap.protocol.transport import BODY_LIMIT, HEADER_LIMIT
 
-from tests.dap.client import ADAPTER, DapClient, adapter_environment
-from tests.dap.marks import program
+from tests.support.dap.client import ADAPTER, DapClient, adapter_environment
+from tests.support.marks import program
 
 PLAIN = program("plain.py")
 DEADLINE = 60

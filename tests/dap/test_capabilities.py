@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 
 from dynascope.terminal import commands
 
-from tests.dap import schema
-from tests.dap.capability_table import NOT_SERVED, ROWS, declared, pages
-from tests.dap.capability_use import USES
-from tests.dap.client import DapClient
-from tests.dap.test_features import USED
+from tests.support.dap import schema
+from tests.support.dap.capability_table import NOT_SERVED, ROWS, declared, pages
+from tests.support.dap.capability_tests import files_by_capability
+from tests.support.dap.capability_use import USES
+from tests.support.dap.client import DapClient
 
 
 def test_what_is_declared_is_in_the_table_and_tested(client: DapClient) -> None:
     found = set(client.initialize())
     assert found == declared()
-    assert found == set(USED), "name the test that uses it in test_features.USED"
+    assert found == set(files_by_capability()), "mark the test that uses it: @pytest.mark.capability"
     assert found <= set(ROWS), "say in capability_table.ROWS what it does"
     assert found <= set(USES), "say in capability_use.USES which message uses it"
     assert found <= schema.capabilities()
 
 
-def test_the_test_of_each_row_exists() -> None:
-    for test in USED.values():
-        assert getattr(importlib.import_module(test.__module__), test.__name__) is test
-
-
 def test_the_tables_are_not_stale() -> None:
-    for path, text in pages(USED):
+    for path, text in pages(files_by_capability()):
         assert path.read_text() == text, f"{path.name} is stale: make capabilities"
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.backward.test_session import EAGER
-from tests.dap.client import TIMEOUT, Body, DapClient, Stop
-from tests.dap.marks import line, program
+from tests.support.backward.sessions import EAGER
+from tests.support.dap.client import TIMEOUT, Body, DapClient, Stop
+from tests.support.marks import line, program
 
 FORKING = program("forking.py")
 UNDEBUGGED = program("undebugged_child.py")

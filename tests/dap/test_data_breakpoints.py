@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient, Stop
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient, Stop
+from tests.support.marks import line, program
 
 WATCHED = program("watched.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
@@ -39,6 +39,7 @@ def next_stop(stop: Stop) -> Stop:
     return stop.client.wait_for_stop()
 
 
+@pytest.mark.capability("supportsDataBreakpoints")
 @BOTH
 def test_supports_data_breakpoints(client: DapClient, runtime: bool) -> None:
     """A right click on a tensor: its shape and its dtype change, once each."""

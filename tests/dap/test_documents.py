@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from dynascope.wire.dap import FIRST_AGENT_ID, Source
 
-from tests.dap.client import DapClient
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient
+from tests.support.marks import line, program
 
 DOCUMENTS = program("documents.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
@@ -37,6 +37,7 @@ def place(client: DapClient, reference: int | None) -> tuple[str, int]:
     return found["source"]["path"], found["line"]
 
 
+@pytest.mark.capability("supportsLoadedSourcesRequest")
 @BOTH
 def test_supports_loaded_sources_request(client: DapClient, runtime: bool) -> None:
     """A partial graph at the stop, then every graph, generated code and resume function of the session."""
@@ -108,6 +109,7 @@ def test_locations_of_nodes_guards_and_values(client: DapClient) -> None:
     client.wait_for_end()
 
 
+@pytest.mark.capability("supportsModulesRequest")
 @BOTH
 def test_supports_modules_request(client: DapClient, runtime: bool) -> None:
     """The files that Dynamo has traced say so, beside debugpy's."""

@@ -12,8 +12,8 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.dap.client import DapClient
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient
+from tests.support.marks import line, program
 
 FAMILY = program("family.py")
 WITHIN = 2.0

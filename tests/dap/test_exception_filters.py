@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient, Stop
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient, Stop
+from tests.support.marks import line, program
 
 BREAKING = program("breaking.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
@@ -35,6 +35,7 @@ def information(stop: Stop) -> dict[str, Any]:
     return stop.client.request("exceptionInfo", {"threadId": stop.thread_id})
 
 
+@pytest.mark.capability("supportsExceptionInfoRequest")
 @BOTH
 def test_a_graph_break_stops_with_the_stack_that_caused_it(client: DapClient, runtime: bool) -> None:
     placed = start(client, runtime, {"filterId": "graphBreak"})
@@ -104,6 +105,7 @@ def test_codegen_stops_where_a_graph_ends_with_a_scope_of_its_own(client: DapCli
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.capability("supportsExceptionFilterOptions")
 @BOTH
 def test_a_condition_narrows_a_filter_down(client: DapClient, runtime: bool) -> None:
     place = f"breaking.py:{line(BREAKING, 'call')}"  # a caller's line will do: not where `inner` is compiled by itself

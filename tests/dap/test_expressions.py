@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dap.client import DapClient, Stop
-from tests.dap.test_features import launch
+from tests.support.dap.client import DapClient, Stop
+from tests.support.dap.launches import launch
 
 PROGRAM = """
 import torch

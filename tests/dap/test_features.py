@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.backward import test_session as backward
-from tests.dap import (
-    test_attach,
-    test_data_breakpoints,
-    test_documents,
-    test_exception_filters,
-    test_instructions,
-    test_lifecycle,
-    test_session,
-    test_threads,
-    test_waiting_and_cancelling,
-)
-from tests.dap.client import DapClient
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient
+from tests.support.dap.launches import COMPILED, launch
+from tests.support.marks import line, program
 
-COMPILED = program("compiled.py")
 LLAMA = program("llama.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
-def launch(path: Path = COMPILED, **more: Any) -> dict[str, Any]:
-    return {"program": str(path), "console": "internalConsole", "subProcess": False, "redirectOutput": True} | more
-
-
+@pytest.mark.capability("supportsConditionalBreakpoints")
 @BOTH
 def test_supports_conditional_breakpoints(client: DapClient, runtime: bool) -> None:
     helper = line(COMPILED, "helper")
@@ -39,6 +23,7 @@ def test_supports_conditional_breakpoints(client: DapClient, runtime: bool) -> N
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.capability("supportsHitConditionalBreakpoints")
 @BOTH
 def test_supports_hit_conditional_breakpoints(client: DapClient, runtime: bool) -> None:
     helper = line(COMPILED, "helper")
@@ -46,6 +31,7 @@ def test_supports_hit_conditional_breakpoints(client: DapClient, runtime: bool) 
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.capability("supportsLogPoints")
 @BOTH
 def test_supports_log_points(client: DapClient, runtime: bool) -> None:
     helper = line(COMPILED, "helper")
@@ -54,6 +40,7 @@ def test_supports_log_points(client: DapClient, runtime: bool) -> None:
     assert "shape torch.Size([2, 3])" in client.output("console", "stdout")
 
 
+@pytest.mark.capability("supportsFunctionBreakpoints")
 @BOTH
 def test_supports_function_breakpoints(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), functions=["helper"])
@@ -94,6 +81,7 @@ def test_a_breakpoint_where_nothing_is_never_stops_and_says_why(
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.capability("supportsEvaluateForHovers")
 def test_supports_evaluate_for_hovers(client: DapClient) -> None:
     client.launch(launch(), {COMPILED: [line(COMPILED, "helper")]})
     stop = client.wait_for_stop()
@@ -105,11 +93,13 @@ def test_supports_evaluate_for_hovers(client: DapClient) -> None:
     )
 
 
+@pytest.mark.capability("supportsClipboardContext")
 def test_supports_clipboard_context(client: DapClient) -> None:
     client.launch(launch(), {COMPILED: [line(COMPILED, "helper")]})
     assert client.wait_for_stop().evaluate("q.shape", context="clipboard").result == "torch.Size([2, 3])"
 
 
+@pytest.mark.capability("supportsValueFormattingOptions")
 def test_supports_value_formatting_options(client: DapClient) -> None:
     client.launch(launch(), {COMPILED: [line(COMPILED, "first")]})
     stop = client.wait_for_stop()
@@ -118,6 +108,7 @@ def test_supports_value_formatting_options(client: DapClient) -> None:
     assert stop.variables(locals_, format={"hex": True})["width"].value == "0x4"
 
 
+@pytest.mark.capability("supportsCompletionsRequest")
 def test_supports_completions_request(client: DapClient) -> None:
     client.launch(launch(), {COMPILED: [line(COMPILED, "after")]})
     stop = client.wait_for_stop()
@@ -132,6 +123,9 @@ def test_supports_completions_request(client: DapClient) -> None:
     assert "label" in labels("la", running)
 
 
+@pytest.mark.capability("supportsGotoTargetsRequest")
+@pytest.mark.capability("supportsSetExpression")
+@pytest.mark.capability("supportsSetVariable")
 def test_supports_set_variable_and_expression(client: DapClient) -> None:
     client.launch(launch(), {COMPILED: [line(COMPILED, "ran")]})
     stop = client.wait_for_stop()
@@ -147,6 +141,8 @@ def test_supports_set_variable_and_expression(client: DapClient) -> None:
     assert target["targets"]
 
 
+@pytest.mark.capability("exceptionBreakpointFilters")
+@pytest.mark.capability("supportsExceptionOptions")
 def test_supports_exception_info_and_filters(client: DapClient) -> None:
     code = "def fail():\n    raise ValueError('no')\nfail()\n"
     client.launch({"code": code, "console": "internalConsole"}, exceptions=["raised"])
@@ -154,41 +150,6 @@ def test_supports_exception_info_and_filters(client: DapClient) -> None:
     assert stop.reason == "exception"
     assert client.request("exceptionInfo", {"threadId": stop.thread_id})["exceptionId"].endswith("ValueError")
     stop.resume()
-
-
-USED = {
-    "supportsConfigurationDoneRequest": test_session.test_a_breakpoint_stops_where_dynamo_traces,
-    "supportsRestartRequest": test_lifecycle.test_restart_keeps_the_breakpoints,
-    "supportsTerminateRequest": test_lifecycle.test_terminate,
-    "supportTerminateDebuggee": test_attach.test_terminate_ends_the_program,
-    "supportsConditionalBreakpoints": test_supports_conditional_breakpoints,
-    "supportsHitConditionalBreakpoints": test_supports_hit_conditional_breakpoints,
-    "supportsLogPoints": test_supports_log_points,
-    "supportsFunctionBreakpoints": test_supports_function_breakpoints,
-    "supportsEvaluateForHovers": test_supports_evaluate_for_hovers,
-    "supportsClipboardContext": test_supports_clipboard_context,
-    "supportsValueFormattingOptions": test_supports_value_formatting_options,
-    "supportsCompletionsRequest": test_supports_completions_request,
-    "supportsDelayedStackTraceLoading": test_session.test_stack_trace_is_paged,
-    "supportsSetVariable": test_supports_set_variable_and_expression,
-    "supportsSetExpression": test_supports_set_variable_and_expression,
-    "supportsStepInTargetsRequest": test_instructions.test_supports_step_in_targets_request,
-    "supportsSteppingGranularity": test_instructions.test_supports_stepping_granularity,
-    "supportsSingleThreadExecutionRequests": test_threads.test_supports_single_thread_execution_requests,
-    "supportsDisassembleRequest": test_instructions.test_supports_disassemble_request,
-    "supportsInstructionBreakpoints": test_instructions.test_supports_instruction_breakpoints,
-    "supportsBreakpointLocationsRequest": test_instructions.test_supports_breakpoint_locations_request,
-    "supportsGotoTargetsRequest": test_supports_set_variable_and_expression,
-    "supportsModulesRequest": test_documents.test_supports_modules_request,
-    "supportsExceptionInfoRequest": test_exception_filters.test_a_graph_break_stops_with_the_stack_that_caused_it,
-    "supportsExceptionFilterOptions": test_exception_filters.test_a_condition_narrows_a_filter_down,
-    "supportsExceptionOptions": test_supports_exception_info_and_filters,
-    "exceptionBreakpointFilters": test_supports_exception_info_and_filters,
-    "supportsDataBreakpoints": test_data_breakpoints.test_supports_data_breakpoints,
-    "breakpointModes": backward.test_a_line_breakpoint_with_mode_backward,
-    "supportsLoadedSourcesRequest": test_documents.test_supports_loaded_sources_request,
-    "supportsCancelRequest": test_waiting_and_cancelling.test_supports_cancel_request,
-}
 
 
 @BOTH

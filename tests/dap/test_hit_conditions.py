@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dap.client import DapClient, Stop
+from tests.support.dap.client import DapClient, Stop
 
 PROGRAM = """\
 import torch

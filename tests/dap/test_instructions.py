@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient, Stop
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient, Stop
+from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
@@ -36,6 +36,7 @@ def step(stop: Stop, command: str, **how: Any) -> Stop:
     return stop.client.wait_for_stop()
 
 
+@pytest.mark.capability("supportsDisassembleRequest")
 @BOTH
 def test_supports_disassemble_request(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "call")]})
@@ -48,6 +49,7 @@ def test_supports_disassemble_request(client: DapClient, runtime: bool) -> None:
     assert "no code at 0x10" in client.failure("disassemble", {"memoryReference": "0x10", "instructionCount": 1})
 
 
+@pytest.mark.capability("supportsInstructionBreakpoints")
 @BOTH
 def test_supports_instruction_breakpoints(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "first")]})
@@ -68,6 +70,7 @@ def test_supports_instruction_breakpoints(client: DapClient, runtime: bool) -> N
     assert client.wait_for_end() == 0
 
 
+@pytest.mark.capability("supportsSteppingGranularity")
 @BOTH
 def test_supports_stepping_granularity(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "call")]})
@@ -84,6 +87,7 @@ def test_supports_stepping_granularity(client: DapClient, runtime: bool) -> None
     assert step(stop, "next", granularity="line").where() == ("compiled [0/0]", line(COMPILED, "after"))
 
 
+@pytest.mark.capability("supportsStepInTargetsRequest")
 @BOTH
 def test_supports_step_in_targets_request(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "call")]})
@@ -94,6 +98,7 @@ def test_supports_step_in_targets_request(client: DapClient, runtime: bool) -> N
     assert stop.where() == ("helper [0/0]", line(COMPILED, "helper"))
 
 
+@pytest.mark.capability("supportsBreakpointLocationsRequest")
 @BOTH
 def test_supports_breakpoint_locations_request(client: DapClient, runtime: bool) -> None:
     client.launch(launch(runtime=runtime), {COMPILED: [line(COMPILED, "call")]})

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import Body, DapClient
-from tests.dap.marks import line, program
+from tests.support.dap.client import Body, DapClient
+from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
 PARENT = program("parent.py")
@@ -89,6 +89,7 @@ def test_no_debug_runs_the_program_alone(client: DapClient, runtime: bool) -> No
     assert "result 3" in client.output("stdout")
 
 
+@pytest.mark.capability("supportsRestartRequest")
 @BOTH
 def test_restart_keeps_the_breakpoints(client: DapClient, runtime: bool) -> None:
     placed = client.launch(launch(COMPILED, runtime=runtime), {COMPILED: [line(COMPILED, "helper")]})
@@ -115,6 +116,7 @@ def test_a_restart_that_fails_says_why_and_ends(client: DapClient, runtime: bool
     client.wait_for_event("terminated")
 
 
+@pytest.mark.capability("supportsTerminateRequest")
 @BOTH
 def test_terminate(client: DapClient, runtime: bool) -> None:
     client.launch(launch(COMPILED, runtime=runtime), {COMPILED: [line(COMPILED, "helper")]})

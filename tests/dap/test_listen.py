@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from dynascope.dap.protocol.peer_user import is_another_user
 
-from tests.dap.client import ADAPTER, DapClient, adapter_environment
-from tests.dap.marks import program
+from tests.support.dap.client import ADAPTER, DapClient, adapter_environment
+from tests.support.marks import program
 
 
 @contextlib.contextmanager

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from dynascope.wire.token_server import copy
 
-from tests.dap.client import DapClient, adapter_environment
-from tests.dap.marks import line, program
-from tests.dap.test_attach import Running
+from tests.support.dap.client import DapClient, adapter_environment
+from tests.support.dap.running import Running
+from tests.support.marks import line, program
 
 SERVING = program("serving.py")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient
+from tests.support.marks import line, program
 
 MODES = program("modes.py")
 EVIDENCE = program("evidence.py")

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.dap.client import DapClient, Stop
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient, Stop
+from tests.support.marks import line, program
 
 PLACES = program("everywhere.py")
 MARKS = ["plain", "layer", "callee", "breaks", "numbers", "hook"]

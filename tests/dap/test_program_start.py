@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient, adapter_environment
+from tests.support.dap.client import DapClient, adapter_environment
 
 PROGRAM = """
 import json, sys, traceback

@@ -11,9 +11,9 @@ import pytest
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME, FOLDER_VARIABLE
 
-from tests.dap.client import DapClient
-from tests.dap.marks import line, program
-from tests.dap.test_attach import Running
+from tests.support.dap.client import DapClient
+from tests.support.dap.running import Running
+from tests.support.marks import line, program
 
 PROGRAM = """\
 import torch

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from dynascope.wire.dap import FIRST_AGENT_ID
 
-from tests.dap.client import DapClient
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient
+from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
 
@@ -17,6 +17,7 @@ def configuration(**more: Any) -> dict[str, Any]:
     return {"program": str(COMPILED), "console": "internalConsole", "subProcess": False, "redirectOutput": True} | more
 
 
+@pytest.mark.capability("supportsConfigurationDoneRequest")
 @pytest.mark.parametrize("runtime", [True, False])
 def test_a_breakpoint_stops_where_dynamo_traces(client: DapClient, runtime: bool) -> None:
     placed = client.launch(configuration(runtime=runtime), {COMPILED: [line(COMPILED, "helper")]})
@@ -39,6 +40,7 @@ def test_a_breakpoint_stops_where_dynamo_traces(client: DapClient, runtime: bool
     assert client.output("stdout").split("\n")[:2] == ["caller x", "the end"]
 
 
+@pytest.mark.capability("supportsDelayedStackTraceLoading")
 def test_stack_trace_is_paged(client: DapClient) -> None:
     client.launch(configuration(), {COMPILED: [line(COMPILED, "helper")]})
     stop = client.wait_for_stop()

@@ -11,9 +11,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.dap.client import DapClient, Stop
-from tests.dap.marks import line, program
-from tests.dap.test_attach import Running
+from tests.support.dap.client import DapClient, Stop
+from tests.support.dap.running import Running
+from tests.support.marks import line, program
 
 SIGNALLED = program("signalled.py")
 KINDS = pytest.mark.parametrize("runtime", [True, False], ids=["debugpy", "alone"])

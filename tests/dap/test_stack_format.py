@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient, Stop
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient, Stop
+from tests.support.marks import line, program
 
 PROGRAM = program("parameters.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])

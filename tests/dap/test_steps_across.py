@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient, Stop
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient, Stop
+from tests.support.marks import line, program
 
 CROSSING = program("crossing.py")
 
@@ -35,7 +35,7 @@ def steps(stop: Stop, times: int, command: str = "next") -> list[str]:
 
 
 def test_a_pass_over_a_graph_break_stops_there_once_at_run_time(client: DapClient) -> None:
-    stop = launch(client, "breaks", "the break", "ran")
+    stop = launch(client, "breaks", "the_break", "ran")
     places = [place(stop)]
     while places[-1] != "r: ran":
         stop.resume()
@@ -45,14 +45,14 @@ def test_a_pass_over_a_graph_break_stops_there_once_at_run_time(client: DapClien
 
 
 def test_next_at_a_graph_break_that_runs_goes_on_in_the_compile_behind_it(client: DapClient) -> None:
-    stop = launch(client, "whole", "the break")
+    stop = launch(client, "whole", "the_break")
     while place(stop) != "r: the break":
         stop.resume()
         stop = client.wait_for_stop()
     assert steps(stop, 4) == ["c: behind the break", "c: breaks returns", "c: nested returns", "c: guards"]
 
 
-@pytest.mark.parametrize("mark", ["breaks in a try", "breaks returns"])
+@pytest.mark.parametrize("mark", ["breaks_in_a_try", "breaks_returns"])
 def test_next_goes_on_where_dynamo_gives_up_on_the_function(client: DapClient, mark: str) -> None:
     stop = launch(client, "guarded", mark)
     assert place(stop) == f"c: {mark}"
@@ -64,7 +64,7 @@ def test_next_goes_on_where_dynamo_gives_up_on_the_function(client: DapClient, m
 
 
 def test_next_in_a_loop_with_a_graph_break_visits_each_line_that_runs(client: DapClient) -> None:
-    stop = launch(client, "loops", "in the loop")
+    stop = launch(client, "loops", "in_the_loop")
     assert place(stop) == "c: in the loop"
     once = ["r: in the loop", "r: break in the loop", "r: behind the loop's break", "r: loop"]
     assert steps(stop, 12) == ["c: break in the loop", *once, *once, "r: loops returns", "r: runs", "r: ran"]

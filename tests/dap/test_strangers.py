@@ -15,9 +15,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.dap.client import DapClient
-from tests.dap.marks import line, program
-from tests.dap.test_attach import Running
+from tests.support.dap.client import DapClient
+from tests.support.dap.running import Running
+from tests.support.marks import line, program
 
 STRANGER = program("stranger.py")
 SERVING = program("serving.py")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import TIMEOUT, DapClient, Stop
-from tests.dap.marks import line, program
+from tests.support.dap.client import TIMEOUT, DapClient, Stop
+from tests.support.marks import line, program
 
 PAIR = program("pair.py")
 POOL = program("pool.py")
@@ -87,6 +87,7 @@ def test_a_thread_that_runs_on_is_neither_stepped_nor_read(client: DapClient) ->
     assert stop.step("next").where() == ("compiled [0/0]", line(PAIR, "second"))
 
 
+@pytest.mark.capability("supportsSingleThreadExecutionRequests")
 def test_supports_single_thread_execution_requests(client: DapClient) -> None:
     """Steps and `continue` with `singleThread`, at compile time and at run time: the counter does not count on."""
     client.launch(launch(PAIR), {PAIR: [line(PAIR, mark) for mark in ("first", "ran")]})

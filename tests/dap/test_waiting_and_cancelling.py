@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient
+from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
 WAITING = program("waiting.py")
@@ -27,6 +27,7 @@ def launch(path: Any, **more: Any) -> dict[str, Any]:
     return {"program": str(path), "console": "internalConsole", "subProcess": False} | more
 
 
+@pytest.mark.capability("supportsCancelRequest")
 @BOTH
 @pytest.mark.parametrize("expression", [FOREVER, LOCKED])
 def test_supports_cancel_request(client: DapClient, runtime: bool, expression: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.dap.client import DapClient, RequestFailed, Stop
-from tests.dap.marks import line, program
+from tests.support.dap.client import DapClient, RequestFailed, Stop
+from tests.support.marks import line, program
 
 WRITTEN = program("written.py")
 

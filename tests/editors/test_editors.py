@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.facts import sample
+from tests.support.facts import sample
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

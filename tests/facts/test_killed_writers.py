@@ -9,16 +9,18 @@ import sys
 import time
 from pathlib import Path
 
-import sample
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
+
+from tests.support.facts import sample
+from tests.support.marks import ROOT
 
 WRITERS = 20
 PROGRAM = """
 import sys
 from pathlib import Path
-sys.path[:0] = [{adapter!r}, {here!r}]
-import sample
+sys.path[:0] = [{adapter!r}, {root!r}]
+from tests.support.facts import sample
 from dynascope.facts.writer import Writer
 folder = Path({folder!r})
 writer = Writer(folder / {file!r}, sample.new_run(folder, "launch " + sys.argv[1]))
@@ -29,11 +31,8 @@ while True:
 
 
 def test_killed_writers_lose_nothing_they_committed(tmp_path: Path):
-    here = Path(__file__).parent
     sample.write_workspace(tmp_path)
-    program = PROGRAM.format(
-        adapter=str(here.parents[1] / "adapter"), here=str(here), folder=str(tmp_path), file=FILE_NAME
-    )
+    program = PROGRAM.format(adapter=str(ROOT / "adapter"), root=str(ROOT), folder=str(tmp_path), file=FILE_NAME)
     chance = random.Random(5)
     writers = [
         subprocess.Popen([sys.executable, "-c", program, str(number)], stdout=subprocess.PIPE, text=True)

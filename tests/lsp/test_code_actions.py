@@ -10,8 +10,8 @@ from dynascope.facts import model
 from dynascope.facts.writer import Writer
 from lsprotocol import types
 
-from tests.facts import sample
 from tests.lsp.editor import PUSHED, Editor, applied, editor, run
+from tests.support.facts import sample
 
 PROGRAM = """\
 import torch

@@ -8,8 +8,8 @@ from dynascope.facts import model
 from dynascope.facts.writer import Writer
 from lsprotocol import types
 
-from tests.facts import sample
 from tests.lsp.editor import PUSHED, editor, run
+from tests.support.facts import sample
 
 
 def by_code(diagnostics: list[types.Diagnostic]) -> dict[object, types.Diagnostic]:

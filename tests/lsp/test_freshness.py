@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from tests.facts import sample
 from tests.lsp.editor import PUSHED, editor, run
+from tests.support.facts import sample
 
 
 def lines_of(found: list[types.Diagnostic]) -> dict[object, int]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.facts import sample
 from tests.lsp.editor import editor, run
+from tests.support.facts import sample
 
 
 def test_a_local_shows_one_row_per_value_with_its_symbols(tmp_path: Path):

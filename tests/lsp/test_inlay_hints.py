@@ -6,8 +6,8 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from tests.facts import sample
 from tests.lsp.editor import editor, run
+from tests.support.facts import sample
 
 
 def test_shapes_stand_behind_names_and_do_not_repeat(tmp_path: Path):

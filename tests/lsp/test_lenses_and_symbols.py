@@ -8,8 +8,8 @@ import pytest
 from dynascope.facts.writer import Writer
 from lsprotocol import types
 
-from tests.facts import sample
 from tests.lsp.editor import PUSHED, editor, run
+from tests.support.facts import sample
 
 
 def test_a_lens_sums_up_the_compiles_and_leads_into_the_debugger(tmp_path: Path):

@@ -8,8 +8,8 @@ from dynascope.facts.writer import Writer
 from dynascope_lsp.recorded.notebooks import SEED, murmur_hash_2
 from lsprotocol import types
 
-from tests.facts import sample
 from tests.lsp.editor import editor, run
+from tests.support.facts import sample
 
 CELL = "vscode-notebook-cell:/work/book.ipynb#W0sZmlsZQ"
 

@@ -13,8 +13,8 @@ from dynascope_lsp.documents.text import Text
 from dynascope_lsp.prediction.project import Project
 from lsprotocol import types
 
-from tests.facts import sample
 from tests.lsp.editor import editor, run
+from tests.support.facts import sample
 
 CORPUS = sorted((Path(__file__).parent / "corpus").glob("*.py"))
 LOGGED = re.compile(r"Graph break .*in user code at (?P<path>.+?):(?P<line>\d+)\s*$")

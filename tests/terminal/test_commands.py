@@ -10,7 +10,9 @@ from dynascope.terminal import debuggee
 from dynascope.terminal.program import Program
 from dynascope.terminal.run import debug_program
 
-FAKE = Path(__file__).with_name("fake_adapter.py")
+from tests.support.terminal import fake_adapter
+
+FAKE = Path(fake_adapter.__file__)
 
 
 @pytest.fixture

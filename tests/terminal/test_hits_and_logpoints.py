@@ -9,7 +9,7 @@ from dynascope.terminal.breakpoints import options
 from dynascope.terminal.breakpoints.locations import BadLocation, parse
 from dynascope.terminal.breakpoints.options import When
 
-from tests.terminal.test_end_to_end import debug, folder
+from tests.support.terminal.debugging import debug, folder
 
 __all__ = ["folder"]
 

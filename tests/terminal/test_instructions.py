@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from dynascope.terminal.breakpoints import locations
 
-from tests.terminal.test_end_to_end import debug, folder
+from tests.support.terminal.debugging import debug, folder
 
 __all__ = ["folder"]
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.terminal.terminal import Terminal
+from tests.support.terminal import fake_adapter
+from tests.support.terminal.terminal import Terminal
 
-HERE = Path(__file__).parent
 PROMPT = "(dynascope) "
 START = """
 import sys
@@ -27,7 +27,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
     started: list[Terminal] = []
 
     def run(*options: str, scenario: str = "plain") -> Terminal:
-        code = START.format(fake=str(HERE / "fake_adapter.py"), scenario=scenario)
+        code = START.format(fake=str(fake_adapter.__file__), scenario=scenario)
         environment = {"XDG_STATE_HOME": str(tmp_path / "state")}
         started.append(Terminal([sys.executable, "-c", code, *options, "program.py"], environment, tmp_path))
         return started[-1]

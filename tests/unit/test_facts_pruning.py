@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 from dynascope.facts.writer import Writer
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "facts"))
-import sample
+from tests.support.facts import sample
 
 
 @pytest.fixture

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import sqlite3
 import stat
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,7 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.schema import VERSION
 from dynascope.facts.writer import Writer
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "facts"))
-import sample
+from tests.support.facts import sample
 
 
 @pytest.fixture

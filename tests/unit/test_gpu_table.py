@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from tests.backward import gpu_table
+from tests.support.backward import gpu_table
 
 ROOT = Path(__file__).parents[2]
 TEST = """

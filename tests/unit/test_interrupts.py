@@ -3,7 +3,7 @@
 import signal
 
 import pytest
-from dynascope.terminal.interrupts import held_back
+from dynascope.terminal.interrupts import deferred
 
 
 def press() -> None:
@@ -12,7 +12,7 @@ def press() -> None:
 
 def test_a_key_is_served_where_it_is_let_through():
     done = []
-    with held_back() as interrupts:
+    with deferred() as interrupts:
         press()
         done.append("request")
         with pytest.raises(KeyboardInterrupt), interrupts.let_through():
@@ -21,12 +21,12 @@ def test_a_key_is_served_where_it_is_let_through():
 
 
 def test_a_key_that_comes_while_we_wait_is_served_at_once():
-    with held_back() as interrupts, pytest.raises(KeyboardInterrupt), interrupts.let_through():
+    with deferred() as interrupts, pytest.raises(KeyboardInterrupt), interrupts.let_through():
         press()
 
 
 def test_a_second_key_gets_through_what_hangs():
-    with held_back():
+    with deferred():
         press()
         with pytest.raises(KeyboardInterrupt):
             press()
@@ -34,6 +34,6 @@ def test_a_second_key_gets_through_what_hangs():
 
 def test_a_key_that_nobody_let_through_is_served_at_the_end():
     before = signal.getsignal(signal.SIGINT)
-    with pytest.raises(KeyboardInterrupt), held_back():
+    with pytest.raises(KeyboardInterrupt), deferred():
         press()
     assert signal.getsignal(signal.SIGINT) is before

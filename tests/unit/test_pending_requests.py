@@ -1,22 +1,22 @@
-"""What becomes of looks that do not end (`dap.looks`)."""
+"""What becomes of requests that do not end (`dap.agent_channel.pending_requests`)."""
 
 from __future__ import annotations
 
 import asyncio
 
 import pytest
-from dynascope.dap.agent_channel import pending_requests as pending_requests
+from dynascope.dap.agent_channel import pending_requests
 from dynascope.wire.to_agent import Evaluate, Scopes
 
 
 class Asked:
-    """Looks whose cancels and refusals are written down."""
+    """Requests whose cancels and refusals are written down."""
 
     def __init__(self) -> None:
         self.cancels: list[int] = []
         self.refused: list[int] = []
         self.said: list[str] = []
-        self.pending = pending_requests.Pending(self.cancels.append, lambda id, why: self.refused.append(id))
+        self.pending = pending_requests.PendingRequests(self.cancels.append, lambda id, why: self.refused.append(id))
         self.pending.say = self.said.append
         self.pending.asked(Evaluate(id=1, thread_ident=5, frame_id=9, expression="lock.acquire()", context="repl"))
         self.pending.asked(Scopes(id=2, thread_ident=5, frame_id=9))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import msgspec
@@ -14,8 +13,7 @@ from dynascope.facts import model
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "facts"))
-import sample
+from tests.support.facts import sample
 
 
 @pytest.fixture

@@ -1,6 +1,0 @@
-"""Makes `sample` importable from the tests beside it."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))

@@ -1,0 +1,37 @@
+"""Listens, and trains again and again until its standard input ends; it never asks for compiled autograd."""
+
+import sys
+import threading
+
+import dynascope
+import torch
+from torch._dynamo.utils import counters
+
+
+def step(depth):
+    weight = torch.ones(4, 2, requires_grad=True)
+    hidden = torch.ones(3, 4) @ weight
+    for _ in range(depth):
+        hidden = hidden.sin()  #: forward
+    hidden.sum().backward()
+    return weight.grad
+
+
+def rounds(ended):
+    depth = 1
+    while not ended.is_set():
+        before = counters["compiled_autograd"]["captures"]
+        step(depth)
+        depth += 1  # no graph of before serves
+        captured = counters["compiled_autograd"]["captures"] - before
+        print("round", "captured" if captured else "eager", flush=True)
+        ended.wait(0.05)
+
+
+if __name__ == "__main__":
+    ended = threading.Event()
+    host, port = dynascope.listen()
+    print("listening", host, port, flush=True)
+    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+    rounds(ended)
+    print("the end", flush=True)
