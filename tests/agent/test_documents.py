@@ -52,7 +52,7 @@ def test_nothing_of_the_program_is_kept_alive() -> None:
         assert gone() is None
         reading = session.agent.session.loaded_sources
         code = next(source for source in reading.sources() if "bytecode" in (source.name or ""))
-        assert "This code is gone" in reading.text(code.source_reference or 0).content
+        assert "This code no longer exists" in reading.text(code.source_reference or 0).content
     assert len(names) == 2
 
 

@@ -1,1 +1,1 @@
-"""Text that a client can open: graphs, generated code, disassembly."""
+"""Serve texts that a client can open: graphs, generated code, disassembly."""

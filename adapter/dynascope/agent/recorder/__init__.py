@@ -1,6 +1,6 @@
-"""Records what Dynamo decides: the same hook points as the debugger's, no adapter, no stops.
+"""Record Dynamo's decisions, at the debugger's hook points but without adapter and stops.
 
-All work is done on the compiling thread, under Dynamo's own compile lock: `recorder` hears the events, `trace` keeps
-what one attempt shows line by line, `compile_recording` what a compile adds up to, `ending` reads what is known when it
-is over. A compile is written when it ends, as one transaction. `process` says when and where this process records.
+All work is done on the compiling thread, under Dynamo's own compile lock: `recorder` receives the events, `trace`
+records one attempt line by line, `compile_recording` collects the facts of a compile, `ending` reads those at its end.
+A compile is written when it ends, as one transaction. `process` decides when and where this process records.
 """

@@ -1,4 +1,4 @@
-"""One compile while it lasts: what its attempts and events add up to."""
+"""Collect the facts of one compile from its attempts and events."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RESUMES_AT = re.compile(r"torch_dynamo_resume_in_\w+_at_(\d+)$")
 
 
 class CompileRecording:
-    """Begins when Dynamo decides to compile a frame; `finish` gives the facts."""
+    """The recording of a compile, from Dynamo's decision to compile a frame to `finish`."""
 
     def __init__(self, code: types.CodeType, compile_id: str, full_graph: bool) -> None:
         self.code = code
@@ -78,10 +78,10 @@ class CompileRecording:
         self._add_break(effect, message, stack)
 
     def graph_break_counted(self, message: str) -> None:
-        """Dynamo counted a break of this message: the latest of those it took."""
-        for known in reversed(self._breaks.values()):
-            if known.reason == message:
-                known.counted += 1
+        """Count a break for Dynamo's counter: the latest one with this message."""
+        for graph_break in reversed(self._breaks.values()):
+            if graph_break.reason == message:
+                graph_break.counted += 1
                 return
         self._add_break("resumed", message, graph_breaks.traced_stack())
         next(reversed(self._breaks.values())).counted += 1
@@ -89,9 +89,9 @@ class CompileRecording:
     def _add_break(self, effect: BreakEffect, message: str, stack: list[StackFrame]) -> None:
         frames = tuple(_real_frames(stack))
         key = effect, message, frames
-        known = self._breaks.get(key)
-        if known is not None:
-            known.count += 1
+        recorded = self._breaks.get(key)
+        if recorded is not None:
+            recorded.count += 1
             return
         function = StackFrame(self._path, self._line, self._function)
         self._breaks[key] = break_message.graph_break(message, effect, frames, function)
@@ -129,7 +129,7 @@ class CompileRecording:
             )
 
     def finish(self, ending: Ending, stack_of_error: list[StackFrame]) -> CompileFacts:
-        """Everything, once Dynamo is done with the compile."""
+        """Return all facts, once Dynamo has finished the compile."""
         error = ending.error
         if error is not None and convert_frame_events.is_swallowed(error, full_graph=False) and self.full_graph:
             self._add_break("raised", str(getattr(error, "msg", error)), stack_of_error)
@@ -192,7 +192,7 @@ class CompileRecording:
 
 
 def _real_frames(stack: list[StackFrame]) -> list[StackFrame]:
-    """With real paths, and without the debugger's own frames."""
+    """Return the frames with real paths, without Dynascope's own."""
     return [
         StackFrame(frame.path if frame.path.startswith("<") else real_path(frame.path), frame.line, frame.function)
         for frame in stack

@@ -1,4 +1,4 @@
-"""What is known once a compile is over: its guards, its symbols, its backend."""
+"""Read the facts known at the end of a compile: its guards, symbols and backend."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def guards(output: Any) -> list[Guard]:
 
 
 def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:
-    """Each with the first line that shows it."""
-    found = symbols_so_far(output)
-    if not found:
+    """Return the symbols, each with the first line that shows it."""
+    symbol_facts = symbols_so_far(output)
+    if not symbol_facts:
         return []
     places: dict[str, Tensor] = {}
     for tensor in tensors:
@@ -43,5 +43,5 @@ def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:
             replacement=fact.replacement,
             constraints=fact.constraints,
         )
-        for fact in found
+        for fact in symbol_facts
     ]

@@ -1,8 +1,8 @@
-"""Recording in this process: when it begins, where it writes, and how it ends, forks and fails.
+"""Start and end this process's recording, choose its file, and handle forks and failures.
 
 DYNASCOPE_RECORD=1       record, from the moment torch is imported (see `dynascope.autoload`)
-DYNASCOPE_FACTS=FOLDER   write there, and not to `.dynascope` in the folder that is current when recording begins
-DYNASCOPE_LAUNCH=TEXT    the same in all processes of one launch; made by the first, inherited by the rest
+DYNASCOPE_FACTS=FOLDER   write there instead of `.dynascope` in the current folder when recording begins
+DYNASCOPE_LAUNCH=TEXT    the same in all processes of one launch; set by the first, inherited by the others
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
 
 _recording: _Recording | None = None
 _abandoned: list[Writer] = []
-"""Of parents: closing a connection of theirs in a forked child would drop the parent's locks."""
+"""Writers of parent processes: closing one in a forked child would drop the parent's locks."""
 
 
 def begin() -> None:
-    """Record every compile of this process from now on; called twice, it does nothing. Never imports torch."""
+    """Record every compile from now on; a second call does nothing. Never imports torch."""
     _begun().begin()
 
 
 def begin_beside_a_debugger(say: Callable[[str], None]) -> Callable[[], None]:
-    """As `begin`; what goes wrong is told to `say`, a sentence. Returns what ends it when the debugger leaves.
+    """Begin for a debugger: pass errors to `say` as text; return a function to end recording.
 
-    Where recording has begun already it stays as it is, and goes on after the debugger.
+    A recording that has already begun is left unchanged and continues after the debugger detaches.
     """
     try:
         recording = _begun()
-    except OSError as error:  # the current folder is gone
+    except OSError as error:  # the current folder no longer exists
         say(f"cannot record: {error}.")
         return lambda: None
     if recording.is_on:
@@ -59,7 +59,7 @@ def begin_beside_a_debugger(say: Callable[[str], None]) -> Callable[[], None]:
 
 
 def hook_beneath_a_debugger() -> None:
-    """Hook Dynamo if this process records, before the debugger does: it lets go of its hooks first."""
+    """Hook Dynamo if this process records, before the debugger, which removes its hooks first."""
     if _recording is not None and _recording.is_on:
         _recording.hook_dynamo()
 
@@ -77,7 +77,7 @@ def _begun() -> _Recording:
 
 
 class _Recording:
-    """The recorder of this process and its writer, which is made when the first compile has ended."""
+    """The recorder of this process and its writer, created at the end of the first compile."""
 
     def __init__(self, path: Path) -> None:
         self.say: Callable[[str], None] = _say
@@ -98,7 +98,7 @@ class _Recording:
             self._not_yet_imported = when_imported(DYNAMO, self.hook_dynamo)
 
     def pause(self) -> None:
-        """Take the hooks out; a compile that is under way is still written."""
+        """Remove the hooks; a compile in progress is still written."""
         self.is_on = False
         self._not_yet_imported()
         self.say = _say
@@ -107,12 +107,12 @@ class _Recording:
             recorder.remove()
 
     def hook_dynamo(self) -> None:
-        with self._hooking:  # a debugger beside us may come to it on another thread
+        with self._hooking:  # a debugger in this process may call it on another thread
             if self._recorder is not None or not self.is_on:
                 return
             try:
                 from dynascope.agent.internals import self_test
-                from dynascope.agent.recorder.recorder import Recorder  # imports torch: not before the program has
+                from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
 
                 missing = self_test.missing_hooks()
                 if missing:
@@ -144,11 +144,11 @@ class _Recording:
             self.say(f"{self._errors} facts could not be recorded. The first error:\n{self._first_error}")
         writer, self._writer = self._writer, None
         if writer is not None and writer.belongs_to_this_process():
-            self._failed = True  # what compiles after this is too late
+            self._failed = True  # later compiles are not recorded
             try:
                 writer.close()
             except sqlite3.Error:
-                pass  # the facts are committed; the run merely counts as killed
+                pass  # the facts are committed; the run only counts as killed
 
     def forked(self) -> None:
         self._began = time.time()
@@ -172,13 +172,13 @@ def _run(began: float) -> Run:
 
 
 def _rank() -> int | None:
-    """As torchrun says it, and whoever starts processes in its way."""
+    """Return the rank that torchrun or a compatible launcher has set, or None."""
     rank = os.environ.get("RANK", "")
     return int(rank) if rank.isdecimal() else None
 
 
 def _module() -> str | None:
-    """The name that `python -m` was given, if the program was started so."""
+    """Return the module name passed to `python -m`, or None."""
     spec = getattr(sys.modules.get("__main__"), "__spec__", None)
     name: str | None = getattr(spec, "name", None)
     return None if name in (None, "__main__") else name.removesuffix(".__main__")

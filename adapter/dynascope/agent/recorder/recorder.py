@@ -1,4 +1,4 @@
-"""Hears what Dynamo does and writes each compile when it has ended. An error of ours costs facts, nothing else."""
+"""Record Dynamo's events and write each compile at its end; an error loses only facts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def _contained(method: Method) -> Method:
-    """An observer's method: what it raises is reported, never the program's."""
+    """Wrap an observer's method so that its exceptions are reported, not raised."""
 
     def run(self: Recorder, *args: Any) -> Any:
         try:
@@ -44,18 +44,18 @@ def _contained(method: Method) -> Method:
 
 
 def _where(error: Exception) -> str:
-    """Our error alone: it may have come up while Dynamo handled one of its own."""
+    """Return the traceback without `__context__`: Dynamo may be handling an error of its own."""
     return "".join(traceback.format_exception(error, chain=False))
 
 
 class Recorder:
-    """Made once torch._dynamo is imported; `write` takes the facts of each compile, `report` a text about an error."""
+    """Record once torch._dynamo is imported; `write` gets facts of compiles, `report` errors."""
 
     def __init__(self, write: Write, report: Callable[[str], None]) -> None:
         self._write = write
         self._report = report
         self._compiles: list[CompileRecording] = []
-        """Under way, outermost first. Dynamo's compile lock lets one thread in at a time."""
+        """The compiles in progress, outermost first. Dynamo's compile lock admits one thread at a time."""
         self._skips_known: set[tuple[str, int]] = set()
         self._hidden = False
         trace_rules.never_trace(NEVER_TRACED)
@@ -123,7 +123,7 @@ class Recorder:
 
     @_contained
     def frame_skipped(self, code: types.CodeType, reason: str) -> None:
-        """A frame that Dynamo did not even begin to trace: of the user's, and once."""
+        """Record once each frame in the user's code that Dynamo did not begin to trace."""
         written = original_code(code)
         path = path_of(written)
         key = path, written.co_firstlineno
@@ -176,7 +176,7 @@ class Recorder:
 
     # ---- frames and lines
 
-    # not by `_contained`: they run thousands of times
+    # without `_contained`, because they run thousands of times
 
     def _entered(self, translator: Any) -> None:
         try:

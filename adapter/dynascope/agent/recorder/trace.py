@@ -1,4 +1,4 @@
-"""One attempt at tracing a frame, line by line: who calls whom, what each line assigns, and how long it takes."""
+"""Record one attempt to trace a frame: calls, and the assignments and time of each line."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
 
 _KNOWN_CODES = 20_000
 LineTimes = dict[str, dict[int, list[float]]]
-"""By path and line: [seconds, visits]."""
+"""[seconds, visits] by path and line."""
 
 
 class Code:
-    """What is the same each time a code object is traced."""
+    """The facts of a code object that are the same each time it is traced."""
 
     __slots__ = ("code", "first_line", "function", "parameters", "path", "stored")
 
     def __init__(self, translator: Any) -> None:
         self.code: types.CodeType = translators.code_of(translator)
-        """Keeps the id, by which codes are known, from being given to another."""
+        """Kept alive so that no other code object gets its id, which is a key."""
         written = original_code(self.code)
         self.path = path_of(self.code)
         self.first_line = written.co_firstlineno
@@ -41,7 +41,7 @@ def path_of(code: types.CodeType) -> str:
 
 
 def path_of_file(name: str) -> str:
-    """The real path of a file, or "" for code that has none and is another in each run (`<eval_with_key>.3`)."""
+    """Return a file's real path; "" for code without one, such as `<eval_with_key>.3`."""
     return "" if name.startswith("<") else real_path(name)
 
 
@@ -50,16 +50,16 @@ _codes: dict[int, Code] = {}
 
 def _code(translator: Any) -> Code:
     key = id(translators.code_of(translator))
-    known = _codes.get(key)
-    if known is None:
+    code = _codes.get(key)
+    if code is None:
         if len(_codes) >= _KNOWN_CODES:
             _codes.clear()
-        known = _codes[key] = Code(translator)
-    return known
+        code = _codes[key] = Code(translator)
+    return code
 
 
 class Frame:
-    """One active frame."""
+    """An active frame."""
 
     __slots__ = ("call", "code", "line", "parameters", "pending", "times", "translator")
 
@@ -71,18 +71,18 @@ class Frame:
         self.line = translators.line_of(translator)
         self.parameters: list[tuple[str, Any]] = []
         self.pending: list[tuple[int, str, Any]] = []
-        """Assigned, but not looked at by Dynamo yet: (line, name, variable)."""
+        """Assigned but not yet realized by Dynamo: (line, name, variable)."""
 
 
 class Trace:
-    """What an attempt has shown so far. `times` is the compile's: it adds up over attempts."""
+    """The facts of an attempt so far; `times` belongs to the compile and adds up over attempts."""
 
     def __init__(self, times: LineTimes) -> None:
         self.tensors: dict[tuple[str, int, str, str, TensorRole], Tensor] = {}
         self.calls: dict[tuple[int, int, int], Call] = {}
         self.output: Any = None
         self.last_place: tuple[str, int] | None = None
-        """Path and line where a frame was left last: of the outermost one, when a compile fails."""
+        """Path and line where a frame was last left: the outermost frame's when a compile fails."""
         self._texts: Texts = {}
         self._times = times
         self._frames: list[Frame] = []
@@ -144,7 +144,7 @@ class Trace:
         self._since = self._now()
 
     def pause(self) -> None:
-        """The backend works now: no line's time."""
+        """Stop timing the current line while the backend runs."""
         self._charge()
 
     def go_on(self) -> None:
@@ -189,22 +189,22 @@ class Trace:
                 self._note(frame, frame.line, name, variable, "assigned")
 
     def _note(self, frame: Frame, line: int, name: str, variable: Any, role: TensorRole) -> None:
-        seen = tensor_or_number(variable, self._texts)
-        if seen is None or not frame.code.path or name[0] == "." or name.startswith("___"):
+        fact = tensor_or_number(variable, self._texts)
+        if fact is None or not frame.code.path or name[0] == "." or name.startswith("___"):
             return
-        text, node, origin = seen
+        text, node, origin = fact
         key = (frame.code.path, line, name, text, role)
-        known = self.tensors.get(key)
-        if known is None:
+        recorded = self.tensors.get(key)
+        if recorded is None:
             self.tensors[key] = Tensor(
                 path=frame.code.path, line=line, name=name, value=text, role=role, node=node, origin=origin
             )
         else:
-            known.count += 1
+            recorded.count += 1
 
 
 def line_times(times: LineTimes) -> list[LineTime]:
-    """As facts."""
+    """Return the times as facts."""
     return [
         LineTime(path=path, line=line, seconds=seconds, visits=int(visits))
         for path, lines in times.items()
