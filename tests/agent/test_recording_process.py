@@ -56,7 +56,7 @@ def test_a_traceback_begins_in_the_program(tmp_path: Path):
     assert ended.returncode == 1
     assert "program.py" in ended.stderr and "ValueError: mine" in ended.stderr
     assert "dynascope" not in ended.stderr
-    assert not (tmp_path / FOLDER_NAME).exists()
+    assert functions(tmp_path) == []
 
 
 def test_pytest_by_its_name(tmp_path: Path):

@@ -29,36 +29,24 @@ class GuardedValue(Struct, frozen=True):
     @property
     def text(self) -> str:
         """For a reader: `len(names)`, `x.size()[0]`, `self.layers[0].step`."""
-        return readable(self._text)
-
-    @property
-    def _text(self) -> str:  # noqa: C901 - one case a line
-        match self.kind:
-            case "length":
-                return f"len({self.expression})"
-            case "type":
-                return f"type({self.expression})"
-            case "size":
-                return f"{self.expression}.size()[{self.dimension}]"
-            case "stride":
-                return f"{self.expression}.stride()[{self.dimension}]"
-            case "dtype" | "requires_grad" | "device":
-                return f"{self.expression}.{self.kind}"
-            case "rank":
-                return f"{self.expression}.dim()"
-            case "dispatch key set":
-                return f"dispatch keys of {self.expression}"
-            case "sizes":
-                return f"sizes of {self.expression}"
-            case "keys":
-                return f"keys of {self.expression}"
-            case "attribute":
-                return f"names in {self.expression}"
-            case "identity":
-                return f"which object {self.expression} is"
-        return self.expression
+        return readable(_TEXTS.get(self.kind, "{0}").format(self.expression, self.dimension))
 
 
+_TEXTS: dict[Kind, str] = {
+    "size": "{0}.size()[{1}]",
+    "stride": "{0}.stride()[{1}]",
+    "dtype": "{0}.dtype",
+    "rank": "{0}.dim()",
+    "requires_grad": "{0}.requires_grad",
+    "device": "{0}.device",
+    "dispatch key set": "dispatch keys of {0}",
+    "sizes": "sizes of {0}",
+    "length": "len({0})",
+    "type": "type({0})",
+    "identity": "which object {0} is",
+    "keys": "keys of {0}",
+    "attribute": "names in {0}",
+}
 _PREFIX = re.compile(r"L\['(\w+)'\]")
 _STATE = re.compile(r"GLOBAL_STATE changed: (?P<names>.+)")
 _TENSOR = re.compile(

@@ -62,10 +62,10 @@ class Reader:
         """Every process that recorded, newest first."""
         return [self._run(row) for row in self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM run ORDER BY id DESC")]
 
-    def newest_launch(self) -> str | None:
-        row = self._connection.execute(
-            "SELECT launch FROM run WHERE id IN (SELECT run_id FROM compile) ORDER BY id DESC LIMIT 1"
-        ).fetchone()
+    def newest_launch(self, compiled: bool = False) -> str | None:
+        """None where nothing was recorded; `compiled`: the newest of those that have compiled something."""
+        where = "WHERE id IN (SELECT run_id FROM compile)" if compiled else ""
+        row = self._connection.execute(f"SELECT launch FROM run {where} ORDER BY id DESC LIMIT 1").fetchone()
         return row[0] if row else None
 
     def files(self, launch: str | None = None) -> list[str]:

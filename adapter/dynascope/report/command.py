@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from dynascope.facts import store
+from dynascope.facts import model, store
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources
 from dynascope.report.summary import summarize
@@ -39,18 +39,25 @@ def report(
 
 
 def _list_launches(reader: Reader) -> None:
-    shown: set[str] = set()
+    """Newest first, each with the command line of the process that began it."""
+    launches: dict[str, model.Run] = {}
+    compiled: set[str] = set()
+    compiling = {each.run for each in reader.compiles()}
     for run in reader.runs():
-        if run.launch not in shown:
-            shown.add(run.launch)
-            click.echo(f"{run.launch}\t{run.program}")
+        known = launches.setdefault(run.launch, run)
+        if run.began < known.began:
+            launches[run.launch] = run
+        if run.id in compiling:
+            compiled.add(run.launch)
+    for launch, run in launches.items():
+        click.echo(f"{launch}\t{run.program}{'' if launch in compiled else '  (nothing was compiled)'}")
 
 
 def _report(reader: Reader, launch: str | None, as_json: bool, html: Path | None) -> None:
     launch = launch or reader.newest_launch()
     known = {run.launch for run in reader.runs()}
     if launch is None:
-        raise click.ClickException("Nothing has been compiled in what was recorded.")
+        raise click.ClickException("No program has been recorded in it.")
     if launch not in known:
         raise click.ClickException(f"There is no launch {launch!r}. See: dynascope report --launches")
     summary = summarize(reader, launch)

@@ -9,7 +9,7 @@ from dynascope.facts import break_message, model
 from dynascope.facts.guarded_value import readable
 from dynascope.facts.recompile_causes import entries_by_compile, entry_text
 from dynascope.report.sources import CodeFrame, Sources, named, shown_path
-from dynascope.report.summary import Summary, counted
+from dynascope.report.summary import Summary
 from dynascope.report.terminal import SITE
 
 _STYLE = """
@@ -19,6 +19,7 @@ h1 { font-size: 1.3rem } h2 { font-size: 1.1rem; margin-top: 2.2rem; border-bott
 pre { background: var(--soft); padding: .5rem; overflow-x: auto; margin: .5rem 0 }
 pre b { display: block; background: color-mix(in srgb, var(--warn) 25%, transparent) }
 article { border-left: 3px solid var(--warn); padding: .2rem 0 .2rem 1rem; margin: 1.2rem 0 }
+article.failure { border-color: #b22 }
 article.recompile { border-color: var(--info) } code, pre, td { font-family: ui-monospace, monospace; font-size: 13px }
 table { border-collapse: collapse; width: 100% } td, th { padding: .2rem .6rem; text-align: left; vertical-align: top }
 tr:nth-child(even) { background: var(--soft) } .dim { opacity: .65 } .number { text-align: right }
@@ -27,13 +28,14 @@ tr:nth-child(even) { background: var(--soft) } .dim { opacity: .65 } .number { t
 
 def page(summary: Summary, sources: Sources) -> str:
     """The whole page."""
-    run = summary.runs[-1]
+    run = summary.first_run
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(run.program)} – Dynascope</title>",
         f"<style>{_STYLE}</style><h1>{escape(run.program)}</h1>",
-        f"<p>{began} · torch {escape(run.torch_version)} · {counted(len(summary.runs), 'process', 'processes')}"
-        f"<br>{escape(summary.counts)}</p>",
+        f"<p>{began} · torch {escape(run.torch_version)} {escape(summary.processes)}"
+        f"<br>{escape(summary.counts) if summary.compiles else 'Nothing was compiled in it.'}</p>",
+        _failures(summary),
         _breaks(summary, sources),
         _recompiles(summary),
         _slowest(summary, sources),
@@ -43,9 +45,20 @@ def page(summary: Summary, sources: Sources) -> str:
     return "\n".join(parts)
 
 
+def _failures(summary: Summary) -> str:
+    parts = ["<h2>Failed compiles</h2>" if summary.failures else ""]
+    for each in summary.failures:
+        parts.append(
+            f"<article class=failure>{_where(each.path, each.resumes_at or each.line)}"
+            f" <code>{escape(named(each.function, each.resumes_at))}</code>"
+            f" <span class=dim>{escape(summary.names[each.id])}</span><pre>{escape(each.failure or '')}</pre></article>"
+        )
+    return "\n".join(parts)
+
+
 def _breaks(summary: Summary, sources: Sources) -> str:
     if not summary.breaks:
-        return "<h2>Graph breaks</h2><p>None.</p>"
+        return "" if summary.failed or not summary.compiles else "<h2>Graph breaks</h2><p>None.</p>"
     parts = ["<h2>Graph breaks</h2>"]
     for each in summary.breaks:
         fact = each.fact
@@ -109,7 +122,7 @@ def _slowest(summary: Summary, sources: Sources) -> str:
 
 def _compiles(summary: Summary) -> str:
     rows = "".join(
-        f"<tr><td>{escape(each.compile_id or '–')}<td>{escape(named(each.function, each.resumes_at))}<br>"
+        f"<tr><td>{escape(summary.names[each.id] or '–')}<td>{escape(named(each.function, each.resumes_at))}<br>"
         f"<span class=dim>{_where(each.path, each.resumes_at or each.line)}</span><td>{each.status}"
         f"<td class=number>{each.nodes}"
         f"<td class=number>{each.seconds:.3f}<td>{escape(each.reason or each.skip_reason or each.failure or '')}"

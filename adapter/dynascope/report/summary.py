@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
-from dynascope.facts.process_names import compile_names
+from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompile_causes import Cause, causes
 
@@ -54,7 +54,21 @@ class Summary(Struct):
     """Of recompiles."""
     specializations: list[Specialized]
     backend_failures: list[model.BackendFailure]
+    raised: set[int]
+    """Numbers of compiles that failed because of a graph break."""
     slowest_lines: list[SlowLine]
+
+    @property
+    def first_run(self) -> model.Run:
+        """The process that was started first: it has started the others, and its command line is the user's."""
+        return min(self.runs, key=lambda run: run.began)
+
+    @property
+    def processes(self) -> str:
+        """`2 processes: rank 0, rank 1`, of those that have compiled; "" for a single one."""
+        compiled = {each.run for each in self.compiles}
+        names = [process_name(run) for run in self.runs if run.id in compiled]
+        return f"{len(names)} processes: {', '.join(sorted(names))}" if len(names) > 1 else ""
 
     @property
     def compiled(self) -> list[model.Compile]:
@@ -68,6 +82,12 @@ class Summary(Struct):
     @property
     def failed(self) -> list[model.Compile]:
         return [each for each in self.compiles if each.status == "failed"]
+
+    @property
+    def failures(self) -> list[model.Compile]:
+        """Failed compiles that no graph break and no failure of a backend explains."""
+        explained = {each.compile for each in self.backend_failures} | self.raised
+        return [each for each in self.failed if each.id not in explained]
 
     @property
     def recompiles(self) -> int:
@@ -108,8 +128,9 @@ def summarize(reader: Reader, launch: str) -> Summary:
     compiles = reader.compiles(launch)
     runs = [run for run in reader.runs() if run.launch == launch]
     names = compile_names(compiles, runs)
+    graph_breaks = reader.facts("graph_breaks", launch)
     breaks = _grouped(
-        reader.facts("graph_breaks", launch),
+        graph_breaks,
         lambda fact: (fact.path, fact.line, fact.type, fact.effect, without_numbers(fact.explanation)),
     )
     specializations = _grouped(
@@ -124,6 +145,7 @@ def summarize(reader: Reader, launch: str) -> Summary:
         causes=causes(reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles}),
         specializations=[Specialized(_names(group, names), len(group), group[0]) for group in specializations],
         backend_failures=reader.facts("backend_failures", launch),
+        raised={each.compile for each in graph_breaks if each.effect == "raised"},
         slowest_lines=_slowest(reader.facts("line_times", launch)),
     )
 

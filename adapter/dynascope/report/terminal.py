@@ -49,13 +49,21 @@ def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
 
 
 def _print_heading(summary: Summary, console: Console) -> None:
-    run = summary.runs[-1]
+    run = summary.first_run
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
-    processes = f", {len(summary.runs)} processes" if len(summary.runs) > 1 else ""
+    processes = f", {summary.processes}" if summary.processes else ""
     console.print(f"[bold]{escape(run.program)}[/]  {began}, torch {run.torch_version}{processes}")
+    if not summary.compiles:
+        console.print("Nothing was compiled in it: dynascope report --launches lists what was recorded before.")
+        return
     console.print(summary.counts)
-    if not summary.breaks:
+    if not summary.breaks and not summary.failed:
         console.print("[green]No graph breaks.[/]")
+    for each in summary.failures:
+        where = _where(each.path, each.resumes_at or each.line)
+        name = escape(named(each.function, each.resumes_at))
+        console.print(f"\n[bold red]Failed compile[/] {where} {name}  {_times([summary.names[each.id]])}")
+        console.print(textwrap.indent(escape(each.failure or "Dynamo gives no reason."), "  "))
 
 
 def _print_break(each: Break, sources: Sources, console: Console) -> None:

@@ -53,12 +53,14 @@ def _functions(snapshot: Snapshot, position: types.Position) -> list[str]:
     """On `def`, the function's name, a decorator or `torch.compile(…)`: the compiles."""
     line = position.line + 1
     word = snapshot.text.word_at(position)
-    found = []
+    found: list[str] = []
+    if snapshot.facts is None:
+        return found
     for each in compiled_functions(snapshot):
         named = each.line <= line <= each.name_line and word is not None
         about = named and (line < each.name_line or word in ("def", "async", each.simple_name))
         if about or (word == "compile" and "torch.compile" in snapshot.text.line(line)):
-            found.append(markdown.compiles(each))
+            found.append(markdown.compiles(snapshot.facts, each))
     return found
 
 

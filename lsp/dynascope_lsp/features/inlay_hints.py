@@ -119,6 +119,6 @@ def _label(snapshot: Snapshot, seen: list[Seen]) -> str | None:
     elif chosen == "first":
         numbers = numbers[:1]
     elif chosen != "all":
-        numbers = [number for number in numbers if snapshot.facts.compile_id(number) == chosen]
+        numbers = [number for number in numbers if snapshot.facts.compiles[number].compile_id == chosen]
     values = dict.fromkeys(each.fact.value for each in seen if not set(numbers).isdisjoint(each.compiles))
     return " | ".join(values) or None

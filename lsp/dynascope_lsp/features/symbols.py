@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dynascope.facts import model
+from dynascope.facts.process_names import compile_names
 from lsprotocol import types
 
 from dynascope_lsp.recorded.compiles import compiled_functions
@@ -15,7 +16,7 @@ MOST = 200
 @feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
 def document_symbol(session: Session, params: types.DocumentSymbolParams) -> list[types.DocumentSymbol]:
     snapshot = session.snapshot(params.text_document.uri)
-    if snapshot is None:
+    if snapshot is None or snapshot.facts is None:
         return []
     found = []
     for each in compiled_functions(snapshot):
@@ -24,7 +25,13 @@ def document_symbol(session: Session, params: types.DocumentSymbolParams) -> lis
             each.name_line
         )
         children = [
-            types.DocumentSymbol(title(compile), types.SymbolKind.Event, whole, name, detail=_detail(compile))
+            types.DocumentSymbol(
+                title(compile, snapshot.facts.compile_id(compile.id)),
+                types.SymbolKind.Event,
+                whole,
+                name,
+                detail=_detail(compile),
+            )
             for compile in each.compiles
         ]
         found.append(
@@ -40,23 +47,24 @@ def workspace_symbol(session: Session, params: types.WorkspaceSymbolParams) -> l
     """Those of the newest launch of each store whose name has the letters of the query, in that order."""
     found = []
     for reader in session.stores.readers():
-        for each in reader.compiles(reader.newest_launch()):
-            if not each.path or not _matches(title(each), params.query):
+        compiles = reader.compiles(reader.newest_launch(compiled=True))
+        names = compile_names(compiles, reader.runs())
+        for each in compiles:
+            name = title(each, names[each.id])
+            if not each.path or not _matches(name, params.query):
                 continue
             line = session.locate(each.path, each.line) or each.line
             place = types.Range(types.Position(line - 1, 0), types.Position(line - 1, 0))
             location = types.Location(session.uri_of(each.path), place)
-            found.append(
-                types.WorkspaceSymbol(location, title(each), types.SymbolKind.Event, container_name=_detail(each))
-            )
+            found.append(types.WorkspaceSymbol(location, name, types.SymbolKind.Event, container_name=_detail(each)))
             if len(found) == MOST:
                 return found
     return found
 
 
-def title(compile: model.Compile) -> str:
-    """As frames are called in the debugger: `forward [0/1]`."""
-    name = f"{compile.function} [{compile.compile_id}]" if compile.compile_id else compile.function
+def title(compile: model.Compile, name_of_compile: str) -> str:
+    """As frames are called in the debugger, `forward [0/1]`, with the process where there are several."""
+    name = f"{compile.function} [{name_of_compile}]" if name_of_compile else compile.function
     return f"{name} from line {compile.resumes_at}" if compile.resumes_at else name
 
 

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from dynascope.facts import model
 from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbols_of
+from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader, View
 
 BLOCK = 64
@@ -98,9 +99,12 @@ class FileFacts:
         return found
 
     def compile_id(self, number: int) -> str:
-        """Dynamo's name of a compile: `0/1`."""
-        found = self.compiles.get(number)
-        return found.compile_id if found else "?"
+        """Dynamo's name of a compile, `0/1`; with its process, `rank 1: 0/1`, where there are several."""
+        return self._names.get(number, "?")
+
+    @cached_property
+    def _names(self) -> dict[int, str]:
+        return compile_names(self.compiles.values(), self._reader.runs())
 
     def _block(self, number: int) -> list[Distinct[model.Tensor]]:
         block = self._blocks.get(number)

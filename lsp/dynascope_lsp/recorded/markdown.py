@@ -40,12 +40,12 @@ def nodes(facts: FileFacts, seen: list[Seen]) -> str:
     return "\n".join(["| graph node | gives | compile |", "| --- | --- | --- |", *rows])
 
 
-def compiles(function: CompiledFunction) -> str:
+def compiles(facts: FileFacts, function: CompiledFunction) -> str:
     """All compiles of a function, the newest last."""
     table = ["| compile | result | graphs | nodes | time | why |", "| --- | --- | --- | --- | --- | --- |"]
     shown = function.compiles[-ROWS:]
     for each in shown:
-        name = each.compile_id + (f" (line {each.resumes_at})" if each.resumes_at else "")
+        name = facts.compile_id(each.id) + (f" (line {each.resumes_at})" if each.resumes_at else "")
         why = (
             each.failure
             or each.skip_reason

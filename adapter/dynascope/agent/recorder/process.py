@@ -67,8 +67,9 @@ def hook_beneath_a_debugger() -> None:
 def _begun() -> _Recording:
     global _recording
     if _recording is None:
+        is_first = LAUNCH_VARIABLE not in os.environ
         os.environ.setdefault(LAUNCH_VARIABLE, f"{time.strftime('%Y-%m-%d %H:%M:%S')} {uuid.uuid4().hex[:8]}")
-        _recording = _Recording(store.facts_path().absolute())
+        _recording = _Recording(store.facts_path().absolute(), is_first)
         # child processes may start elsewhere
         os.environ[store.FOLDER_VARIABLE] = str(store.facts_folder().absolute())
         atexit.register(_recording.end)
@@ -79,9 +80,11 @@ def _begun() -> _Recording:
 class _Recording:
     """The recorder of this process and its writer, created at the end of the first compile."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, is_first: bool) -> None:
+        """`is_first`: of its launch, whose run is written even if nothing was compiled."""
         self.say: Callable[[str], None] = _say
         self.is_on = False
+        self._is_first = is_first
         self._path = path
         self._began = time.time()
         self._recorder: Recorder | None = None
@@ -122,14 +125,16 @@ class _Recording:
             except Exception as error:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
 
-    def _write(self, facts: CompileFacts) -> None:
+    def _write(self, facts: CompileFacts | None) -> None:
+        """Store a compile; None: only that this process was there."""
         if self._failed:
             return
         try:
             if self._writer is None:
                 self._writer = Writer(self._path, _run(self._began))
                 pruning.prune(self._path, self._writer.run)
-            self._writer.write(facts)
+            if facts is not None:
+                self._writer.write(facts)
         except (store.StoreError, sqlite3.Error, OSError) as error:
             self._failed = True
             text = str(error) if isinstance(error, store.StoreError) else f"{self._path}: {error}."
@@ -142,6 +147,8 @@ class _Recording:
     def end(self) -> None:
         if self._errors:
             self.say(f"{self._errors} facts could not be recorded. The first error:\n{self._first_error}")
+        if self._writer is None and self._is_first and self.is_on and "torch" in sys.modules:
+            self._write(None)
         writer, self._writer = self._writer, None
         if writer is not None and writer.belongs_to_this_process():
             self._failed = True  # later compiles are not recorded
@@ -152,6 +159,7 @@ class _Recording:
 
     def forked(self) -> None:
         self._began = time.time()
+        self._is_first = False
         if self._writer is not None:
             _abandoned.append(self._writer)
             self._writer = None
