@@ -1,4 +1,4 @@
-"""Dynascope, a debugger for the compile time of torch.compile: what a program says to it.
+"""Dynascope, a debugger for the compile time of torch.compile: the API for the debugged program.
 
     import dynascope
 
@@ -7,9 +7,9 @@
     dynascope.breakpoint()        # in compiled code: stops while Dynamo traces this line
 
     from dynascope import comptime
-    comptime.print_locals()       # in compiled code: what Dynamo knows at this line; changes nothing
+    comptime.print_locals()       # in compiled code: the locals as Dynamo knows them; changes nothing
 
-Nothing here imports torch or debugpy before it is needed.
+The module imports neither torch nor debugpy before they are needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    """`comptime`, when somebody asks for it: until then nothing of Dynamo is watched for it."""
+    """Import `comptime` on first use: until then Dynamo is not hooked for it."""
     if name != "comptime":
         raise AttributeError(f"module 'dynascope' has no attribute {name!r}")
     from dynascope.agent.api.comptime import comptime
@@ -34,12 +34,12 @@ def __getattr__(name: str) -> Any:
 
 
 def listen(address: tuple[str, int] = ("127.0.0.1", 0), *, runtime: bool = True) -> tuple[str, int]:
-    """Let a debugger attach to this process; return the host and port to attach to (port 0: a free one).
+    """Let a debugger attach to this process; return the host and port (port 0: a free one).
 
-    A debugger must know the session's token: that of `DYNASCOPE_TOKEN`, else one left in a file that only this user
-    can read; its path is printed on standard error. With `runtime=False` debugpy stays out of the process, and only
-    compiles stop; so it is, with a message, where another debugger uses debugpy in this process already.
-    A process that listens already goes on doing so, and its address is returned.
+    A debugger must have the session's token: that of `DYNASCOPE_TOKEN`, else one in a file that only this user can
+    read; its path is printed on standard error. With `runtime=False` debugpy is not used in the process, and only
+    compiles stop; the same happens, with a message, if another debugger already uses debugpy in this process.
+    If the process listens already, it continues to, and that address is returned.
     Raises OSError when the address cannot be used.
     """
     from dynascope.agent.startup.listener import listen
@@ -48,17 +48,17 @@ def listen(address: tuple[str, int] = ("127.0.0.1", 0), *, runtime: bool = True)
 
 
 def wait_for_client() -> None:
-    """Wait until a debugger has attached and set its breakpoints. Raises RuntimeError before `listen`."""
+    """Wait until a debugger has attached and is configured. Raises RuntimeError before `listen`."""
     from dynascope.agent.startup.listener import wait_for_client
 
     wait_for_client()
 
 
 def breakpoint() -> None:
-    """Stop here: while Dynamo traces this line, as `torch._dynamo.comptime.comptime.breakpoint` does; else as it runs.
+    """Stop here: while Dynamo traces this line, or when it runs outside compiled code.
 
-    Does nothing without a debugger attached. A session without debugpy (`runtime` is false) stops at compile time
-    alone, and says so where this is reached at run time.
+    While tracing it works like `torch._dynamo.comptime.comptime.breakpoint`. Does nothing without a debugger attached.
+    A session without debugpy (`runtime` is false) stops only at compile time, and says so at run time.
     """
     import torch
 
@@ -72,7 +72,7 @@ def breakpoint() -> None:
 
 
 def _stop_in_compile(context: Any) -> None:
-    """Runs while Dynamo traces; `context` is the `ComptimeContext` of `breakpoint` itself."""
+    """Stop while Dynamo traces; `context` is the `ComptimeContext` of `breakpoint` itself."""
     from dynascope.agent.session.current import current_session
 
     session = current_session()
@@ -91,4 +91,4 @@ def _stop_at_runtime() -> None:
 
         reached(sys._getframe(2), debugpy)
     if debugpy is not None:
-        debugpy.breakpoint()  # passes over frames in our files
+        debugpy.breakpoint()  # skips frames in Dynascope's files

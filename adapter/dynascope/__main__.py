@@ -1,4 +1,4 @@
-"""`python -m dynascope`."""
+"""Run `python -m dynascope`."""
 
 from dynascope.cli import main
 

@@ -1,6 +1,6 @@
-"""What `import torch` calls in every program of the environment: it records if `DYNASCOPE_RECORD` is set, else returns.
+"""Start recording if `DYNASCOPE_RECORD` is set: `import torch` calls this in every program of the environment.
 
-An entry point of the group `torch.backends` (torch 2.5). It imports nothing before it is asked to, and never raises:
+It is an entry point of the group `torch.backends` (torch 2.5). It imports nothing unless it records, and never raises:
 torch would end the program.
 """
 

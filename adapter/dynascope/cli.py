@@ -1,4 +1,4 @@
-"""The `dynascope` command. Each subcommand imports what it needs when it runs, so that every start stays quick."""
+"""The `dynascope` command. Each subcommand does its imports when it runs, so that all start quickly."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _ELSEWHERE = {
     "report": "dynascope.report.command:report",
     "run": "dynascope.recording.command:run",
 }
-"""Commands that live in their own packages."""
+"""Commands of other packages: module and function."""
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command of another package only when it is asked for."""
+    """A group that imports a command of another package only when that command runs."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return sorted([*super().list_commands(context), *_ELSEWHERE])
@@ -43,7 +43,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(_version(), prog_name="dynascope")
 def main() -> None:
-    """A debugger for the compile time of torch.compile."""
+    """Debug the compile time of torch.compile."""
 
 
 @main.command()
@@ -51,7 +51,7 @@ def main() -> None:
 @click.option("--log-file", type=click.Path(dir_okay=False, path_type=Path), help="Write the log there.")
 @click.option("--verbose", is_flag=True, help="Log everything, to stderr too.")
 def dap(listen: str | None, log_file: Path | None, verbose: bool) -> None:
-    """The debug adapter: the Debug Adapter Protocol over stdin and stdout, or over TCP."""
+    """Serve the Debug Adapter Protocol over stdin and stdout, or over TCP."""
     from dynascope.dap import server
 
     if listen is None:
@@ -63,17 +63,17 @@ def dap(listen: str | None, log_file: Path | None, verbose: bool) -> None:
         sys.exit(server.serve_address(host.strip("[]"), int(port), log_file, verbose))
     except server.NotLoopback:
         raise click.ClickException(
-            f"{host} is not a loopback address. Whoever connects can run code as you, so only this machine may: "
-            "listen on 127.0.0.1, and reach it from elsewhere through an SSH tunnel."
+            f"{host} is not a loopback address. Any client that connects can run code as you, so only this machine "
+            "may connect: listen on 127.0.0.1, and use an SSH tunnel from other machines."
         ) from None
     except (OSError, ValueError) as error:
         raise click.ClickException(f"Cannot listen on {listen}: {error}.") from None
 
 
 @main.command()
-@click.option("--stdio", is_flag=True, expose_value=False, help="What it does anyway; editors say so by habit.")
+@click.option("--stdio", is_flag=True, expose_value=False, help="The default; some editors pass it.")
 def lsp() -> None:
-    """The language server, over stdin and stdout."""
+    """Serve the Language Server Protocol over stdin and stdout."""
     from dynascope_lsp.server import serve
 
     serve()

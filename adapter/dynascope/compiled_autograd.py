@@ -6,10 +6,10 @@
         loss.backward()
     print(runs[-1])
 
-One behaviour on torch 2.11 to 2.15. It is on or off for the process, as the autograd engine has it; contexts may
-nest, may end in any order and on any thread, and each puts back what was there before, also when the code in it
-raises. Every backward is reported (`BackwardRun`), with and without a debugger, CUDA inputs included. This module
-imports no torch.
+It behaves the same on torch 2.11 to 2.15. It is on or off for the whole process, as in the autograd engine; contexts
+may nest, may end in any order and on any thread, and each restores the earlier state, also when its code raises. Every
+backward is reported (`BackwardRun`), with and without a debugger, also with CUDA inputs. This module does not import
+torch.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ __all__ = ["disable", "enable", "record", "reset"]
 def enable(
     compiler_fn: Callable[[Any], Callable[..., Any]], dynamic: bool = True
 ) -> AbstractContextManager[list[BackwardRun]]:
-    """Capture every backward in the context, and run what `compiler_fn` makes of the captured `torch.fx.GraphModule`.
+    """Capture every backward in the context, and run each graph compiled with `compiler_fn`.
 
-    `compiler_fn` is `torch.compile`, a partial of it, or any function from a graph module to a callable; it is called
-    once per captured graph. Graphs are cached for the process: a backward whose graph is cached does not ask
-    `compiler_fn` again, not even another one; `reset()` forgets them. `dynamic`: sizes are symbols from the first
-    capture on; False makes a size dynamic when it first changes.
+    `compiler_fn` is `torch.compile`, a partial of it, or any function from a `torch.fx.GraphModule` to a callable; it
+    is called once per captured graph. Graphs are cached for the process: for a backward whose graph is cached no
+    `compiler_fn` is called, not even a different one; `reset()` clears the cache. With `dynamic`, sizes are symbols
+    from the first capture on; False makes a size dynamic when it first changes.
 
-    Yields a list that grows by one `BackwardRun` with each backward, whichever thread runs it, also with one that
-    fails. A context that is entered while `torch.compiler.set_stance("force_eager")` holds captures nothing. Raises
-    TypeError when `compiler_fn` cannot be called; the backward does when what it returns cannot.
+    Yields a list that grows by one `BackwardRun` with each backward on any thread, also with one that fails. A context
+    entered while `torch.compiler.set_stance("force_eager")` is set captures nothing. Raises TypeError when
+    `compiler_fn` is not callable; the backward raises it when the result of `compiler_fn` is not.
     """
     from dynascope.agent.backward.runtime import runtime
 
@@ -44,14 +44,14 @@ def enable(
 
 
 def disable() -> AbstractContextManager[None]:
-    """Run the backwards in the context in eager mode, whatever was enabled around it."""
+    """Run the backwards in the context in eager mode, even inside `enable`."""
     from dynascope.agent.backward.runtime import runtime
 
     return runtime.disable()
 
 
 def reset() -> None:
-    """Off, no graph cached, ids counted from `!0`: the state of a new process, whatever contexts are open.
+    """Turn off, clear the cached graphs, and count ids from `!0`, even if contexts are open.
 
     Raises RuntimeError inside a captured backward, and while one is captured.
     """
@@ -61,7 +61,7 @@ def reset() -> None:
 
 
 def record() -> AbstractContextManager[list[BackwardRun]]:
-    """Report backwards without turning anything on: those captured by `torch._dynamo.config.compiled_autograd`, say."""
+    """Report backwards (say, of `torch._dynamo.config.compiled_autograd`) without capturing."""
     from dynascope.agent.backward.runtime import runtime
 
     return runtime.record()

@@ -1,9 +1,9 @@
-"""Run debugpy's debug adapter with a client port that wants the session's token.
+"""Run debugpy's debug adapter with a client port that requires the session's token.
 
 debugpy's own adapter opens that port for the sessions of child processes, on loopback, and lets every process of the
-machine attach there or launch programs. Started by our adapter (DAP on stdin and stdout), and by `dynascope.listen()`
-(`--for-program`: the program connects to it, its ports are written to stdout as JSON, and it outlives clients).
-The token for clients comes in the environment variable DYNASCOPE_TOKEN.
+machine attach there or launch programs. It is started by Dynascope's adapter (DAP on stdin and stdout), and by
+`dynascope.listen()` (`--for-program`: the program connects to it, it writes its ports to stdout as JSON, and it
+outlives clients). The token for clients is in the environment variable DYNASCOPE_TOKEN.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from dynascope.wire import token_server
 FOR_PROGRAM = "--for-program"
 TOKEN_VARIABLE = "DYNASCOPE_TOKEN"
 MODE = "debugpy"
-"""What a client's first line asks for."""
+"""The mode in a client's first line."""
 CONNECT_SECONDS = 30.0
-"""Seconds that the program has to connect; else it has ended before it could."""
+"""Seconds that the program has to connect; after that it is taken to have ended."""
 
 
 def main() -> None:
@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _want_token(token: str) -> None:
-    """Replace debugpy.adapter.clients.serve, which opens the port for clients (debugpy 1.8.17 or newer)."""
+    """Replace debugpy.adapter.clients.serve, which opens the port for clients (debugpy 1.8.17)."""
     from debugpy.adapter import clients, sessions
 
     def welcome(mode: str, connection: socket.socket) -> None:
@@ -59,14 +59,14 @@ def _want_token(token: str) -> None:
 
 
 def _serve_program(token: str) -> None:
-    """Write the ports for the program and for its clients to stdout; the program may go on then."""
-    if os.fork() != 0:  # so that the program has no child process that it has not started
+    """Write the ports of the program and of its clients to stdout, and serve until both ended."""
+    if os.fork() != 0:  # so that this process is not a child of the program
         os._exit(0)
     from debugpy import adapter
     from debugpy.adapter import clients, servers, sessions
     from debugpy.common import sockets
 
-    # a token of its own: the command lines of the program's children will show it to every user of the machine
+    # not the session's token: command lines of the program's children show this one to every user of the machine
     adapter.access_token = secrets.token_hex(32)
     _want_token(token)
     localhost = sockets.get_default_localhost()

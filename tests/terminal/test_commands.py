@@ -118,7 +118,7 @@ def test_frames(debug):
     _, out = debug("up\nup\ndown\ndown\nframe 1\nframe x\nquit")
     assert "oldest frame" in out
     assert "newest frame" in out
-    assert "a number is wanted, not `x`" in out
+    assert "give a number, not `x`" in out
 
 
 def test_source_lines(debug):

@@ -84,7 +84,7 @@ def test_options_before_the_place(typed: str, when: When, rest: str) -> None:
 @pytest.mark.parametrize(
     ("typed", "complaint"),
     [
-        ("--hit often f", "wants a number"),
+        ("--hit often f", "needs a number"),
         ("--hit 'often' f", "is not a hit condition"),
         ("--log x f", "a text in quotes"),
         ("--lag f", "there are --mode, --hit, --log"),

@@ -1,1 +1,1 @@
-"""Where facts come from, seen from outside a program: running it recorded, importing a TORCH_TRACE. Never torch."""
+"""Write facts from outside a program: run it recorded, or import its TORCH_TRACE logs. Never imports torch."""

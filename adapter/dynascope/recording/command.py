@@ -1,4 +1,4 @@
-"""`dynascope run` and `dynascope import`."""
+"""The commands `dynascope run` and `dynascope import`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, 
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Write facts there, not to .dynascope.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(module: str | None, code: str | None, python: str, facts: Path | None, arguments: tuple[str, ...]) -> None:
-    """Run a Python program and record what Dynamo decides: a FILE, -m MODULE, pytest, torchrun, with its arguments."""
+    """Run a Python program (FILE, -m MODULE, pytest, torchrun …) and record Dynamo's decisions."""
     if module is not None:
         target = ["-m", module, *arguments]
     elif code is not None:
@@ -34,7 +34,7 @@ def run(module: str | None, code: str | None, python: str, facts: Path | None, a
         target = [*_program(arguments[0]), *arguments[1:]]
     else:
         raise click.UsageError("Say what to run: dynascope run FILE, or dynascope run -m MODULE.")
-    # the program may change its folder before it compiles
+    # absolute, because the program may change its working directory before it compiles
     os.environ[store.FOLDER_VARIABLE] = str((facts or store.facts_folder()).absolute())
     sys.stdout.flush()
     command = [python, "-m", "dynascope.agent.startup.record_launcher", *target]
@@ -47,7 +47,7 @@ def run(module: str | None, code: str | None, python: str, facts: Path | None, a
 
 
 def _program(name: str) -> list[str]:
-    """A file, or the command of an installed package."""
+    """Return Python's arguments for a file or for the command of an installed package."""
     if os.path.exists(name):
         return [name]
     if name in _MODULES:
@@ -68,7 +68,7 @@ def _is_python_script(path: str) -> bool:
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Write facts there, not to .dynascope.")
 @click.argument("folder", metavar="DIR", type=click.Path(exists=True, path_type=Path))
 def import_trace(facts: Path | None, folder: Path) -> None:
-    """Import what a program wrote under TORCH_TRACE=DIR, on this machine or another."""
+    """Import the logs that a program wrote under TORCH_TRACE=DIR, on this machine or another."""
     from dynascope.recording.importing import import_log
     from dynascope.recording.torch_trace import logs_in
 

@@ -1,4 +1,4 @@
-"""One compile of a TORCH_TRACE log: what its entries add up to."""
+"""Combine the entries of a TORCH_TRACE log about one compile into facts."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _STATUSES: tuple[CompileStatus, ...] = get_args(CompileStatus)
 
 
 class ImportedCompile:
-    """Gathers the entries of one compile."""
+    """Collect the entries of one compile."""
 
     def __init__(self, key: tuple[int, ...], log: TraceLog, first: ImportedCompile | None) -> None:
-        """`first` is the first compile of the same frame: of one given up at once the log does not name the code."""
+        """Take the code from `first`, the frame's first compile, if the log does not name it."""
         autograd, frame, compile = key
         self._compile_id = f"!{autograd}/{frame}/{compile}" if autograd >= 0 else f"{frame}/{compile}"
         self._log = log
@@ -84,7 +84,7 @@ class ImportedCompile:
     def _read_break(self, text: str) -> None:
         found = _REASON.search(text)
         if not text.startswith("Graph break in user code at ") or found is None:
-            return  # another report of a break that has its own entry
+            return  # a second report of a break that has an entry
         effect, counted, message = break_message.split_reason(_HIGHER_ORDER.sub("", found["reason"]))
         traceback = text[found.end() :].partition("\nTraceback (most recent call last):")[0]
         frames = tuple(_real_frames(break_message.logged_stack(traceback)))
@@ -101,7 +101,7 @@ class ImportedCompile:
         try:
             reasons = msgspec.json.decode(payload)
         except msgspec.DecodeError:
-            reasons = payload  # Dynamo writes a single reason as it is
+            reasons = payload  # Dynamo writes a single reason as plain text
         self._reasons = [reasons] if isinstance(reasons, str) else [str(each) for each in reasons]
 
     def _read_symbol(self, entry: dict[str, Any]) -> None:
@@ -162,7 +162,7 @@ class ImportedCompile:
         )
 
     def _code(self) -> tuple[str, int, str]:
-        """Path, first line and name."""
+        """Return the code's path, first line and name."""
         if self._metrics.get("co_name"):
             return (
                 str(self._metrics.get("co_filename") or ""),
@@ -226,5 +226,5 @@ def _real_frames(stack: list[StackFrame]) -> list[StackFrame]:
 
 
 def _real_path(path: str) -> str:
-    """Of a file that is on this machine; a path of another machine stays as it is."""
+    """Return the real path of a file on this machine; a path of another machine is unchanged."""
     return os.path.realpath(path) if path and os.path.exists(path) else path

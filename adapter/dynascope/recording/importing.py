@@ -1,4 +1,4 @@
-"""Turns a TORCH_TRACE log into facts: the compiles, graph breaks, recompiles, symbols and guards it holds."""
+"""Convert a TORCH_TRACE log to facts: its compiles, graph breaks, recompiles, symbols and guards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dynascope.recording.torch_trace import TraceLog
 
 
 class Imported(msgspec.Struct):
-    """What came of one log."""
+    """The result of importing one log."""
 
     compiles: int
     graph_breaks: int
@@ -50,7 +50,7 @@ def import_log(path: Path, store: Path, launch: str) -> Imported:
 
 
 def _torch_version(payload: str) -> str:
-    """A version, or an object that has it and the commit."""
+    """Return the version of a payload: the version itself, or an object with it and the commit."""
     try:
         told = msgspec.json.decode(payload)
     except msgspec.DecodeError:
@@ -59,7 +59,7 @@ def _torch_version(payload: str) -> str:
 
 
 def _begin_where_written(facts: list[CompileFacts]) -> None:
-    """Give what continues a function the line of the function itself: the log has only the line it goes on at."""
+    """Give a resume function the line of its function: the log has only the line it resumes at."""
     for each in facts:
         compile = each.compile
         if compile.resumes_at is not None:
@@ -67,7 +67,7 @@ def _begin_where_written(facts: list[CompileFacts]) -> None:
 
 
 def _first_line(path: str, function: str, line: int) -> int | None:
-    """The first line of the innermost function of that name around `line`; None when the file is not here."""
+    """Return the first line of the innermost function of that name at `line`, or None."""
     found = None
     for node in _functions(path):
         if node.name == function and node.lineno <= line <= (node.end_lineno or 0):
@@ -77,7 +77,7 @@ def _first_line(path: str, function: str, line: int) -> int | None:
 
 @functools.lru_cache(64)
 def _functions(path: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Outer ones first."""
+    """Return the functions in a file, outer ones first; [] if it cannot be read."""
     try:
         tree = ast.parse(Path(path).read_bytes())
     except (OSError, SyntaxError, ValueError):

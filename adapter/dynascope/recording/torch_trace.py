@@ -1,4 +1,4 @@
-"""Reads the logs of `TORCH_TRACE=DIR` (torch 2.1): glog headers, a JSON object each, payloads indented by a tab."""
+"""Read the logs of `TORCH_TRACE=DIR` (torch 2.1): glog headers, a JSON object each, payloads indented by a tab."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NAMES = ("dedicated_log_torch_trace_", "dedicated_log_rank")
 
 
 class Entry(Struct):
-    """One entry: `metadata` is its JSON object, `payload` the text below it."""
+    """One entry: `metadata` is its JSON object, `payload` the text after it."""
 
     metadata: dict[str, Any]
     payload: str = ""
@@ -25,7 +25,7 @@ class Entry(Struct):
 
     @property
     def compile_key(self) -> tuple[int, ...] | None:
-        """(compiled autograd id or -1, frame, compile of the frame), or None outside a compile."""
+        """Return (compiled autograd id or -1, frame id, frame compile id); None outside a compile."""
         frame = self.metadata.get("frame_id")
         if frame is None:
             return None
@@ -33,21 +33,21 @@ class Entry(Struct):
 
     @property
     def artifact(self) -> str | None:
-        """Name of the artifact, if the entry is one."""
+        """Return the name of the artifact, if the entry is one."""
         artifact = self.metadata.get("artifact")
         return artifact.get("name") if isinstance(artifact, dict) else None
 
 
 class TraceLog(Struct):
-    """One log: of one process. `strings` are the file names that stacks in it refer to by number."""
+    """The log of one process. `strings` are the file names to which stacks refer by number."""
 
     path: Path
     strings: dict[int, str] = field(default_factory=dict)
     damaged: int = 0
-    """Entries that could not be read: a program killed while it wrote leaves one."""
+    """The number of unreadable entries: a program killed during a write leaves one."""
 
     def entries(self) -> Iterator[Entry]:
-        """In the order of the file, those of the string table left out."""
+        """Yield the entries in the order of the file, without those of the string table."""
         entry: Entry | None = None
         payload: list[str] = []
         with self.path.open(encoding="utf-8", errors="replace", newline="\n") as file:
@@ -65,7 +65,7 @@ class TraceLog(Struct):
             yield entry
 
     def stack(self, frames: list[dict[str, Any]] | None) -> list[StackFrame]:
-        """A stack as entries hold it, outermost first."""
+        """Return an entry's stack, outermost frame first."""
         return [
             StackFrame(self._file(frame.get("filename")), int(frame.get("line", 0)), str(frame.get("name", "?")))
             for frame in frames or ()
@@ -91,7 +91,7 @@ class TraceLog(Struct):
 
 
 def logs_in(folder: Path) -> list[Path]:
-    """The logs of a TORCH_TRACE folder, or the one log that `folder` is."""
+    """Return the logs of a TORCH_TRACE folder; `folder` may also be one log."""
     if folder.is_file():
         return [folder]
     return sorted(each for each in folder.glob("*.log") if each.name.startswith(_NAMES))

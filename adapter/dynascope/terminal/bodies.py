@@ -1,4 +1,4 @@
-"""What the terminal reads of DAP's responses and events, beside `wire.dap`; fields nobody reads are left out."""
+"""The DAP bodies that the terminal reads and `wire.dap` does not have; fields that are not read are left out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class BreakpointChange(DapStruct):
 
 
 class SetBreakpoint(DapStruct):
-    """A `setBreakpoints` answer as DAP allows it: `id` may be missing."""
+    """A breakpoint of a `setBreakpoints` response; DAP allows a missing `id`."""
 
     verified: bool
     id: int = -1
@@ -86,7 +86,7 @@ class ExceptionFilter(DapStruct):
 
 
 class Capabilities(DapStruct):
-    """What the terminal looks at of the adapter's capabilities."""
+    """The adapter's capabilities that the terminal reads."""
 
     supports_function_breakpoints: bool = False
     supports_exception_filter_options: bool = False

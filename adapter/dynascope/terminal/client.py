@@ -1,4 +1,4 @@
-"""A DAP client: starts an adapter as a child, sends requests, hands events to whoever asked for them."""
+"""A DAP client: start an adapter as a child process, send requests, and call back with events."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ import msgspec
 
 Body = TypeVar("Body")
 BODY_LIMIT = 256 << 20
-"""Bytes of one message we are ready to read; only a broken adapter sends more."""
+"""The most bytes of a message's body; only a broken adapter sends more."""
 
 
 class RequestFailed(Exception):
-    """The adapter refused a request; the text is its sentence for the user."""
+    """The adapter refused a request; the text is its message for the user."""
 
 
 class AdapterGone(RequestFailed):
-    """The adapter ended or never started; the text is what it last said on its stderr."""
+    """The adapter ended or did not start; the text contains the end of its stderr."""
 
 
 class _Message(msgspec.Struct):
-    """A DAP message with its body unread: `type` says which of the other fields matter."""
+    """A DAP message whose body is undecoded; `type` says which of the other fields are set."""
 
     type: str
     seq: int = 0
@@ -48,7 +48,7 @@ class _ErrorBody(msgspec.Struct):
 
 
 class Client:
-    """One adapter process. The callbacks run on the reader thread, in the order of arrival."""
+    """One adapter process. The callbacks run on the reader thread, in the order of the messages."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Client:
         self._closed = False
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed in close()
         try:
-            # A session of its own: Ctrl-C at our prompt is for us, not for the adapter.
+            # a process session of its own: Ctrl-C at the prompt must not reach the adapter
             self._process = subprocess.Popen(
                 command,
                 stdin=subprocess.PIPE,
@@ -84,7 +84,7 @@ class Client:
         self._reader.start()
 
     def send(self, command: str, arguments: Mapping[str, Any] | None = None) -> Future[msgspec.Raw]:
-        """Send a request; the future holds the body of its response, or RequestFailed."""
+        """Send a request; return a future of its response's body, or of RequestFailed."""
         return self._send(command, arguments)[1]
 
     def _send(self, command: str, arguments: Mapping[str, Any] | None) -> tuple[int, Future[msgspec.Raw]]:
@@ -99,7 +99,7 @@ class Client:
             return self._seq, future
 
     def request(self, command: str, arguments: Mapping[str, Any] | None, body: type[Body]) -> Body:
-        """Send a request and wait for its response's body. Raises RequestFailed; Ctrl-C cancels the request."""
+        """Send a request and return its response's body; Ctrl-C cancels it. Raises RequestFailed."""
         number, future = self._send(command, arguments)
         try:
             raw = future.result()
@@ -109,7 +109,7 @@ class Client:
         try:
             return msgspec.json.decode(raw, type=body)
         except msgspec.DecodeError as error:
-            raise RequestFailed(f"the adapter's answer to `{command}` is not as DAP has it: {error}") from error
+            raise RequestFailed(f"the adapter's answer to `{command}` is not valid DAP: {error}") from error
 
     def close(self, patience: float = 5.0) -> None:
         """Close the adapter's stdin, wait `patience` seconds for it to end, then kill it."""
@@ -134,7 +134,7 @@ class Client:
                 stream.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
                 stream.flush()
         except (OSError, ValueError):
-            pass  # the reader sees the end of the stream and fails what is pending
+            pass  # the reader sees the end of the stream and fails the pending requests
 
     def _read(self) -> None:
         stream = self._process.stdout
@@ -185,11 +185,11 @@ class Client:
             text = ""
         code = self._process.poll()
         ended = "the debug adapter ended" + (f" with exit code {code}" if code else "")
-        return f"{ended}; its last words were:\n{text[-2000:]}" if text else ended
+        return f"{ended}; its last output was:\n{text[-2000:]}" if text else ended
 
 
 def _read_body(stream: IO[bytes]) -> bytes | None:
-    """One message's body, or None at the end of the stream. Raises ValueError when the framing is broken."""
+    """Read one message's body; None at the stream's end. Raises ValueError for bad framing."""
     length: int | None = None
     while line := stream.readline(8192):
         if line in (b"\r\n", b"\n"):
@@ -204,7 +204,7 @@ def _read_body(stream: IO[bytes]) -> bytes | None:
 
 
 def _reason(message: _Message) -> str:
-    """DAP puts the sentence for users in `body.error`, or, as debugpy does, in `message`."""
+    """Return the message for users: DAP's `body.error`, or `message`, which debugpy uses."""
     try:
         error = msgspec.json.decode(message.body, type=_ErrorBody).error
     except msgspec.DecodeError:

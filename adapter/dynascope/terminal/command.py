@@ -14,7 +14,7 @@ from dynascope.terminal.program import Program
 
 
 class LikePython(click.Command):
-    """Everything after `-m MODULE` or `-c CODE` is the program's, as for `python` itself."""
+    """Pass everything after `-m MODULE` or `-c CODE` to the program, as `python` does."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         takes_value = {"-b", "--break", "--catch", "--commands", "--command"}
@@ -39,7 +39,7 @@ class LikePython(click.Command):
     "breakpoints",
     metavar="WHERE",
     multiple=True,
-    help="Set a breakpoint: FILE:LINE, FILE:FUNCTION or FUNCTION, or whatever `break` takes. Repeatable.",
+    help="Set a breakpoint: FILE:LINE, FILE:FUNCTION, FUNCTION, or any other location of `break`. Repeatable.",
 )
 @click.option(
     "--catch",
@@ -53,20 +53,20 @@ class LikePython(click.Command):
 @click.option("--just-my-code/--no-just-my-code", default=True, show_default=True, help="Step over library code.")
 @click.option("--stop-on-entry", is_flag=True, help="Stop at the program's first line.")
 @click.option("--debug-dynamo", is_flag=True, help="Stop in Dynamo's own Python too; compiling is then much slower.")
-@click.option("--record/--no-record", default=True, show_default=True, help="Keep what Dynamo decides in .dynascope/.")
+@click.option("--record/--no-record", default=True, show_default=True, help="Record Dynamo's decisions in .dynascope/.")
 @click.option(
     "--compiled-autograd",
     metavar="[=BACKEND]",
-    help="Capture the program's backwards and compile them, with inductor unless told otherwise.",
+    help="Capture the program's backwards and compile them (default: with inductor).",
 )
 @click.option(
     "--commands",
     "command_file",
     metavar="FILE",
     type=click.File("r", encoding="utf-8"),
-    help="Carry out the commands of a file (`-`: standard input) instead of prompting.",
+    help="Run the commands of a file (`-`: standard input) instead of prompting.",
 )
-@click.option("--command", "command_lines", metavar="COMMAND", multiple=True, help="Carry out a command. Repeatable.")
+@click.option("--command", "command_lines", metavar="COMMAND", multiple=True, help="Run a command. Repeatable.")
 @click.argument("target", nargs=-1, type=click.UNPROCESSED, metavar="[SCRIPT] [ARGUMENTS]...")
 def debug(
     module: str | None,
@@ -83,7 +83,7 @@ def debug(
     command_lines: tuple[str, ...],
     target: tuple[str, ...],
 ) -> None:
-    """Debug a program at a prompt: its compile time (where TorchDynamo traces) and its run time.
+    """Debug a program at a prompt: its compile time (while TorchDynamo traces) and run time.
 
     \b
     dynascope debug -b model.py:12 train.py --epochs 1
@@ -101,16 +101,16 @@ def debug(
         debug_dynamo=debug_dynamo,
         record=record,
         compiled_autograd=compiled_autograd,
-        # keeps its lines and ours in order
+        # keeps the order of its lines and the debugger's
         environment={} if sys.stdout.isatty() else {"PYTHONUNBUFFERED": "1"},
     )
     lines: Iterable[str] = [*(command_file or ()), *command_lines] if listed else sys.stdin
 
-    # prompt_toolkit and rich cost a tenth of a second that `dynascope debug --help` need not spend.
+    # importing prompt_toolkit and rich takes a tenth of a second, which `dynascope debug --help` saves
     from dynascope.terminal.run import debug_program
 
     for ending in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(ending, _leave)  # so that the program is ended, and not left alone
+        signal.signal(ending, _leave)  # so that the program is ended too
     share_stdin = interactive or (listed and not reads_stdin)
     sys.exit(debug_program(program, breakpoints, filters, None if interactive else lines, share_stdin))
 

@@ -1,4 +1,4 @@
-"""One run of the program under the adapter: its start, its stops, its end. Knows DAP; prints nothing."""
+"""One run of the program under the adapter: its start, its stops and its end, over DAP. It prints nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from dynascope.wire.dap import Breakpoint, DataBreakpointInfo, Thread, ThreadsBo
 
 Body = TypeVar("Body")
 ADAPTER = (sys.executable, "-m", "dynascope", "dap")
-"""The adapter of this very installation."""
+"""The command of the adapter in the same installation."""
 _REQUESTS = {
     "functions": "setFunctionBreakpoints",
     "instructions": "setInstructionBreakpoints",
@@ -54,7 +54,7 @@ StepCommand = Literal["continue", "next", "stepIn", "stepOut"]
 
 
 def capabilities_of_adapter() -> Capabilities:
-    """What the adapter can do, asked of one that is ended again: no program is run for it. Raises RequestFailed."""
+    """Start an adapter to read its capabilities, without a program. Raises RequestFailed."""
     client = Client(ADAPTER, lambda name, body: None, lambda command, arguments: {}, lambda: None)
     try:
         return client.request("initialize", _WHO_WE_ARE, Capabilities)
@@ -63,9 +63,9 @@ def capabilities_of_adapter() -> Capabilities:
 
 
 class Debuggee:
-    """The program, running under an adapter of its own. `start` it once; `close` it whatever happens.
+    """The program, running under an adapter of its own. Call `start` once, and `close` in every case.
 
-    `changed` guards `stops` and the flags: the reader thread fills them, the main thread waits on it.
+    `changed` guards `stops` and the flags: the reader thread sets them, and the main thread waits for them.
     """
 
     def __init__(
@@ -76,10 +76,10 @@ class Debuggee:
         on_breakpoint: Callable[[Breakpoint], None],
         share_stdin: bool,
     ) -> None:
-        """Raises AdapterGone. `share_stdin` lets the program read our stdin; without it, its stdin is empty."""
+        """Start the adapter; `share_stdin` gives the program this stdin. Raises AdapterGone."""
         self.stops: dict[int, Stop] = {}
         self.exited: set[int] = set()
-        """Ids of the threads that have come to their end."""
+        """Ids of the threads that have ended."""
         self.ended = False
         self.exit_code: int | None = None
         self.capabilities = Capabilities()
@@ -96,10 +96,10 @@ class Debuggee:
     # ---- the start
 
     def start(self, catching: Catching) -> dict[str, str]:
-        """Launch with all breakpoints in place; which exception filters are refused, and why. Raises RequestFailed."""
+        """Launch with all breakpoints; return refused filters and reasons. Raises RequestFailed."""
         self.capabilities = self.request("initialize", _WHO_WE_ARE, Capabilities)
         launched = self._client.send("launch", self._program.to_launch())
-        # A launch that fails says so before, and often instead of, `initialized`.
+        # a launch that fails is answered before, and often without, `initialized`
         launched.add_done_callback(lambda future: self._initialized.set() if future.exception() else None)
         self._initialized.wait()
         if launched.done():
@@ -113,7 +113,7 @@ class Debuggee:
         return refused
 
     def find_watched(self, one: UserBreakpoint, frame_id: int | None = None) -> None:
-        """Ask the adapter for the data id of what `one` watches. Raises RequestFailed."""
+        """Request the data id of the value that `one` watches. Raises RequestFailed."""
         arguments = {"name": one.location.watched} | ({} if frame_id is None else {"frameId": frame_id})
         info = self.request("dataBreakpointInfo", arguments, DataBreakpointInfo)
         if info.data_id is None:
@@ -125,7 +125,7 @@ class Debuggee:
         one.data_id = info.data_id
 
     def _finds_watched(self, one: UserBreakpoint) -> bool:
-        """One whose name means nothing says so in the list, and keeps no program from starting."""
+        """Whether the data id is known; an error is shown in the list, and the program starts."""
         try:
             self.find_watched(one)
         except RequestFailed as error:
@@ -133,7 +133,7 @@ class Debuggee:
         return bool(one.data_id)
 
     def set_breakpoints(self, group: Group) -> None:
-        """Send the breakpoints of one file, those by function name, or what is watched. Raises RequestFailed."""
+        """Send the breakpoints of one group (see `Group`). Raises RequestFailed."""
         here = self._breakpoints.in_group(group)
         if group == "data":
             here = [one for one in here if one.data_id or self._finds_watched(one)]
@@ -154,7 +154,7 @@ class Debuggee:
             )
 
     def set_exception_filters(self, catching: Catching) -> dict[str, str]:
-        """Switch these on, and no others; which of the user's are refused, and why. Raises RequestFailed."""
+        """Switch exactly these on; return the user's refused ones and why. Raises RequestFailed."""
         filters = self.capabilities.exception_breakpoint_filters
         if not filters:
             return {}
@@ -171,37 +171,37 @@ class Debuggee:
             if catching.chose(name) and not answer.verified
         }
 
-    # ---- running and looking
+    # ---- requests while it runs
 
     def request(self, command: str, arguments: Mapping[str, Any], body: type[Body]) -> Body:
-        """Any DAP request. Raises RequestFailed."""
+        """Send any DAP request and return its body. Raises RequestFailed."""
         return self._client.request(command, arguments, body)
 
     def threads(self) -> list[Thread]:
-        """Raises RequestFailed."""
+        """Return the program's threads. Raises RequestFailed."""
         return self.request("threads", {}, ThreadsBody).threads
 
     def resume(self, command: StepCommand, thread_id: int, how: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Let a stopped thread go on; `how` are more arguments. Raises RequestFailed: it is then still stopped."""
+        """Resume a thread; `how` are more arguments. Raises RequestFailed if it is still stopped."""
         with self.changed:
             before = dict(self.stops)
         answer = self._client.request(command, {"threadId": thread_id, **how}, Continued)
         all_go_on = answer.all_threads_continued and not how.get("singleThread")
         with self.changed:
-            # A stop that came in meanwhile is another object, and stays.
+            # a stop that arrived during the request is another object, and stays
             for thread, stop in before.items():
                 if self.stops.get(thread) is stop and (all_go_on or thread == thread_id):
                     del self.stops[thread]
 
     def pause(self) -> None:
-        """Ask every thread to stop; `wait` then returns. Raises RequestFailed."""
+        """Request a stop of every thread; `wait` then returns. Raises RequestFailed."""
         threads = self.threads()
         self.request("pause", {"threadId": threads[0].id if threads else 1}, msgspec.Raw)
 
     def wait(self, single_thread: int | None = None, seconds: float | None = None) -> Stop | None:
-        """Return the next stop; None when the program or the thread `single_thread` ends, or after `seconds`.
+        """Return the next stop; None when the program or `single_thread` ends, or after `seconds`.
 
-        KeyboardInterrupt comes through.
+        Raises KeyboardInterrupt at Ctrl-C.
         """
         with self.changed:
             self.changed.wait_for(lambda: self.stops or self.ended or single_thread in self.exited, seconds)
@@ -268,7 +268,7 @@ class Debuggee:
                 cwd=asked.cwd or None,
                 env=environment,
                 stdin=None if self._share_stdin else subprocess.DEVNULL,
-                # Ctrl-C is for us; and debugpy's launcher would make itself the terminal's foreground group.
+                # Ctrl-C must not reach it, and debugpy's launcher would become the terminal's foreground group
                 start_new_session=True,
             )
         except OSError as error:

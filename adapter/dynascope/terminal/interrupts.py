@@ -1,4 +1,4 @@
-"""Ctrl-C that never cuts in two what must be whole: held back, and let through where we wait."""
+"""Defer Ctrl-C during operations that must not be interrupted, and raise it where the main thread waits."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from types import FrameType
 
 
 class Interrupts:
-    """Ctrl-C on the main thread while `deferred` is in force."""
+    """Handle Ctrl-C on the main thread inside `deferred`."""
 
     def __init__(self) -> None:
         self._pressed = False
         self._deferred = True
 
     def on_key(self, number: int, frame: FrameType | None) -> None:
-        """The handler of SIGINT. A second press gets through in any case: what we do may hang."""
+        """Handle SIGINT. A second Ctrl-C always raises: the deferred operation may hang."""
         if self._pressed or not self._deferred:
             self._pressed = False
             raise KeyboardInterrupt
@@ -24,7 +24,7 @@ class Interrupts:
 
     @contextmanager
     def let_through(self) -> Iterator[None]:
-        """Here Ctrl-C raises KeyboardInterrupt, also the one that was pressed before."""
+        """Raise KeyboardInterrupt at Ctrl-C inside this context, also for an earlier Ctrl-C."""
         self._deferred = False
         try:
             self.serve()
@@ -33,7 +33,7 @@ class Interrupts:
             self._deferred = True
 
     def serve(self) -> None:
-        """Raise KeyboardInterrupt where Ctrl-C was pressed before."""
+        """Raise KeyboardInterrupt if Ctrl-C was pressed before."""
         if self._pressed:
             self._pressed = False
             raise KeyboardInterrupt
@@ -41,7 +41,7 @@ class Interrupts:
 
 @contextmanager
 def deferred() -> Iterator[Interrupts]:
-    """Keep Ctrl-C for the next `let_through`, or for the end of this. For the main thread alone."""
+    """Defer Ctrl-C to the next `let_through`, or to the end. For the main thread only."""
     interrupts = Interrupts()
     before = signal.signal(signal.SIGINT, interrupts.on_key)
     try:

@@ -1,4 +1,4 @@
-"""What the terminal prints, with colours where it is one: stops, stacks, source lines, variables."""
+"""Print stops, stacks, source lines and variables, in colours on a terminal."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from dynascope.wire.dap import FIRST_AGENT_ID, StackFrame, Thread, Variable
 COMPILE_TIME = "bold magenta"
 RUN_TIME = "bold green"
 VALUE_LENGTH = 160
-"""Characters of a value in a list; `print` shows all of it."""
+"""The most characters of a value in a list; `print` shows all of it."""
 
 _COMPILE_ID = re.compile(r"\[!?\d[^\]]*\]$")
 
 
 def is_symbolic(frame: StackFrame) -> bool:
-    """Whether Dynamo traces this frame: the agent's, its name ending in a compile id (`f [0/0]`, `[!0 …]`)."""
+    """Whether it is an agent's frame that Dynamo traces: `f [0/0]`, or `[!0 …]` of a backward."""
     return frame.id >= FIRST_AGENT_ID and _COMPILE_ID.search(frame.name) is not None
 
 
 class Printer:
-    """Prints to one console; every method is safe on any thread (rich locks)."""
+    """Print to one console; every method is safe on any thread (rich locks)."""
 
     def __init__(self) -> None:
-        # No wrapping where nobody watches: a log line stays a line.
+        # no wrapping, so that a line of a log stays one line
         self.console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
 
     def say(self, text: str, style: str = "") -> None:
@@ -44,17 +44,17 @@ class Printer:
         self.console.print(Text.assemble(("*** ", "bold red"), text))
 
     def heading(self, text: str, gap: bool) -> None:
-        """A comment of a list of commands: prose between the steps of a script, after an empty line if `gap`."""
+        """Print a comment of a list of commands, after an empty line if `gap`."""
         if gap:
             self.console.print()
         self.console.print(Text(text, "bold cyan"))
 
     def echo(self, prompt: str, line: str) -> None:
-        """A command read from a list, as if it had been typed."""
+        """Print a command of a list as if it had been typed."""
         self.console.print(Text.assemble((prompt, "bold blue"), (line, "bold")))
 
     def output(self, output: Output) -> None:
-        """The program's text as it is; the debugger's own marked as such."""
+        """Print the program's output unchanged, and the debugger's in a style of its own."""
         if output.category in ("stdout", "stderr"):
             stream = sys.stdout if output.category == "stdout" else sys.stderr
             stream.write(output.output)
@@ -64,7 +64,7 @@ class Printer:
             self.say(output.output.rstrip("\n"), style)
 
     def stop(self, stop: Stop, frame: StackFrame | None, hit: Sequence[UserBreakpoint]) -> None:
-        """Which half stopped, where and why: `● compile time  forward [0/0]  model.py:12  (breakpoint 1)`."""
+        """Print a stop: `● compile time  forward [0/0]  model.py:12  (breakpoint 1)`."""
         if frame is None:
             self.say(f"● thread {stop.thread_id} stopped ({stop.reason})", RUN_TIME)
             return
@@ -76,7 +76,7 @@ class Printer:
         )
 
     def stack(self, frames: Sequence[StackFrame], selected: int) -> None:
-        """Innermost first, as DAP has it; the selected frame marked, the two halves told apart."""
+        """Print the frames, innermost first, with a mark at `selected`."""
         names = max((len(frame.name) for frame in frames), default=0)
         for index, frame in enumerate(frames):
             if index and is_symbolic(frames[index - 1]) and not is_symbolic(frame):
@@ -97,7 +97,7 @@ class Printer:
         )
 
     def source(self, lines: Sequence[str], first: int, current: int, breakpoints: Iterable[int] = ()) -> None:
-        """Source lines numbered from `first`; `->` marks the current one, `B` a breakpoint."""
+        """Print source lines numbered from `first`; `->` marks the current one, `B` a breakpoint."""
         width = len(str(first + len(lines)))
         coloured = _coloured(lines) if self.console.is_terminal else [Text(line) for line in lines]
         marked = set(breakpoints)
@@ -113,7 +113,7 @@ class Printer:
             )
 
     def variables(self, variables: Sequence[Variable], indent: str = "  ") -> None:
-        """One line each: name, value, type."""
+        """Print a line for each variable: name, value, type."""
         names = min(max((len(one.name) for one in variables), default=0), 40)
         for one in variables:
             if one.value.startswith(f"%{one.name} "):
@@ -133,7 +133,7 @@ class Printer:
 
 
 def place(frame: StackFrame) -> str:
-    """`model.py:12`; the folder only where it is not below the working directory's."""
+    """Return `model.py:12`, with folders if it is outside the working directory."""
     source = frame.source
     if source is None or not (source.path or source.name):
         return "?"
@@ -145,13 +145,13 @@ def place(frame: StackFrame) -> str:
 
 
 def shorten(value: str) -> str:
-    """One line of at most `VALUE_LENGTH` characters."""
+    """Return the value as one line of at most `VALUE_LENGTH` characters."""
     line = value.replace("\n", "⏎")
     return line if len(line) <= VALUE_LENGTH else line[: VALUE_LENGTH - 1] + "…"
 
 
 def lines_of(path: str) -> list[str]:
-    """The file's lines as they are on disk now; empty when it cannot be read."""
+    """Return the file's current lines; [] when it cannot be read."""
     linecache.checkcache(path)
     return [line.rstrip("\n") for line in linecache.getlines(path)]
 

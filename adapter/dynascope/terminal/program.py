@@ -1,4 +1,4 @@
-"""What is debugged, and with which settings: the terminal's launch configuration."""
+"""The program to debug and its settings: the terminal's launch configuration."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ class Program:
     record: bool = True
     environment: dict[str, str] = field(default_factory=dict)
     compiled_autograd: str | None = None
-    """The backend that compiles the program's backwards; None leaves them to it."""
+    """The backend that compiles the program's backwards; None leaves compiled autograd to the program."""
 
     @property
     def name(self) -> str:
-        """As the user would say it: `train.py`, `-m package.train`, `-c ...`."""
+        """Return its name for users: `train.py`, `-m package.train`, `-c …`."""
         if self.kind == "program":
             return os.path.basename(self.target)
         return f"-m {self.target}" if self.kind == "module" else "-c …"
 
     @property
     def script(self) -> Path | None:
-        """The file a bare line number belongs to before the first stop, where there is one."""
+        """Return the file of a bare line number before the first stop; None if there is none."""
         return Path(os.path.abspath(self.target)) if self.kind == "program" else None
 
     def to_launch(self) -> dict[str, Any]:
-        """Arguments of a DAP `launch` request, in debugpy's and our own words (DESIGN.md, "Names a user sees")."""
+        """Return the arguments of a DAP `launch` request: debugpy's and Dynascope's own."""
         return {
             "type": "dynascope",
             "request": "launch",
@@ -46,7 +46,7 @@ class Program:
             "args": list(self.arguments),
             "cwd": os.getcwd(),
             "env": self.environment,
-            # The program writes to this terminal itself: nothing is re-encoded, and its order with our text is true.
+            # the program writes to the terminal itself: nothing is re-encoded, and the order of all lines is kept
             "console": "integratedTerminal",
             "redirectOutput": False,
             "runtime": self.runtime,
@@ -55,7 +55,7 @@ class Program:
             "debugDynamo": self.debug_dynamo,
             "record": self.record,
             "compiledAutograd": self.compiled_autograd or False,
-            # One prompt serves one process; children of the program run on undebugged.
+            # one prompt debugs one process; child processes run on undebugged
             "subProcess": False,
             "showReturnValue": True,
         }

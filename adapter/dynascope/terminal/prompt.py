@@ -1,4 +1,4 @@
-"""Reading commands: from a person (completion, history, Ctrl-C) or from a list."""
+"""Read commands at the prompt (completion, history, Ctrl-C) or from a list, and run them."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _TAKES_EXPRESSIONS = {"print", "expand"}
 
 
 def execute(session: Session, line: str, starts: bool = False) -> commands.Command | None:
-    """Carry out one line; the command it was, or None for an empty line. Raises CommandError.
+    """Run one line; return its command, or None for an empty line. Raises CommandError.
 
-    `starts`: a command that needs a stop first runs a program that has not been started. Raises StartFailed then.
+    With `starts`, a command that needs a stop first starts the program if it has not run, or raises StartFailed.
     """
     line = line.strip()
     if not line:
@@ -43,7 +43,7 @@ def execute(session: Session, line: str, starts: bool = False) -> commands.Comma
 
 
 def converse(session: Session) -> None:
-    """Prompt until the user leaves. An empty line repeats the last stepping command."""
+    """Prompt until the user quits. An empty line repeats the last step command."""
     prompt: PromptSession[str] = PromptSession(
         history=_history(), completer=CommandCompleter(session), complete_while_typing=False
     )
@@ -67,7 +67,7 @@ def converse(session: Session) -> None:
 
 
 def perform(session: Session, lines: Iterable[str]) -> None:
-    """Carry out a list, printing each command as if typed; at its end the program goes on to its own.
+    """Run a list of commands, printing each as if typed; then run the program to its end.
 
     A line that starts with `#` is printed as a heading. A command that needs a stop first runs the program to one.
     Raises StartFailed.
@@ -92,7 +92,7 @@ def perform(session: Session, lines: Iterable[str]) -> None:
 
 
 class CommandCompleter(Completer):
-    """Completes command names, options and file names after `break`, and the frame's locals after `print`."""
+    """Complete command names, options and file names after `break`, and the frame's locals after `print`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -121,7 +121,7 @@ class CommandCompleter(Completer):
 
 
 def _split(line: str) -> tuple[str, str]:
-    """The command's word and the rest; `!` needs no space after it."""
+    """Return the command's name and the rest; `!` needs no space after it."""
     if line.startswith("!"):
         return "!", line[1:].strip()
     word, _, argument = line.partition(" ")
@@ -129,7 +129,7 @@ def _split(line: str) -> tuple[str, str]:
 
 
 def _history() -> History:
-    """Kept for the user alone, between sessions; in memory where no folder can be written."""
+    """Return the history in a file of the user; in memory if no file can be written."""
     folder = Path(platformdirs.user_state_dir("dynascope", appauthor=False))
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

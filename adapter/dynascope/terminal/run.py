@@ -1,4 +1,4 @@
-"""One `dynascope debug` from its first breakpoint to the exit code."""
+"""Run `dynascope debug`, from its first breakpoint to the exit code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
 
 INTERRUPTED = 130
-"""Exit code of a shell command ended by Ctrl-C."""
+"""The exit code of a shell command that Ctrl-C has ended."""
 
 
 def debug_program(
@@ -23,7 +23,7 @@ def debug_program(
     lines: Iterable[str] | None,
     share_stdin: bool,
 ) -> int:
-    """Debug at a prompt, or, with `lines`, carry these out. The program's exit code; 1 when it could not start."""
+    """Debug at a prompt, or run `lines`; return the program's exit code, 1 if it did not start."""
     printer = Printer()
     session = Session(program, printer, interactive=lines is None, share_stdin=share_stdin)
     try:
@@ -48,7 +48,7 @@ def debug_program(
 
 
 def _begin(session: Session, has_breakpoints: bool) -> None:
-    """With breakpoints the first thing wanted is the first stop; without, the prompt to set some."""
+    """Run to the first stop if there are breakpoints; otherwise say how to set one."""
     if has_breakpoints or session.program.stop_on_entry:
         try:
             session.start()

@@ -1,4 +1,4 @@
-"""What is selected at the prompt, a frame of a stopped thread, and what the adapter says of it."""
+"""The frame and thread selected at the prompt, and the adapter's answers about them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from dynascope.wire.dap import FIRST_AGENT_ID, EvaluateResult, Scope, ScopesBody
 
 Body = TypeVar("Body")
 PAGE = 100
-"""Children asked for at once."""
+"""The number of children in one request."""
 
 
 class CommandError(Exception):
-    """A command that cannot be carried out; the text is for the user."""
+    """A command cannot be run; the text says why, for the user."""
 
 
 class Selection:
-    """Prints nothing, and starts nothing."""
+    """Hold the selected stop and frame, and request data of them; it prints and starts nothing."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -36,14 +36,14 @@ class Selection:
         """Whether the program has run to its end at least once."""
 
     def need_program(self) -> Debuggee:
-        """Raises CommandError when nothing runs."""
+        """Return the running program. Raises CommandError when there is none."""
         if self.debuggee is None:
             gone = "has ended; `restart` runs it again" if self.finished else "is not running; `run` starts it"
             raise CommandError(f"the program {gone}")
         return self.debuggee
 
     def need_frame(self) -> StackFrame:
-        """The selected frame. Raises CommandError when the program is not stopped."""
+        """Return the selected frame. Raises CommandError when the program is not stopped."""
         self.need_program()
         if not self.frames:
             raise CommandError("the program is running; Ctrl-C (or `pause`) stops it")
@@ -51,34 +51,35 @@ class Selection:
 
     @property
     def current_file(self) -> Path | None:
-        """The file a bare line number belongs to."""
+        """Return the file of a bare line number; None when there is none."""
         if self.frames:
             source = self.frames[self.selected].source
             return Path(source.path) if source and source.path else None
         return self.program.script
 
     def scopes(self) -> list[Scope]:
-        """The selected frame's scopes. Raises CommandError."""
+        """Return the selected frame's scopes. Raises CommandError."""
         frame = self.need_frame()
         return self.ask("scopes", {"frameId": frame.id}, ScopesBody).scopes
 
     def children(
         self, reference: int, start: int = 0, count: int = PAGE, which: Literal["named", "indexed"] | None = None
     ) -> list[Variable]:
-        """At most `count` children of a scope or a variable, from number `start` on of its attributes (`named`), its
-        elements (`indexed`) or both. Raises CommandError."""
+        """Return at most `count` children of a scope or variable, beginning with number `start`.
+
+        `which` selects its attributes ("named") or elements ("indexed"); None: both. Raises CommandError."""
         arguments = {"variablesReference": reference, "start": start, "count": count}
         if which == "indexed" and reference < FIRST_AGENT_ID:
             return self._elements(reference, start + count)[start:]
         rows = self.ask("variables", arguments | ({"filter": which} if which else {}), VariablesBody).variables
-        # debugpy sends all, wherever it is asked to start
+        # debugpy sends all children and does not read `start` and `count`
         return (rows if reference >= FIRST_AGENT_ID else rows[start:])[:count]
 
     def _elements(self, reference: int, stop: int) -> list[Variable]:
-        """The first `stop` elements of a sequence in the running program.
+        """Return the first `stop` elements of a sequence in the running program.
 
-        debugpy neither pages nor filters: it numbers elements in digits, and puts those after 100 below rows of types
-        MoreItems and MoreItemsRange.
+        debugpy neither pages nor filters: the names of elements are numbers, and those after 100 are children of rows
+        of types MoreItems and MoreItemsRange.
         """
         found: list[Variable] = []
         for one in self.ask("variables", {"variablesReference": reference}, VariablesBody).variables:
@@ -96,7 +97,7 @@ class Selection:
         return self.ask("evaluate", arguments, EvaluateResult)
 
     def source_lines(self, frame: StackFrame) -> list[str]:
-        """The frame's whole source, from disk, or from the adapter where there is no file. Empty when there is none."""
+        """Return the frame's source, from disk or else from the adapter; [] when there is none."""
         source = frame.source
         if source is None:
             return []
@@ -110,7 +111,7 @@ class Selection:
         return lines
 
     def ask(self, command: str, arguments: dict[str, Any], body: type[Body]) -> Body:
-        """The answer of the adapter to any request. Raises CommandError."""
+        """Send any request and return the body of its response. Raises CommandError."""
         try:
             return self.need_program().request(command, arguments, body)
         except RequestFailed as error:

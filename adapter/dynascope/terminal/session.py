@@ -1,4 +1,4 @@
-"""The state behind the prompt: the program, its breakpoints, the selected thread and frame."""
+"""The state of a prompt: the program, its breakpoints, the selected thread and frame."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from dynascope.wire.dap import (
 
 Body = TypeVar("Body")
 CONTEXT = 4
-"""Source lines shown above and below the current one."""
+"""The number of source lines shown before and after the current one."""
 ALONE_TELLS_AFTER = 2.0
-"""Seconds after which somebody who waits for a thread that goes on alone is told what else there is."""
-ALONE_RUNS = "this thread runs on alone: Ctrl-C stops it; pressed again, it shows one of those that stay stopped"
+"""Seconds of waiting for a thread that was resumed alone after which `ALONE_RUNS` is printed."""
+ALONE_RUNS = "only this thread runs: Ctrl-C stops it; a second Ctrl-C shows a thread that is still stopped"
 
 
 class StartFailed(CommandError):
-    """The program could not be started at all; asking again would not help."""
+    """The program could not be started; another attempt would fail too."""
 
 
 class _StillRunning(Exception):
@@ -40,10 +40,10 @@ class _StillRunning(Exception):
 
 
 class Session(Selection):
-    """One prompt, over as many runs of the program as the user asks for."""
+    """Serve one prompt, for all runs of the program."""
 
     def __init__(self, program: Program, printer: Printer, interactive: bool, share_stdin: bool = True) -> None:
-        """`interactive`: somebody sits at the keyboard, so Ctrl-C pauses instead of ending everything."""
+        """Let Ctrl-C pause the program if `interactive`; else it ends everything."""
         super().__init__(program)
         self.printer = printer
         self.interactive = interactive
@@ -52,7 +52,7 @@ class Session(Selection):
         self.leaving = False
         self.exit_code = 0
         self.listed: int | None = None
-        """The last line `list` showed, so that the next `list` goes on."""
+        """The last line that `list` showed; the next `list` continues after it."""
         self._share_stdin = share_stdin
 
     # ---- running
@@ -88,8 +88,9 @@ class Session(Selection):
             self.follow(interrupts)
 
     def resume(self, command: StepCommand, how: Mapping[str, Any] = MappingProxyType({})) -> None:
-        """Let the stopped program go on, to its next stop or its end; `how` are arguments of a step. Raises
-        CommandError."""
+        """Resume the program until its next stop or end. Raises CommandError.
+
+        `how` are more arguments of the step."""
         debuggee = self.need_program()
         with deferred() as interrupts:
             if self.stop is not None:
@@ -106,9 +107,9 @@ class Session(Selection):
                 self.follow(interrupts)
 
     def follow(self, interrupts: Interrupts, single_thread: int | None = None) -> None:
-        """Wait for the next stop or the end and show it. Ctrl-C asks for a stop; a second one stops waiting.
+        """Wait for the next stop or the end and show it. Ctrl-C pauses; a second one stops waiting.
 
-        The thread `single_thread` may have ended, or wait for one that is still stopped: then that one is shown.
+        If the thread `single_thread` ends, or waits for one that is still stopped, the stopped one is shown.
         """
         try:
             stop = self._next_stop(interrupts, single_thread)
@@ -123,7 +124,7 @@ class Session(Selection):
             self._arrive(stop)
 
     def _next_stop(self, interrupts: Interrupts, single_thread: int | None) -> Stop | None:
-        """Wait for the next stop; None at the program's end. Raises _StillRunning at the second Ctrl-C."""
+        """Wait for the next stop; None at the end. Raises _StillRunning at the second Ctrl-C."""
         debuggee = self.need_program()
         asked, patience = False, None if single_thread is None or not self.interactive else ALONE_TELLS_AFTER
         while True:
@@ -151,14 +152,14 @@ class Session(Selection):
             debuggee.resume("continue", stop.thread_id)
 
     def _other_stop(self, debuggee: Debuggee, single_thread: int | None) -> Stop:
-        """Return a thread that is still stopped. Raises _StillRunning."""
+        """Return the stop of another thread. Raises _StillRunning if there is none."""
         stop = still_stopped(debuggee, single_thread) if single_thread is not None else None
         if stop is None:
             raise _StillRunning
         return stop
 
     def run_to_end(self) -> None:
-        """Let the program go on to its end, through every stop. Raises CommandError."""
+        """Run the program to its end, through every stop. Raises CommandError."""
         if self.debuggee is None and self.finished:
             return
         for one in self.breakpoints:
@@ -178,21 +179,21 @@ class Session(Selection):
             debuggee, self.debuggee = self.debuggee, None
             ended = debuggee.ended
             debuggee.close()
-            # A program we ended ourselves did not fail.
+            # a program that the debugger ended did not fail
             self.exit_code = (debuggee.exit_code or 0) if ended else 0
         self._forget_stop()
 
-    # ---- what is selected
+    # ---- the selection
 
     def select_frame(self, index: int) -> None:
-        """Raises CommandError at either end of the stack."""
+        """Select a frame. Raises CommandError at either end of the stack."""
         self.need_frame()
         if not 0 <= index < len(self.frames):
             raise CommandError("oldest frame" if index > 0 else "newest frame")
         self.selected, self.listed = index, None
 
     def select_thread(self, thread_id: int) -> None:
-        """Raises CommandError when there is no such thread, or it runs."""
+        """Select a thread. Raises CommandError when there is none of that id, or it runs."""
         debuggee = self.need_program()
         if thread_id not in [thread.id for thread in self.ask("threads", {}, ThreadsBody).threads]:
             raise CommandError(f"there is no thread {thread_id}; `threads` lists them")
@@ -202,7 +203,7 @@ class Session(Selection):
     # ---- showing
 
     def show_source(self, first: int, last: int) -> None:
-        """Print those lines of the selected frame's file that exist."""
+        """Print the lines from `first` to `last` that exist in the selected frame's file."""
         frame = self.need_frame()
         lines = self.source_lines(frame)
         first, last = max(first, 1), min(last, len(lines))
@@ -220,7 +221,7 @@ class Session(Selection):
     # ---- stops and breakpoints
 
     def exception_filters(self) -> list[ExceptionFilter]:
-        """What `catch` can switch, also before the program runs. Raises CommandError."""
+        """Return the adapter's filters, even before the program runs. Raises CommandError."""
         try:
             known = capabilities_of_adapter() if self.debuggee is None else self.debuggee.capabilities
         except RequestFailed as error:
@@ -228,7 +229,7 @@ class Session(Selection):
         return known.exception_breakpoint_filters
 
     def find_watched(self, one: UserBreakpoint) -> None:
-        """Ask what `one` watches: at the selected frame of a stop, else by its name alone. Raises CommandError."""
+        """Request the data id of `one`, in the selected frame if there is one. Raises CommandError."""
         frame = self.frames[self.selected] if self.frames else None
         if self.debuggee is not None:
             try:
@@ -237,10 +238,7 @@ class Session(Selection):
                 raise CommandError(str(error)) from error
 
     def send_breakpoints(self, group: Group) -> None:
-        """After a change to the breakpoints of a file, to those by function name, or to what is watched.
-
-        Raises CommandError.
-        """
+        """Send a group's breakpoints to the adapter after a change. Raises CommandError."""
         if self.debuggee is None:
             return
         try:
@@ -257,7 +255,7 @@ class Session(Selection):
         self._show_stop(stop, hit)
 
     def _show_stop(self, stop: Stop, hit: Sequence[UserBreakpoint] = ()) -> None:
-        """Select a stopped thread and show where it is. Raises CommandError and keeps the old selection."""
+        """Select a stopped thread and show it. Raises CommandError and keeps the old selection."""
         frames = self.ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
         self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None
         self.printer.stop(stop, frames[0] if frames else None, hit)
@@ -273,7 +271,7 @@ class Session(Selection):
             self.listed = None
 
     def _exception(self, stop: Stop) -> str:
-        """`ValueError: no`, as far as the adapter knows it."""
+        """Return a text such as `ValueError: no`, from `exceptionInfo` if the adapter answers it."""
         try:
             info = self.ask("exceptionInfo", {"threadId": stop.thread_id}, ExceptionInfoBody)
         except CommandError:
@@ -289,7 +287,7 @@ class Session(Selection):
         self.stop, self.frames, self.selected, self.listed = None, [], 0, None
 
     def _breakpoint_changed(self, answer: Breakpoint) -> None:
-        """News on the reader thread: worth a line only for a breakpoint that is not hit, and has never been."""
+        """Store a breakpoint's new state, on the reader thread; print it if it was never hit."""
         before = [(one.place, one.message) for one in self.breakpoints.hit([answer.id])]
         one = self.breakpoints.changed(answer)
         if one is not None and not one.has_stopped and before != [(one.place, one.message)]:
@@ -297,5 +295,5 @@ class Session(Selection):
 
 
 def _is_exit(stop: Stop) -> bool:
-    """Whether debugpy stopped because of `sys.exit(1)`: an end like any other, not an error to look at."""
+    """Whether debugpy stopped because of `sys.exit(1)`, which is not an error."""
     return stop.reason == "exception" and stop.text == "SystemExit"

@@ -1,4 +1,4 @@
-"""Which threads stay stopped where one goes on alone: those that stopped with it are reported by no event."""
+"""Find the threads that stay stopped when one is resumed alone: no event reports those that stopped with it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from dynascope.wire.dap import StackTraceBody
 
 
 def still_stopped(debuggee: Debuggee, thread_id: int) -> Stop | None:
-    """A thread other than that one which waits for a command; None where the others run, or are in C.
-
-    Raises RequestFailed.
-    """
+    """Return the stop of another thread; None if all run, or are in C. Raises RequestFailed."""
     for thread in debuggee.threads():
         if thread.id != thread_id and thread.id not in debuggee.exited and _answers(debuggee, thread.id):
             return debuggee.stops.get(thread.id) or Stop(reason="stopped with the others", thread_id=thread.id)
@@ -22,7 +19,7 @@ def still_stopped(debuggee: Debuggee, thread_id: int) -> Stop | None:
 
 
 def _answers(debuggee: Debuggee, thread_id: int) -> bool:
-    """debugpy shows where a thread is that runs on, too, and evaluates nothing there."""
+    """Whether the thread is stopped: of a running one, debugpy shows only the stack."""
     try:
         body = debuggee.request("stackTrace", {"threadId": thread_id, "levels": 1}, StackTraceBody)
         frame_id = body.stack_frames[0].id if body.stack_frames else None

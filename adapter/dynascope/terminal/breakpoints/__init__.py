@@ -1,1 +1,1 @@
-"""Breakpoints and exception filters at the prompt: how they are written, and which there are."""
+"""Breakpoints and exception filters of the prompt: their notation, and those that the user has set."""

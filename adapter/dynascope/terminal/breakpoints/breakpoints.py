@@ -1,4 +1,4 @@
-"""The user's breakpoints: numbered here, kept across restarts, sent to the adapter file by file."""
+"""The user's breakpoints: they are numbered here, kept across restarts, and sent to the adapter in groups."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dynascope.wire.dap import HAS_STOPPED, Breakpoint
 
 @dataclass
 class UserBreakpoint:
-    """One breakpoint as asked for, and what the adapter made of it (`answer`; None until it has been asked).
+    """One breakpoint of the user, and the adapter's `answer` about it (None before there is one).
 
-    `once` is when a `tbreak` at the same place stops, which goes before its own until the next stop there.
-    `data_id` is the adapter's name for what is watched; "" until it has been asked.
+    `once` is the When of a `tbreak` at the same place, which replaces `when` until the next stop there.
+    `data_id` is the adapter's name for the value watched; "" before it is known.
     """
 
     number: int
@@ -30,7 +30,7 @@ class UserBreakpoint:
     data_id: str = ""
 
     def to_dap(self) -> dict[str, Any]:
-        """A DAP SourceBreakpoint, FunctionBreakpoint or DataBreakpoint."""
+        """Return it as a DAP breakpoint of its kind."""
         place = self.location
         asked: dict[str, Any] = {"line": place.line} if place.path else {"name": place.function}
         if place.mode:
@@ -43,7 +43,7 @@ class UserBreakpoint:
 
     @property
     def place(self) -> str:
-        """Where it is now: a breakpoint on a line without code moves to the next line that has some."""
+        """Return its place; from a line without code it has moved to the next line that has code."""
         answer, location = self.answer, self.location
         if answer is None or answer.line is None:
             return str(location)
@@ -55,23 +55,23 @@ class UserBreakpoint:
 
     @property
     def state(self) -> str:
-        """`disabled`, `verified` (its line can be hit) or `pending` (not yet known, or not yet)."""
+        """Return `disabled`, `verified` (it can be hit) or `pending` (not yet, or unknown)."""
         if not self.enabled:
             return "disabled"
         return "verified" if self.answer is not None and self.answer.verified else "pending"
 
     @property
     def message(self) -> str:
-        """The adapter's sentence about it: why it cannot hit, where it moved; "" when there is nothing to say."""
+        """Return the adapter's message: why it cannot be hit, or where it moved; "" for none."""
         return (self.answer.message or "") if self.answer is not None and self.enabled else ""
 
     @property
     def has_stopped(self) -> bool:
-        """Also before the client has heard of the stop."""
+        """Whether the program has stopped at it, even if `stopped` has not arrived yet."""
         return bool(self.hits) or HAS_STOPPED in self.message
 
     def __str__(self) -> str:
-        """`breakpoint 1 at model.py:12 if x > 3 (verified)`, and the adapter's sentence below; `watch 2 on x`."""
+        """Return `breakpoint 1 at model.py:12 if x > 3 (verified)` or the like, and its message."""
         kind = "temporary breakpoint" if self.temporary else "logpoint" if self.when.log_message else "breakpoint"
         when = str(self.when)
         if self.once is not None:
@@ -84,7 +84,7 @@ class UserBreakpoint:
 
 
 class Breakpoints:
-    """All of them, in the order they were set."""
+    """Hold all breakpoints, in the order in which they were set."""
 
     def __init__(self) -> None:
         self._all: dict[int, UserBreakpoint] = {}
@@ -97,7 +97,7 @@ class Breakpoints:
         return len(self._all)
 
     def add(self, location: Location, when: When = ALWAYS, temporary: bool = False) -> UserBreakpoint:
-        """The one already there is changed rather than doubled; a temporary one lets it be as it was afterwards."""
+        """Add a breakpoint, or change the one there; a temporary one changes it for one stop."""
         for old in self:
             if old.location == location:
                 if temporary and not old.temporary and old.enabled:
@@ -111,14 +111,14 @@ class Breakpoints:
         return new
 
     def at(self, location: Location) -> UserBreakpoint | None:
-        """The one there."""
+        """Return the breakpoint at that location; None when there is none."""
         return next((one for one in self if one.location == location), None)
 
     def get(self, number: int) -> UserBreakpoint | None:
         return self._all.get(number)
 
     def used(self, breakpoint: UserBreakpoint) -> bool:
-        """After a stop at it: whether what was for one stop only is gone now, and the adapter has to hear of it."""
+        """End its one-stop settings after a stop; return whether to send it to the adapter again."""
         changed = breakpoint.temporary or breakpoint.once is not None
         breakpoint.once = None
         if breakpoint.temporary:
@@ -129,24 +129,24 @@ class Breakpoints:
         self._all.pop(breakpoint.number, None)
 
     def groups(self) -> list[Group]:
-        """Each that has a breakpoint, enabled or not."""
+        """Return the groups that have a breakpoint, enabled or not."""
         return list(dict.fromkeys(one.location.group for one in self))
 
     def in_group(self, group: Group) -> list[UserBreakpoint]:
-        """The enabled ones that one DAP request sets."""
+        """Return the enabled breakpoints that one DAP request sets."""
         return [one for one in self if one.enabled and one.location.group == group]
 
     def forget_answers(self) -> None:
-        """A new run of the program has its own ids and hits."""
+        """Forget ids and hits: a new run of the program has its own."""
         for one in self:
             one.answer, one.hits = None, 0
 
     def hit(self, ids: list[int]) -> list[UserBreakpoint]:
-        """Those the adapter's ids of a stop belong to."""
+        """Return the breakpoints of the adapter's ids."""
         return [one for one in self if one.answer is not None and one.answer.id in ids]
 
     def changed(self, answer: Breakpoint) -> UserBreakpoint | None:
-        """File the adapter's news of a breakpoint; the one it belongs to, if it is ours."""
+        """Store the adapter's new state of a breakpoint; return it, or None if it is unknown."""
         for one in self.hit([answer.id]):
             one.answer = answer
             return one

@@ -1,4 +1,4 @@
-"""What the user chose of the adapter's exception filters; the others are on where the adapter says so."""
+"""The exception filters that the user has switched; the others have the adapter's default."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dynascope.terminal.bodies import ExceptionFilter
 
 
 class Catching:
-    """Kept over restarts, and before the program first runs, when the adapter's filters are not known yet."""
+    """The user's choice, kept across restarts, and before the adapter's filters are known."""
 
     def __init__(self) -> None:
         self._chosen: dict[str, str | None] = {}
@@ -16,7 +16,7 @@ class Catching:
         self._defaults = True
 
     def switch_on(self, name: str, condition: str | None = None) -> None:
-        """Stop at what this filter is about, where the condition (None: always) holds."""
+        """Switch a filter on, with a condition (None: always true)."""
         self._off.discard(name)
         self._chosen[name] = condition
 
@@ -29,22 +29,22 @@ class Catching:
         self._defaults = False
 
     def forget(self) -> None:
-        """What the adapter has on by default is on, and nothing else."""
+        """Forget the choice: the filters have the adapter's defaults again."""
         self._chosen.clear()
         self._off.clear()
         self._defaults = True
 
     def chose(self, name: str) -> bool:
-        """Whether the user switched it on, and not the adapter by default."""
+        """Whether the user has switched it on."""
         return name in self._chosen
 
     def on(self, known: Iterable[ExceptionFilter]) -> dict[str, str | None]:
-        """The filters that are on, and their conditions."""
+        """Return the filters that are on, with their conditions."""
         defaults = {one.filter: None for one in known if one.default and self._defaults and one.filter not in self._off}
         return defaults | self._chosen
 
 
 def parse(text: str) -> tuple[str, str]:
-    """`graphBreak GB0059, my code`: the filter, and its condition or "off", "" for neither."""
+    """Split `graphBreak GB0059, my code` into the filter and its condition, "off" or ""."""
     name, _, rest = text.strip().partition(" ")
     return name, rest.strip()

@@ -1,5 +1,6 @@
-"""What a user types after `break`: `FILE:LINE`, `FILE:FUNCTION`, `LINE`, `FUNCTION` or an operator's name, each with
-`, CONDITION`; and after `watch`: a name."""
+"""Parse the argument of `break`: `FILE:LINE`, `FILE:FUNCTION`, `LINE`, `FUNCTION`, an operator's name or an address.
+
+`, CONDITION` may follow."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from typing import Literal
 from dynascope.wire.dap import DataAccess
 
 Group = Path | Literal["functions", "instructions", "data"]
-"""What one DAP request sets: the breakpoints of a file, those by function name or address, the data breakpoints."""
+"""The breakpoints that one DAP request sets: of a file, by function name, by address, or the data breakpoints."""
 MODES = ("trace", "run", "generated", "backward")
 
 # a pattern may begin with *; an address begins with *0x
@@ -28,13 +29,14 @@ _NODE = re.compile(r"(call_function|call_method|call_module|get_attr|placeholder
 
 
 class BadLocation(Exception):
-    """A location nobody can stop at; the text says why and what to write instead."""
+    """The location is not valid; the text says why, and what to write instead."""
 
 
 @dataclass(frozen=True)
 class Location:
-    """A line of a file, with a `mode` other than the first or ""; a function or operator by its name; the address of an
-    instruction; or what is `watched`, and for which `access`."""
+    """A line of a file with a `mode` ("" for MODES[0]), a function or operator, an instruction's address, or a value.
+
+    `watched` is the name of that value, and `access` the kind of access."""
 
     path: Path | None = None
     line: int = 0
@@ -63,9 +65,9 @@ def _with_mode(mode: str) -> str:
 
 
 def parse(text: str, current: Path | None) -> tuple[Location, str]:
-    """The location and the condition ("" when there is none). `current` is the file a bare line number belongs to.
+    """Return the location and the condition, "" for none. Raises BadLocation.
 
-    Raises BadLocation.
+    `current` is the file of a bare line number.
     """
     mode, text = _split_mode(text)
     location, condition = _parse(text, current)
@@ -75,7 +77,7 @@ def parse(text: str, current: Path | None) -> tuple[Location, str]:
 
 
 def _split_mode(text: str) -> tuple[str, str]:
-    """The mode after `--mode`, "" for the one that goes without saying, and the rest."""
+    """Return the mode after `--mode`, "" for the default one, and the rest of the text."""
     if not text.startswith("--mode"):
         return "", text
     mode, _, rest = text.removeprefix("--mode").lstrip(" =").partition(" ")
@@ -88,7 +90,7 @@ def _parse(text: str, current: Path | None) -> tuple[Location, str]:
     place, condition = split_condition(text)
     if place.startswith("*") and not _FUNCTION.fullmatch(place):
         if not _ADDRESS.fullmatch(place):
-            raise BadLocation(f"`{place[1:]}` is no address; `disassemble` shows them: `break *0x5c21f0e00026`")
+            raise BadLocation(f"`{place[1:]}` is not an address; `disassemble` shows them: `break *0x5c21f0e00026`")
         return Location(address=place[1:]), condition
     if not place:
         raise BadLocation("where? `break FILE:LINE`, `break LINE`, `break FILE:FUNCTION` or `break FUNCTION`")
@@ -107,7 +109,7 @@ def _parse(text: str, current: Path | None) -> tuple[Location, str]:
 
 
 def find_file(name: str, current: Path | None) -> Path:
-    """The file as written, or beside the current one, or, for a library's, below `sys.path`. Raises BadLocation."""
+    """Find a file as written, next to the current one, or in `sys.path`. Raises BadLocation."""
     given = Path(os.path.expanduser(name))
     tried = [given, *([current.parent / given] if current else [])]
     if not given.is_absolute():
@@ -115,11 +117,11 @@ def find_file(name: str, current: Path | None) -> Path:
     for path in tried:
         if path.is_file():
             return Path(os.path.abspath(path))
-    raise BadLocation(f"there is no file {name} here, beside the program or on Python's path")
+    raise BadLocation(f"there is no file {name} here, next to the program or on Python's path")
 
 
 def display_path(path: Path | str | None) -> str:
-    """Relative to the working directory where that is shorter to read."""
+    """Return the path relative to the working directory if it is inside."""
     if path is None:
         return "?"
     try:
@@ -129,7 +131,7 @@ def display_path(path: Path | str | None) -> str:
 
 
 def function_around(path: Path | str, line: int) -> tuple[int, int] | None:
-    """First and last line of the innermost function or class around `line`; None at module level or without source."""
+    """Return the first and last line of the innermost function or class at `line`, or None."""
     around = [
         (node.lineno, node.end_lineno or node.lineno)
         for _, node in _definitions(Path(path))
@@ -139,7 +141,7 @@ def function_around(path: Path | str, line: int) -> tuple[int, int] | None:
 
 
 def split_condition(text: str) -> tuple[str, str]:
-    """What stands before the first comma, and what stands behind it."""
+    """Split at the first comma into the place and the condition."""
     place, _, condition = text.partition(",")
     return place.strip(), condition.strip()
 
@@ -152,7 +154,7 @@ def _checked(path: Path, line: int) -> Path:
 
 
 def _line_of_function(path: Path, name: str) -> int:
-    """The first line that does something in the function called `name` (`forward`, `Block.forward`)."""
+    """Return the first line after the docstring of a function: `forward`, `Block.forward`."""
     found = [(full, node) for full, node in _definitions(path) if f".{full}".endswith(f".{name}")]
     found.sort(key=lambda one: one[1].lineno)
     found = [one for one in found if one[0] == name] or found
@@ -165,13 +167,13 @@ def _line_of_function(path: Path, name: str) -> int:
 
 
 def lines_of_function(path: Path, name: str) -> list[int]:
-    """Where a breakpoint by function name stops in that file: the first line of each function it names."""
+    """Return the lines where a function breakpoint stops: the first of each function it names."""
     wanted = f"*.{name.replace('.<locals>', '')}"
     return [_first_line(node) for full, node in _definitions(path) if fnmatch.fnmatchcase(f".{full}", wanted)]
 
 
 def _first_line(definition: Definition) -> int:
-    """The first line that does something."""
+    """Return the first line after the docstring."""
     body = definition.body
     first = body[0]
     if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and len(body) > 1:

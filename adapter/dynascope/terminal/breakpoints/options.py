@@ -1,4 +1,4 @@
-"""What a user types before the place of a breakpoint: `--hit "% 2"`, `--log "x is {x}"`; and when it stops at all."""
+"""Parse the options before a breakpoint's location: `--mode run`, `--hit "% 2"`, `--log "x is {x}"`."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ NAMES = ("--mode", "--hit", "--log")
 
 @dataclass(frozen=True)
 class When:
-    """When a breakpoint stops: always if all are empty. With a `log_message` it writes, and never stops."""
+    """The conditions of a breakpoint: it always stops if all are empty. With a `log_message` it never stops."""
 
     condition: str = ""
     hit_condition: str = ""
     log_message: str = ""
 
     def to_dap(self) -> dict[str, Any]:
-        """The fields of DAP's breakpoints."""
+        """Return the fields of a DAP breakpoint."""
         fields = {"condition": self.condition, "hitCondition": self.hit_condition, "logMessage": self.log_message}
         return {name: text for name, text in fields.items() if text}
 
     def __str__(self) -> str:
-        """` if x > 3, at hits % 2, logs "x is {x}"`; "" for always."""
+        """Return ` if x > 3, at hits % 2, logs "x is {x}"`; "" if it always stops."""
         parts = [f" if {self.condition}"] if self.condition else []
         parts += [f", at hits {self.hit_condition}"] if self.hit_condition else []
         parts += [f', logs "{self.log_message}"'] if self.log_message else []
@@ -41,7 +41,7 @@ ALWAYS = When()
 
 
 def split(text: str) -> tuple[When, str]:
-    """What `--hit` and `--log` at the beginning say, and the rest, `--mode` included. Raises BadLocation."""
+    """Return `--hit` and `--log` as a When, and the rest with `--mode`. Raises BadLocation."""
     hit = log = mode = ""
     while text.startswith("--"):
         if (found := _MODE.match(text)) is not None:
@@ -57,20 +57,20 @@ def split(text: str) -> tuple[When, str]:
 
 
 def check(when: When, location: Location) -> None:
-    """Raises BadLocation for a logpoint that is none of a line."""
+    """Raise BadLocation for a logpoint that is not on a line."""
     if when.log_message and location.path is None:
         raise BadLocation('`--log` is for lines: `break --log "x is {x}" FILE:LINE`, or FILE:FUNCTION')
 
 
 def without(text: str) -> str:
-    """What follows the options, for completion; one that is not complete yet stays."""
+    """Return the text after the complete options, for completion."""
     while (found := _MODE.match(text) or _HIT.match(text) or _LOG.match(text)) is not None and found[0][-1].isspace():
         text = text[found.end() :]
     return text
 
 
 def completions(text: str) -> list[str]:
-    """The options that what follows the last whole one may become, and the modes after `--mode`."""
+    """Return completions of the last, incomplete option, or of the mode after `--mode`."""
     rest = without(text)
     if (mode := re.fullmatch(r"--mode\s+(\S*)", rest)) is not None:
         return [each for each in MODES if each.startswith(mode[1])]
@@ -86,7 +86,7 @@ def _checked(hit: str) -> str:
 def _complaint(text: str) -> str:
     name = re.split(r"[\s=]", text, maxsplit=1)[0]
     if name == "--hit":
-        return "`--hit` wants a number, or one of == >= <= > < % and a number: `break --hit '% 2' FILE:LINE`"
+        return "`--hit` needs a number, or one of == >= <= > < % and a number: `break --hit '% 2' FILE:LINE`"
     if name == "--log":
-        return '`--log` wants a text in quotes: `break --log "x is {x}" FILE:LINE`'
+        return '`--log` needs a text in quotes: `break --log "x is {x}" FILE:LINE`'
     return f"there is no option `{name}`; there are {', '.join(NAMES)}"

@@ -1,4 +1,4 @@
-"""The prompt's commands, one file per group. A command declares its names, usage and help beside itself."""
+"""The prompt's commands, one file per group. A decorator declares a command's names, usage and help."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _by_name: dict[str, Command] = {}
 def command(
     *names: str, usage: str = "", repeats: bool = False, needs_stop: bool = False, missing: str = ""
 ) -> Callable[[Body], Body]:
-    """Register a function as a command. Its docstring is its help: the first line alone in the list.
+    """Register a function as a command. Its docstring is its help; `help` lists the first line.
 
-    `repeats`: an empty line does it again. `needs_stop`: in a list of commands, the program is first run to a stop.
-    `missing`: the complaint when nothing follows the command's name, before the program is run for it.
+    `repeats`: an empty line repeats it. `needs_stop`: in a list of commands, the program is first run to a stop.
+    `missing`: the error when the command has no argument, before the program is run for it.
     """
 
     def register(run: Body) -> Body:
@@ -55,17 +55,17 @@ def command(
 
 
 def all_commands() -> list[Command]:
-    """Every command, group by group."""
+    """Return every command, group by group."""
     return list(_commands)
 
 
 def names() -> list[str]:
-    """Every word that starts a command."""
+    """Return the names of all commands, sorted."""
     return sorted(_by_name)
 
 
 def find(word: str) -> Command:
-    """The command of that name, or whose name alone begins so. Raises CommandError naming the nearest ones."""
+    """Find a command by its name or a unique prefix. Raises CommandError with similar names."""
     if word in _by_name:
         return _by_name[word]
     beginning = {one.names for name, one in _by_name.items() if name.startswith(word)}

@@ -1,4 +1,4 @@
-"""Setting breakpoints and taking them away."""
+"""Set, list, clear, enable and disable breakpoints."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from dynascope.terminal.session import Session
     "[, CONDITION]",
 )
 def break_(session: Session, argument: str) -> None:
-    """Stop where Dynamo traces that line, and where the line runs. Without an argument, list the breakpoints.
+    """Stop where Dynamo traces that line, and where it runs; alone, list the breakpoints.
 
     FILE may be a library's, as its import path has it: `break transformers/models/llama/modeling_llama.py:242`.
     FILE:FUNCTION is the first line of that function; FUNCTION may be a pattern: `*Attention*.forward`.
     CONDITION is a Python expression. OPERATOR stops where a node that calls it enters the graph: `torch.add`,
     `operator.add`, `torch.ops.aten.mm`, `call_method view`, with * and ?; its CONDITION may use `node`:
     `break torch.mm, node.args[0].meta["example_value"].shape[0] > 8`. `break *ADDRESS` stops at an instruction, which
-    `disassemble` lists. MODE says what of a line to stop at: `trace` (as without it), `run` (each time it runs: its
-    function is left uncompiled), `generated` (where the code that Dynamo generated for its function is entered),
-    `backward` (where compiled autograd captures what it makes). Parts of a backward have names of their own:
+    `disassemble` lists. MODE says when to stop at a line: `trace` (the default), `run` (each time it runs: its
+    function is left uncompiled), `generated` (when the code that Dynamo generated for its function is entered),
+    `backward` (when compiled autograd captures the nodes it creates). Parts of a backward have names of their own:
     `break AddmmBackward0`, `break NodeCall 5`, `break Scale.backward`, `break post_acc_grad_hook`, `break dce`.
 
-    HITS counts the passes at which CONDITION holds, over all compiles and where the line runs: `--hit 3` stops at the
-    third, `--hit ">= 3"` from then on, `--hit "% 2"` at every other. TEXT is written instead of stopping, with
+    HITS counts the passes at which CONDITION is true, in all compiles and when the line runs: `--hit 3` stops at the
+    third, `--hit ">= 3"` from then on, `--hit "% 2"` at every other. TEXT is printed instead of stopping, with
     {expressions} in it: `break --log "x is {x.shape}" model.py:36, x is not None`.
     """
     if argument:
@@ -57,7 +57,7 @@ def breakpoints(session: Session, argument: str) -> None:
 
 @command("clear", "cl", "delete", usage="[NUMBER | LOCATION]…")
 def clear(session: Session, argument: str) -> None:
-    """Take breakpoints away: the ones named, or all of them."""
+    """Clear breakpoints: those named, or all."""
     chosen = [_find(session, word) for word in argument.split()] or list(session.breakpoints)
     for one in chosen:
         session.breakpoints.remove(one)
@@ -78,7 +78,7 @@ def enable(session: Session, argument: str) -> None:
 
 
 def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> None:
-    """Set one from what the user typed, and say what became of it. Raises CommandError."""
+    """Set a breakpoint from the user's text, and print its state. Raises CommandError."""
     try:
         when, place = options.split(argument)
         if temporary and when.log_message:

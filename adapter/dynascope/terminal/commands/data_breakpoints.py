@@ -1,4 +1,4 @@
-"""Data breakpoints: stopping at what the compiler decides of a value. gdb's words."""
+"""Set data breakpoints, on what the compiler decides about a value, with gdb's commands."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MISSING = "watch what? `watch x`, `watch self.scale`, `watch L['x']`, `watch s0
 
 @command("watch", usage=_USAGE, missing=_MISSING)
 def watch(session: Session, argument: str) -> None:
-    """Stop when the compiler changes a value: its fake shape or dtype, its contents, what is known of its symbol.
+    """Stop when the compiler changes a value: its fake shape or dtype, contents, or symbol.
 
-    NAME is a variable with attributes and subscripts (`self.cache`, `x.shape[0]`), a source as Guards has it
-    (`L['x']`), or a symbol as Shapes has it (`s0`). At a stop it is that of the selected frame's function, in later
-    compiles too; else any of that name, or `FILE:FUNCTION:NAME`. HITS is as for `break`. `breakpoints` lists what is
-    watched, `clear` ends it.
+    NAME is a variable with attributes and subscripts (`self.cache`, `x.shape[0]`), a source as in Guards
+    (`L['x']`), or a symbol as in Shapes (`s0`). At a stop it is that of the selected frame's function, in later
+    compiles too; else any of that name, or `FILE:FUNCTION:NAME`. HITS is as for `break`. `breakpoints` lists the
+    watched values, `clear` removes them.
     """
     _watch(session, argument, "write")
 
@@ -38,7 +38,7 @@ def rwatch(session: Session, argument: str) -> None:
 
 @command("awatch", usage=_USAGE, missing=_MISSING)
 def awatch(session: Session, argument: str) -> None:
-    """Stop at both: what `watch` stops at, and what `rwatch` does."""
+    """Stop where `watch` or `rwatch` stops."""
     _watch(session, argument, "readWrite")
 
 

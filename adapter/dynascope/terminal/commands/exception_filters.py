@@ -1,4 +1,4 @@
-"""Exceptions to stop at: the program's, and what the compiler decides."""
+"""Switch exception filters: the program's exceptions, and decisions of the compiler."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dynascope.terminal.session import Session
 
 @command("catch", usage="[FILTER [CONDITION | off] | none]")
 def catch(session: Session, argument: str) -> None:
-    """Stop at graph breaks, recompiles and other decisions of the compiler, or at exceptions. Without it, list them.
+    """Stop at graph breaks, recompiles and the like, or at exceptions; alone, list the filters.
 
     `catch graphBreak`, `catch recompile my code`, `catch graphBreak GB0059, model.py:36`, `catch specialization off`;
-    `catch none` switches all off. CONDITION: terms between commas, all of which must hold:
+    `catch none` switches all off. CONDITION is a list of terms between commas, which must all be true:
     a registry id (GB0059), `my code` or `library code`, FILE or FILE:LINE, "text of the explanation",
     `first chance` (graphBreak: as soon as it is raised, even if Dynamo will handle it), and last a Python expression.
     """
@@ -34,7 +34,7 @@ def catch(session: Session, argument: str) -> None:
 
 
 def send_filters(session: Session) -> None:
-    """Tell the adapter, if there is one yet, and the user what it refuses. Raises CommandError."""
+    """Send the filters to the adapter, if one runs; print refused ones. Raises CommandError."""
     if session.debuggee is None:
         return
     try:

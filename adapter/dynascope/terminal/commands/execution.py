@@ -1,4 +1,4 @@
-"""Starting, stepping, pausing, ending."""
+"""Start, step, resume, pause and end the program."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dynascope.wire.dap import StepInTargetsBody
 def run(session: Session, argument: str) -> None:
     """Start the program."""
     if session.alive:
-        raise CommandError("the program is running already; `continue` goes on, `restart` starts it again")
+        raise CommandError("the program is running already; `continue` resumes it, `restart` starts it again")
     if session.finished:
         session.need_program()
     session.start()
@@ -23,7 +23,7 @@ def run(session: Session, argument: str) -> None:
 
 @command("continue", "c", "cont", repeats=True)
 def continue_(session: Session, argument: str) -> None:
-    """Go on to the next stop; starts the program when it has not been started."""
+    """Continue to the next stop; start the program if it has not been started."""
     if session.alive or session.finished:
         session.resume("continue")
     else:
@@ -40,7 +40,7 @@ def next_(session: Session, argument: str) -> None:
 def step(session: Session, argument: str) -> None:
     """Go to the next line, into calls: at compile time, into those Dynamo inlines.
 
-    CALL is a part of what is written on the current line: `step norm` goes into `self.norm(x)`, over calls before it.
+    CALL is a part of a call on the current line: `step norm` steps into `self.norm(x)`, and over the calls before it.
     """
     if argument and not argument.isdecimal():
         session.resume("stepIn", {"targetId": _target(session, argument)})
@@ -50,7 +50,7 @@ def step(session: Session, argument: str) -> None:
 
 @command("out", "finish", "return", "r", repeats=True, needs_stop=True)
 def out(session: Session, argument: str) -> None:
-    """Go on until this frame returns to its caller."""
+    """Continue until this frame returns to its caller."""
     _step(session, argument, "stepOut")
 
 
@@ -65,7 +65,7 @@ _ALONE: dict[str, StepCommand] = {"continue": "continue", "next": "next", "step"
     missing="what shall this thread do? `alone next`, `alone continue`",
 )
 def single_thread(session: Session, argument: str) -> None:
-    """Let this thread alone go on: other threads that are stopped stay so, until `continue`."""
+    """Resume only this thread: other stopped threads stay stopped until `continue`."""
     session.need_frame()
     name = find(argument).names[0]
     if name not in _ALONE:
@@ -95,13 +95,13 @@ def restart(session: Session, argument: str) -> None:
 
 @command("quit", "q", "exit")
 def quit_(session: Session, argument: str) -> None:
-    """End the program and leave."""
+    """End the program and the debugger."""
     session.close()
     session.leaving = True
 
 
 def _target(session: Session, text: str) -> int:
-    """The call on the current line with `text` in it, or best before its parenthesis. Raises CommandError."""
+    """Return the id of the call on this line that contains `text`. Raises CommandError."""
     frame = session.need_frame()
     targets = session.ask("stepInTargets", {"frameId": frame.id}, StepInTargetsBody).targets
     called = [one for one in targets if text in one.label.partition("(")[0]]

@@ -1,4 +1,4 @@
-"""`help`."""
+"""Print the help."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dynascope.terminal.session import Session
 
 @command("help", "h", "?", usage="[COMMAND]")
 def help_(session: Session, argument: str) -> None:
-    """List the commands, or say more about one."""
+    """List the commands, or explain one."""
     say = session.printer.say
     if argument:
         one = find(argument)

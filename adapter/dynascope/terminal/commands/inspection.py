@@ -1,4 +1,4 @@
-"""What the selected frame holds: its scopes, its variables, expressions."""
+"""Show the selected frame's scopes and variables, and evaluate expressions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DEBUGPY_GROUPS = {"special variables", "function variables", "class variables",
 
 @command("scopes", needs_stop=True)
 def scopes(session: Session, argument: str) -> None:
-    """List what can be looked at in this frame."""
+    """List the scopes of this frame."""
     for scope in session.scopes():
         count = (scope.named_variables or 0) + (scope.indexed_variables or 0)
         session.printer.say(f"  {scope.name}" + (f"  ({count})" if count else ""))
@@ -23,7 +23,7 @@ def _scope_command(scope: str, help_text: str, *names: str) -> None:
     def show(session: Session, argument: str) -> None:
         show_scope(session, scope, argument)
 
-    show.__doc__ = f"{help_text}\n\nWith TEXT, only the rows that contain it."
+    show.__doc__ = f"{help_text}\n\nWith TEXT, show only the rows that contain it."
     command(*names, usage="[TEXT]", needs_stop=True)(show)
 
 
@@ -32,22 +32,22 @@ _SCOPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("Closure", ("closure",), "Show the variables of enclosing functions."),
     ("Globals", ("globals",), "Show the globals the code names."),
     ("Value Stack", ("stack",), "Show Dynamo's value stack, as the bytecode sees it."),
-    ("Guards", ("guards",), "Show the guards installed so far: what must hold for the compiled code to be used again."),
+    ("Guards", ("guards",), "Show the guards installed so far, which must be true to use the compiled code again."),
     ("Shapes", ("shapes",), "Show the shape symbols: hint, range, source, replacements, constraints."),
     ("Graph", ("graph",), "Show the FX graph so far."),
     (
         "Codegen",
         ("codegen",),
-        "Where a graph has ended (`catch codegen`): what is restored around it, how, by which code.",
+        "Where a graph has ended (`catch codegen`): show the values restored around it, and the code for it.",
     ),
-    ("Compile", ("compile",), "Show this compile: id, attempt, backend, reason, config that is not the default."),
+    ("Compile", ("compile",), "Show this compile: id, attempt, backend, reason, and changed config values."),
     ("Inputs", ("inputs",), "In a backward: show the inputs of its graph."),
     ("Sizes", ("sizes",), "In a backward: show the sizes that are inputs of its graph."),
     ("Scalars", ("scalars",), "In a backward: show the numbers that are inputs of its graph."),
     ("Hooks", ("hooks",), "In a backward: show the hooks that it calls."),
-    ("Saved Tensors", ("saved",), "In a backward: show what the forward has saved for this node."),
-    ("Forward", ("forward",), "In a backward: show the line of the forward that made this node."),
-    ("Passes", ("passes",), "In a backward: show what each pass has done to its graph, behind its last node."),
+    ("Saved Tensors", ("saved",), "In a backward: show the tensors that the forward has saved for this node."),
+    ("Forward", ("forward",), "In a backward: show the line of the forward that created this node."),
+    ("Passes", ("passes",), "In a backward: show what each pass has done to its graph, after the last node."),
 )
 for _title, _names, _help in _SCOPES:
     _scope_command(_title, _help, *_names)
@@ -55,7 +55,10 @@ for _title, _names, _help in _SCOPES:
 
 @command("print", "p", "!", usage="EXPRESSION", needs_stop=True, missing="print what? `print EXPRESSION`")
 def print_(session: Session, argument: str) -> None:
-    """Evaluate in the selected frame; at compile time on fakes, changing nothing, with `ctx` as its ComptimeContext."""
+    """Evaluate in the selected frame; at compile time on fakes, changing nothing.
+
+    At compile time `ctx` is the frame's ComptimeContext.
+    """
     result = session.evaluate(argument)
     session.printer.say(result.result if result.result or not result.type else result.type)
 
@@ -68,14 +71,14 @@ def print_(session: Session, argument: str) -> None:
     missing="expand what? `expand EXPRESSION`, or `expand SCOPE/NAME`",
 )
 def expand(session: Session, argument: str) -> None:
-    """Show what is inside: of an expression, or of a row shown before, by its path (`expand Guards/L['x']`).
+    """Show the children of an expression, or of a row by its path: `expand Guards/L['x']`.
 
-    FIRST:LAST slices the elements as Python does; without it the attributes come first, and the first elements.
+    FIRST:LAST slices the elements as in Python; without it, the attributes and the first elements are shown.
     """
     text, page = _page(argument)
     value, reference, elements = _resolve(session, text)
     if not reference:
-        session.printer.say(f"{value}  (nothing inside)")
+        session.printer.say(f"{value}  (no children)")
         return
     if value:
         session.printer.say(value)
@@ -90,7 +93,7 @@ def expand(session: Session, argument: str) -> None:
 
 
 def show_scope(session: Session, name: str, text: str = "") -> None:
-    """Print the first page of a scope, or its rows with `text`. Raises CommandError where there is no such scope."""
+    """Print the first page of a scope, or its rows with `text`. Raises CommandError."""
     scope = _scope(session, name)
     if scope is None:
         frame = session.need_frame()
@@ -108,13 +111,13 @@ def show_scope(session: Session, name: str, text: str = "") -> None:
 
 
 def _instead(session: Session) -> str:
-    """What a frame without locals has: a node of a backward."""
+    """Return a hint at the scopes of a frame without locals, such as a node of a backward."""
     names = [one.name for one in session.scopes()]
     return "" if not names or "Locals" in names else f"; it has {', '.join(names)}: `expand {names[0]}`"
 
 
 def local_names(session: Session) -> list[str]:
-    """Names of the selected frame's locals, for completion; empty when there is no frame."""
+    """Return the names of the selected frame's locals, for completion; [] without a frame."""
     try:
         scope = _scope(session, "Locals")
         return [one.name for one in session.children(scope.variables_reference)] if scope else []
@@ -123,7 +126,7 @@ def local_names(session: Session) -> list[str]:
 
 
 def _show(session: Session, children: list[Variable], rest: int | None = None) -> None:
-    """`rest`: where the rows begin that are not among these; None when there are none."""
+    """Print rows; `rest` is the number of the first one that is missing, None if none is."""
     shown = [one for one in children if one.name not in _DEBUGPY_GROUPS]
     if not shown:
         session.printer.say("  (empty)", "dim")
@@ -137,7 +140,7 @@ def _scope(session: Session, name: str) -> Scope | None:
 
 
 def _page(argument: str) -> tuple[str, tuple[int, int] | None]:
-    """What to look into, and first row and count where a slice was given."""
+    """Return the text without its slice, and the slice's first row and count, or None."""
     text, _, last = argument.rpartition(" ")
     first, colon, end = last.partition(":")
     if text and colon and first.isdecimal() and end.isdecimal() and int(end) > int(first):
@@ -146,13 +149,13 @@ def _page(argument: str) -> tuple[str, tuple[int, int] | None]:
 
 
 def _resolve(session: Session, text: str) -> tuple[str, int, int]:
-    """Value, reference and number of elements of a path below a scope, or else of an expression."""
+    """Return value, reference and number of elements of a path in a scope, or of an expression."""
     head, _, rest = text.partition("/")
     scope = _scope(session, head)
     if scope is not None:
         value, reference, elements = "", scope.variables_reference, scope.indexed_variables or 0
         while rest:
-            # Names hold slashes too (`L['a/b']`): the longest child name that fits wins.
+            # names can contain slashes (`L['a/b']`): the longest child name that matches is taken
             children = session.children(reference, 0, 10 * PAGE)
             fitting = [one for one in children if rest == one.name or rest.startswith(one.name + "/")]
             if not fitting:

@@ -1,4 +1,4 @@
-"""The bytecode that Dynamo traces: its listing, and steps through it."""
+"""List the bytecode that Dynamo traces, and step through it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ _ALL = 4000
 
 @command("disassemble", "dis", usage="[COUNT | all]", needs_stop=True)
 def disassemble(session: Session, argument: str) -> None:
-    """List the bytecode that Dynamo traces in this frame, around the current instruction; behind `;` its stack effect.
+    """List the bytecode that Dynamo traces in this frame, around the current instruction.
 
-    COUNT is how many instructions from the current one on, `all` the whole function. `break *ADDRESS` stops at one.
+    The effect on the value stack follows `;`. COUNT is the number of instructions from the current one, `all` means
+    the whole function. `break *ADDRESS` stops at one.
     """
     frame = session.need_frame()
     if frame.instruction_pointer_reference is None:
@@ -47,13 +48,13 @@ def disassemble(session: Session, argument: str) -> None:
 
 @command("stepi", "si", usage="[COUNT]", repeats=True, needs_stop=True)
 def stepi(session: Session, argument: str) -> None:
-    """Go to the next instruction that Dynamo traces, into calls that it inlines; at run time, to the next line."""
+    """Step by one instruction that Dynamo traces, into inlined calls; at run time, by one line."""
     _step(session, argument, "stepIn")
 
 
 @command("nexti", "ni", usage="[COUNT]", repeats=True, needs_stop=True)
 def nexti(session: Session, argument: str) -> None:
-    """Go to the next instruction that Dynamo traces in this frame, over calls; at run time, to the next line."""
+    """Step by one instruction that Dynamo traces, over calls; at run time, by one line."""
     _step(session, argument, "next")
 
 

@@ -1,4 +1,4 @@
-"""What compiles have left to read: graphs, generated code, resume functions."""
+"""List and show the documents of compiles: graphs, generated code, resume functions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def source(session: Session, argument: str) -> None:
     found = [each for each in _documents(session) if argument in (each.name or "")]
     exact = [each for each in found if each.name == argument]
     if not found:
-        raise CommandError(f"there is no `{argument}`; `sources` lists what there is")
+        raise CommandError(f"there is no `{argument}`; `sources` lists the documents")
     if len(found) > 1 and not exact:
         names = ", ".join(f"`{each.name}`" for each in found[:6])
         raise CommandError(f"which? {names}{' …' if len(found) > 6 else ''}")

@@ -1,4 +1,4 @@
-"""Frames, threads and source lines."""
+"""Show and select frames and threads, and list source lines."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from dynascope.terminal.session import CONTEXT, Session
 from dynascope.wire.dap import StackTraceBody
 
 _FORMATS = {"-p": "parameters", "-a": "includeAll"}
-"""Options of `where`, as DAP's `StackFrameFormat` calls them."""
+"""The options of `where`, with their names in DAP's `StackFrameFormat`."""
 
 
 @command("where", "w", "bt", "backtrace", usage="[-p] [-a]", needs_stop=True)
 def where(session: Session, argument: str) -> None:
-    """Show the call stack: what Dynamo traces, then the running program below it.
+    """Show the call stack: the frames that Dynamo traces, then those of the running program.
 
-    `-p`: with parameters, `forward(self: MLP, x: f32[s0, 16])`. `-a`: with the frames that are left out otherwise, of
-    libraries and of Dynamo, where there is no debugpy; `frame`, `up` and `down` count them, too, until the next stop.
+    `-p`: with parameters, `forward(self: MLP, x: f32[s0, 16])`. `-a`: with the frames of libraries and of Dynamo that
+    are left out without debugpy; `frame`, `up` and `down` then count them too, until the next stop.
     """
     here = session.need_frame()
     words = argument.split()
@@ -48,13 +48,13 @@ def down(session: Session, argument: str) -> None:
 
 @command("frame", "f", usage="NUMBER", needs_stop=True)
 def frame(session: Session, argument: str) -> None:
-    """Select the frame of that number, as `where` counts them."""
+    """Select the frame with that number in `where`."""
     _select(session, _number(argument, session.selected))
 
 
 @command("list", "l", usage="[LINE | FIRST, LAST | .]", repeats=True, needs_stop=True)
 def list_(session: Session, argument: str) -> None:
-    """Show source lines around the current one; again, the lines after them."""
+    """Show source lines around the current one; repeated, the lines after them."""
     here = session.need_frame().line
     first, _, last = (part.strip() for part in argument.partition(","))
     if last:
@@ -110,5 +110,5 @@ def _number(text: str, default: int) -> int:
     if not text:
         return default
     if not text.isdecimal():
-        raise CommandError(f"a number is wanted, not `{text}`")
+        raise CommandError(f"give a number, not `{text}`")
     return int(text)
