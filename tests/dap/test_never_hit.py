@@ -134,5 +134,5 @@ def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_pa
     assert client.wait_for_end() == 0
     said = client.output("console")
     for text in expected:
-        assert "a data breakpoint was never hit. " in said and text in said
+        assert "a data breakpoint: the breakpoint was never hit. " in said and text in said
     assert said.count("was never hit") == len(expected)

@@ -123,7 +123,7 @@ AGAIN: dict[str, tuple[Callable[[], Any], Callable[[], Any], str]] = {
     "a node more": (
         lambda: leaf(3).exp().sum().backward(),
         lambda: leaf(3).exp().tanh().sum().backward(),
-        "like !0 up to there, which goes on with ExpBackward0",
+        "like !0 up to there, which continues with ExpBackward0",
     ),
 }
 
@@ -176,7 +176,7 @@ def test_only_what_is_on_the_same_way_is_compared():
         (gradient,) = torch.autograd.grad((start**3).sum(), start, create_graph=True)
         (gradient**2).sum().backward()
         leaf(3).pow(2).sum().backward()
-    assert runs[2].reasons[1] == "like !1 up to there, which goes on with MulBackward0"
+    assert runs[2].reasons[1] == "like !1 up to there, which continues with MulBackward0"
 
 
 def test_reset_forgets_what_was_captured_before():
@@ -184,7 +184,7 @@ def test_reset_forgets_what_was_captured_before():
         with compiled_autograd.enable(eager) as runs:
             leaf(3).exp().sum().backward()
             leaf(3).tanh().sum().backward()
-        assert runs[1].reasons[1] == "like !0 up to there, which goes on with ExpBackward0"
+        assert runs[1].reasons[1] == "like !0 up to there, which continues with ExpBackward0"
         compiled_autograd.reset()
 
 

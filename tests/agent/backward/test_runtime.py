@@ -393,7 +393,7 @@ def test_a_second_capture_is_explained_by_the_first():
         (leaf * 3).exp().sum().backward()
         (leaf * 3).sum().backward()
     assert "no backward in the cache begins" in runs[0].reasons[1]
-    assert runs[1].reasons[1] == "like !0 up to there, which goes on with MulBackward0"
+    assert runs[1].reasons[1] == "like !0 up to there, which continues with MulBackward0"
     assert runs[2].reasons[1] == "!0 has the same node there, but `.grad`: None there, float32 on cpu here"
 
 

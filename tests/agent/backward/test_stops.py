@@ -176,7 +176,7 @@ def test_scopes_of_a_node():
     scopes = script.stops[0].scopes
     assert list(scopes) == ["Inputs", "Sizes", "Scalars", "Hooks", "Saved Tensors", "Graph", "Compile"]
     inputs = scopes["Inputs"]
-    assert inputs["gradients[0]"][0].startswith("f32[3]: as the forward noted it")
+    assert inputs["gradients[0]"][0].startswith("f32[3]: as the forward recorded it")
     assert inputs["inputs[0]"][0] == "f32[] ← torch::autograd::GraphRoot (NodeCall 0)"
     assert scopes["Sizes"]["sizes[0]"][0].endswith("= 3 ← SumBackward0 (NodeCall 1)")
     assert any("a dummy" in value for value, _ in scopes["Graph"].values())
@@ -394,7 +394,7 @@ def test_what_a_pass_moves_it_moves_behind_another_node():
     ]
     assert moved
     for text in moved:
-        match = re.fullmatch(r"from behind %(\w+) to behind %(\w+)", text)
+        match = re.fullmatch(r"from after %(\w+) to after %(\w+)", text)
         assert match and match[1] != match[2], text
 
 

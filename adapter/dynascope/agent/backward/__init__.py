@@ -1,5 +1,5 @@
-"""The backward: what compiled autograd captures, why, and what each run of it did. Observed, never changed.
+"""The backward: what compiled autograd captures and why, and reports of each run.
 
-`captures` keeps what is known of every captured backward graph; `runtime` is behind `dynascope.compiled_autograd` and
-works with and without a debugger; the other files are the debugger's half: stops between the nodes the engine calls.
+`captures` has the facts of every captured backward graph; `runtime` implements `dynascope.compiled_autograd` and works
+with and without a debugger; the other files make the debugger stop between the nodes that the engine calls.
 """

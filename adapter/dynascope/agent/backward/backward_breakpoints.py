@@ -1,4 +1,4 @@
-"""Breakpoints in the backward: at lines with mode `backward`, and by the names of its parts (`table`)."""
+"""Breakpoints in the backward: lines with mode `backward`, and names of its parts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _AT_NODES = (
 
 
 class BackwardBreakpoints(LineKind, NamedKind):
-    """One for each agent; set on the channel's thread."""
+    """The backward breakpoints of one agent. They are set on the channel's thread."""
 
     mode = "backward"
 
@@ -47,7 +47,7 @@ class BackwardBreakpoints(LineKind, NamedKind):
         self.debugger: BackwardDebugger | None = None
 
     def configure(self, settings: Configure) -> None:
-        """Take the session's settings over."""
+        """Apply the session's settings."""
         if settings.compiled_autograd is not None:
             self._switch.begin(settings.compiled_autograd)
 
@@ -103,7 +103,7 @@ class BackwardBreakpoints(LineKind, NamedKind):
             self._torch_not_yet_imported()
 
     def _wants_lines(self) -> bool:
-        """Whether to know where the forward makes its nodes: who stops at a node wants to see what it came from."""
+        """Whether to record where the forward creates nodes, to be shown at a stop at a node."""
         return self._table.wants_lines or any(names_backward(pattern) for pattern, _ in self._table.names)
 
     def _note_forward_lines(self) -> None:

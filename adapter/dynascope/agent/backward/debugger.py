@@ -1,7 +1,7 @@
-"""Stops in a capture: between the nodes that the engine calls, at hooks, and at the passes behind the last node.
+"""Stops in a capture: between the nodes that the engine calls, at hooks, and at passes.
 
-Everything here runs on the thread that runs the backward, and is contained: an error of ours is reported, the capture
-goes on.
+Everything here runs on the thread that runs the backward, and is contained: an error of Dynascope is reported, and the
+capture continues.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from dynascope.wire.messages import Message, ResumeCommand, StopReason
 
 P = ParamSpec("P")
 RUN = "runtime_wrapper"
-"""What PyTorch calls the function that runs a captured graph, and we the moment before it does."""
+"""PyTorch's name of the function that runs a captured graph, used for the stop just before it."""
 
 
 class Wait(Protocol):
-    """Stops the current thread until it is resumed: `CompileStops.wait`."""
+    """Stop the current thread until it is resumed: `CompileStops.wait`."""
 
     def __call__(
         self,
@@ -54,7 +54,7 @@ class Wait(Protocol):
 
 
 class Mode(Enum):
-    """What ends the step of a thread."""
+    """The end of a thread's step."""
 
     RUN = "nothing"
     INTO = "the next moment"
@@ -64,7 +64,7 @@ class Mode(Enum):
 
 
 class _Thread:
-    """One backward being captured."""
+    """The state of a thread on which a backward is captured."""
 
     def __init__(self) -> None:
         self.live: LiveCapture | None = None
@@ -74,7 +74,7 @@ class _Thread:
 
 
 def contained(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[Any, P], None]:
-    """Report an error of ours, and let the backward go on."""
+    """Report an error of Dynascope, and let the backward continue."""
 
     def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
         try:
@@ -87,7 +87,7 @@ def contained(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatena
 
 
 class BackwardDebugger:
-    """An observer of compiled autograd that stops; `remove` leaves no trace of it."""
+    """Stop in captures as an observer of compiled autograd. `remove` removes it completely."""
 
     def __init__(
         self,
@@ -97,8 +97,9 @@ class BackwardDebugger:
         step_into_compile: Callable[[], None] = lambda: None,
         captured: Callable[[LiveCapture, BackwardTable], None] = lambda live, table: None,
     ) -> None:
-        """`step_into_compile`: a step in leaves the capture; what Dynamo compiles next on this thread may end it.
-        `captured`: a capture is over, with the breakpoints that were at work.
+        """Call `step_into_compile` when a step in leaves a capture, `captured` after every capture.
+
+        A step in may end in the next compile on the thread. `captured` gets the breakpoints that were set.
         """
         self._captured = captured
         self._wait = wait
@@ -115,14 +116,14 @@ class BackwardDebugger:
 
     @property
     def table(self) -> BackwardTable:
-        """Replaced as a whole, from any thread."""
+        """Return the breakpoints. Any thread may replace the whole table."""
         return self._table
 
     @table.setter
     def table(self, table: BackwardTable) -> None:
         self._table = table
         self._recorder.discard(self._report_run)
-        if not table.is_empty:  # else nobody reads what measuring every run would cost
+        if not table.is_empty:  # so that runs are measured only if the user debugs backwards
             self._recorder.add(self._report_run)
 
     def remove(self) -> None:
@@ -136,7 +137,7 @@ class BackwardDebugger:
         self._send(Output(category="important", output=text))
 
     def _report_run(self, run: BackwardRun) -> None:
-        """What each backward did, in the debug console of somebody who debugs backwards."""
+        """Report a backward in the debug console, for a user who debugs backwards."""
         self._send(Output(category="console", output=f"{run}\n"))
 
     # ---- compiled_autograd.Observer
@@ -246,7 +247,7 @@ class BackwardDebugger:
     # ---- stops
 
     def _finish(self, thread: _Thread) -> None:
-        """The capture is over: keep nothing of it alive, and let a step end in the program."""
+        """Release the capture, which is over, and let a step end in the program."""
         live, thread.live = thread.live, None
         mode, thread.mode = thread.mode, Mode.RUN
         if live is not None and self.enabled and not self.table.is_empty:

@@ -1,7 +1,7 @@
 """Expressions at a stop in a capture: conditions, log messages, the debug console.
 
-They see what the capture knows as plain facts, sizes as the numbers they are in this run, so that no expression adds a
-guard or a node; and, behind these names, the program's frame that called the backward (`step > 3`).
+They read facts of the capture, with sizes as the numbers of this run, so that no expression adds a guard or a node;
+other names are those of the program's frame that called the backward (`step > 3`).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _FACTS = ". Tensors of a backward are facts without data here: shape, dtype, dev
 
 @dataclass(frozen=True, slots=True)
 class TensorFacts:
-    """A tensor without its data; a size is None where this run has no number for it."""
+    """A tensor without its data; a size is None if this run has no number for it."""
 
     shape: tuple[int | float | bool | None, ...]
     dtype: torch.dtype
@@ -50,7 +50,7 @@ class TensorFacts:
         return len(self.shape)
 
     def numel(self) -> int | float:
-        """Raises TypeError when a size is not known."""
+        """Return the number of elements. Raises TypeError when a size is not known."""
         return math.prod(self.shape)  # type: ignore[arg-type]
 
     def size(self, dimension: int) -> int | float | bool | None:
@@ -77,16 +77,16 @@ NAMES: dict[str, Callable[[LiveCapture, StopPoint], Any]] = {
     "nodes": lambda live, point: len(live.graph.nodes) if live.graph is not None else 0,
     "reasons": lambda live, point: live.reasons(),
 }
-"""What an expression may use, beside the names of the program's frame that called the backward."""
+"""The names of an expression besides those of the frame that called the backward."""
 
 
 def holds(expression: str, live: LiveCapture, point: StopPoint) -> bool:
-    """Whether a condition is true here; raises EvaluationError when it has no answer."""
+    """Whether a condition is true. Raises EvaluationError when it cannot be evaluated."""
     return bool(_value(expression, live, point))
 
 
 def log_text(template: str, live: LiveCapture, point: StopPoint) -> str:
-    """A DAP logMessage with its `{expressions}` filled in; one without a value shows why."""
+    """Return a DAP logMessage with its `{expressions}` filled in, or why one has no value."""
 
     def text_of(expression: str) -> str:
         value = _value(expression, live, point)
@@ -96,7 +96,7 @@ def log_text(template: str, live: LiveCapture, point: StopPoint) -> str:
 
 
 def row(expression: str, live: LiveCapture, point: StopPoint, options: ViewOptions) -> Row:
-    """The row to show for an expression; raises EvaluationError."""
+    """Return the row to show for an expression. Raises EvaluationError."""
     return _shown(_value(expression, live, point), options)
 
 
@@ -108,7 +108,7 @@ def _shown(value: Any, options: ViewOptions) -> Row:
 
 
 def facts_of(tensor: Any) -> TensorFacts:
-    """Of a fake tensor, or of what the forward noted of a gradient."""
+    """Return the facts of a fake tensor, or of a gradient as the forward recorded it."""
     shape = tuple(hint_of(size) for size in tensor.shape)
     return TensorFacts(shape, tensor.dtype, tensor.device, getattr(tensor, "requires_grad", None))
 
@@ -135,7 +135,7 @@ def _value(expression: str, live: LiveCapture, point: StopPoint) -> Any:
     except NameError as error:
         known = ", ".join(NAMES)
         raise EvaluationError(
-            f"{error}. Of a backward there is {known}; other names are those of the line with `backward()`."
+            f"{error}. A backward has {known}; other names are those of the frame that called `backward()`."
         ) from error
     except ActRefused as error:
         raise EvaluationError(str(error)) from error
@@ -149,7 +149,7 @@ def _name(live: LiveCapture, point: StopPoint) -> str | None:
 
 
 def _function(live: LiveCapture, point: StopPoint) -> str | None:
-    """The qualified name of a hook's function, or of a custom Function's class."""
+    """Return the qualified name of a hook's function, or of a custom Function's class."""
     if point.kind == "hook":
         place = live.place_of_hook(point.hook)
         return place.name if place is not None else None

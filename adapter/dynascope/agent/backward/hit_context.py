@@ -1,4 +1,4 @@
-"""Where a breakpoint of the backward is reached: evaluates its condition and its log message."""
+"""The context in which conditions and log messages of backward breakpoints are evaluated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BackwardContext:
 
     @property
     def location(self) -> tuple[str | None, int | None]:
-        """The forward line that made the node."""
+        """Return the forward line that created the node."""
         made = self._live.made_at(self._point.node_call) if self._point.node_call is not None else []
         return (made[0].path, made[0].line) if made else (None, None)
 

@@ -1,4 +1,4 @@
-"""What a stop in a capture of compiled autograd shows: its NodeCalls, and the graph so far."""
+"""The inspection of a stop in a capture of compiled autograd: NodeCalls and graph so far."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from dynascope.wire.dap import EvaluateResult, Source, StackFrame
 from dynascope.wire.to_agent import Evaluate
 
 NODE_CALLS_SHOWN = 200
-"""NodeCalls of a stack; a large model has thousands, and they are all in the Graph scope."""
+"""The number of NodeCalls in a stack; a large model has thousands, all in the Graph scope."""
 
 
 class BackwardInspection(StopInspection):
-    """A stop in a capture. Reads only."""
+    """Inspect a stop in a capture, without changing it."""
 
     no_data_breakpoints = (
         "A capture decides nothing of single values: they can be watched when Dynamo traces its graph."
@@ -36,7 +36,7 @@ class BackwardInspection(StopInspection):
     def __init__(
         self, live: LiveCapture, point: StopPoint, ids: Iterator[int], runtime_frames: Sequence[types.FrameType] = ()
     ) -> None:
-        """`runtime_frames`, innermost first, only where debugpy has none."""
+        """Inspect at `point`; give `runtime_frames`, innermost first, only if debugpy shows none."""
         super().__init__(ids)
         self._live = live
         if point.kind in ("pass", "run"):
@@ -85,7 +85,7 @@ class BackwardInspection(StopInspection):
             return "\n".join([f"# {self.document_name}", *graph.code(self._live), ""])
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
-        """Return a row of the frame's scopes by its name, or what an expression gives."""
+        """Return a row of the frame's scopes by its name, or the value of an expression."""
         if request.assigned is not None:
             raise EvaluationError(f"{request.expression} {NOT_SET}")
         running = self.runtime_frame(request.frame_id)

@@ -1,5 +1,7 @@
-"""Breakpoints of the backward that nothing was called by, told after each backward and when the program ends: a name
-may be mistyped, and any name may be one of a node still to come."""
+"""Why breakpoints of the backward were never hit, after each backward and at program exit.
+
+A name may be mistyped, or belong to a node of a later backward.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ if TYPE_CHECKING:
     from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 
 _ALIKE = 0.8
-"""How like a name must be to be proposed, as difflib measures it."""
+"""How similar a name must be to be proposed, as difflib measures it."""
 _SHOWN = 12
-"""Names listed where none is like the one that was asked for."""
+"""Names listed if none is similar to the requested one."""
 _NOT_CAPTURED = (
     "No backward was captured: compiled autograd was off, or each backward was in its cache before. `compiledAutograd` "
     "in a launch configuration and `dynascope debug --compiled-autograd` turn it on."
@@ -30,7 +32,7 @@ _NOT_CAPTURED = (
 
 
 class NeverHit:
-    """Told of each captured backward on the thread that ran it; asked once more when the program ends."""
+    """Record captured backwards on the threads that ran them; read when the program ends."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
         self._send = send
@@ -41,7 +43,7 @@ class NeverHit:
         self._told: dict[int, str] = {}
 
     def captured(self, live: LiveCapture, table: BackwardTable) -> None:
-        """A capture is over: say of each breakpoint by name whether the backwards so far have anything of that name."""
+        """Report whether backwards up to this captured one had the names of breakpoints."""
         with self._lock:
             self._captures += 1
             self._node_calls = max([self._node_calls, *live.capture.names])
@@ -53,7 +55,7 @@ class NeverHit:
                     self._send(BreakpointChanged(BreakpointState(id=breakpoint.id, verified=True, message=message)))
 
     def at_exit(self, table: BackwardTable) -> list[BreakpointState]:
-        """The states of those that never stopped, with the reason."""
+        """Return the states of breakpoints that never stopped, with the reason."""
         with self._lock:
             named = [
                 BreakpointState(id=each.id, verified=True, message=why)
@@ -97,7 +99,7 @@ _NOT_MADE = (
 
 
 def _names_of(live: LiveCapture) -> list[str]:
-    """All that a breakpoint may be called by in this backward."""
+    """Return all names in this backward that a breakpoint may have."""
     return [
         *(name.rpartition("::")[2] for name in live.capture.names.values()),
         *(f"{function}.backward" for function in live.functions.values()),

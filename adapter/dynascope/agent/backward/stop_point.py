@@ -1,4 +1,4 @@
-"""The points of a backward at which it can stop."""
+"""The points of a captured backward at which it can stop."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class StopPoint:
-    """`node`: the engine is about to call it. `hook`: the call of one was put into the graph. `pass`: one has just run.
+    """A point of a capture: before a `node`, at a `hook` put into the graph, or after a `pass`.
 
-    `run`: the graph is captured and compiled, and about to run with real tensors. `node_call` is None after the last
+    At `run` the graph is captured and compiled, and about to run with real tensors. `node_call` is None after the last
     node.
     """
 
@@ -22,5 +22,5 @@ class StopPoint:
 
     @property
     def is_detail(self) -> bool:
-        """Whether `next` goes past it: hooks are details of their node."""
+        """Whether `next` skips it, because a hook is a detail of its node."""
         return self.kind == "hook"

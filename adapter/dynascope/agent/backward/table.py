@@ -1,13 +1,13 @@
-"""Breakpoints of the backward, and what each stops at: nodes, hooks and passes, by name, index or forward line.
+"""The breakpoints of the backward: on nodes, hooks and passes, by name or forward line.
 
-A function breakpoint names, case and all, with `*` and `?` as in a shell:
+A function breakpoint's name is case-sensitive, with `*` and `?` as in a shell. It names
 
 * a node: `AddmmBackward0`, `*Convolution*`, `AccumulateGrad`; or one by its place in the engine's order: `NodeCall 5`
 * the `backward` of a custom `torch.autograd.Function`: `Scale.backward`
 * a hook: its kind (`tensor_pre_hook`, `post_acc_grad_hook` …) or its function
 * a pass at the end of the capture: `dce`, `reorder_accumulate_grad_nodes` …; `runtime_wrapper` follows the last one
 
-A line breakpoint with mode `backward` stops at the nodes that its line made in the forward.
+A line breakpoint with mode `backward` stops at the nodes that its line created in the forward.
 """
 
 from __future__ import annotations
@@ -27,26 +27,26 @@ _OF_BACKWARD = re.compile(
     r"|(reorder|delay)_[\w*?]+|Accumulate[\w*?]+|remove_unused_sizes|move_graph_nodes_to_cuda"
 )
 BY_NAME = "Stops in the backward, where compiled autograd captures it."
-"""What is said of a function breakpoint that names a part of the backward."""
+"""The message of a function breakpoint that names a part of the backward."""
 _NODE_CALL = re.compile(r"NodeCall\s+(\d+)", re.IGNORECASE)
 
 
 class BackwardTable:
-    """All of them at one moment; a new table replaces it, as the other table's does."""
+    """An immutable table of the breakpoints of the backward. A new table replaces it."""
 
     def __init__(
         self,
         lines: dict[str, dict[int, list[Breakpoint]]] | None = None,
         names: Sequence[tuple[str, Breakpoint]] = (),
     ) -> None:
-        """`lines`: real path → line → breakpoints; `names`: pattern, and its breakpoint."""
+        """Store `lines` (real path → line → breakpoints) and `names` (pattern, breakpoint)."""
         self.lines = {path: at for path, at in (lines or {}).items() if at}
         self.names = tuple(names)
         self.is_empty = not self.lines and not self.names
 
     @property
     def wants_lines(self) -> bool:
-        """Whether the forward must note where it makes its nodes."""
+        """Whether the forward must record where it creates its nodes."""
         return bool(self.lines)
 
     def with_file(self, path: str, breakpoints: Iterable[Breakpoint]) -> BackwardTable:
@@ -60,7 +60,7 @@ class BackwardTable:
         return BackwardTable(self.lines, names)
 
     def at_node(self, index: int, name: str, function: str | None) -> list[Breakpoint]:
-        """`function` is the qualified name of the custom Function's class, for a node written in Python."""
+        """Return breakpoints on a node; `function` names the custom Function's class, if Python's."""
         return [each for pattern, each in self.names if names_node(pattern, index, name, function)]
 
     def at_line(self, frame: ForwardFrame) -> Sequence[Breakpoint]:
@@ -78,13 +78,13 @@ class BackwardTable:
 
 
 def node_call_named(pattern: str) -> int | None:
-    """The 5 of `NodeCall 5`; None of any other name."""
+    """Return the 5 of `NodeCall 5`; None for any other name."""
     numbered = _NODE_CALL.fullmatch(pattern.strip())
     return int(numbered[1]) if numbered else None
 
 
 def names_node(pattern: str, index: int, name: str, function: str | None) -> bool:
-    """Whether `pattern` names this node; its C++ namespace may be left out."""
+    """Whether `pattern` names this node, with or without its C++ namespace."""
     numbered = node_call_named(pattern)
     if numbered is not None:
         return numbered == index

@@ -1,1 +1,1 @@
-"""What compiled autograd captures: captures under way and ended, why each was made, and what its passes did."""
+"""Captures of compiled autograd, in progress and ended: their reasons, and their passes."""

@@ -1,5 +1,4 @@
-"""A capture under way, for the debugger: what it started from, the autograd nodes themselves, and where each was
-made."""
+"""A capture in progress: its inputs, autograd nodes and their forward lines."""
 
 from __future__ import annotations
 
@@ -28,14 +27,14 @@ _TORCH = os.path.dirname(real_path(torch.__file__)) + os.sep
 
 @dataclass(frozen=True, slots=True)
 class MadeNode:
-    """An autograd node that a line of the forward made; `index` is its place in the engine's order."""
+    """An autograd node that a line of the forward created; `index` is its engine order."""
 
     index: int
     name: str
 
 
 class LiveCapture:
-    """From `begin_capture` until the graph first runs; holds the fakes and the autograd nodes no longer than that."""
+    """Keep fakes and autograd nodes only from `begin_capture` until the graph first runs."""
 
     def __init__(self, compiler: Compiler, capture: Capture, given: Given, earlier: Sequence[Capture] = ()) -> None:
         self.compiler = compiler
@@ -48,11 +47,11 @@ class LiveCapture:
         self.call: Call | None = autograd_nodes.backward_call()
         self.passes: list[PassRun] = []
         self.node_texts: dict[str, str] = {}
-        """How nodes were written when the passes began: those that a pass removes are gone afterwards."""
+        """Texts of the nodes from before the passes, as a pass may remove nodes."""
         self.hooks_given: Sequence[Any] = ()
-        """The hooks' functions, once the captured graph is about to run."""
+        """The functions of hooks, known when the captured graph is about to run."""
         self.functions: dict[int, str] = {}
-        """By NodeCall: the class of the `torch.autograd.Function`, of nodes that are written in Python."""
+        """By NodeCall: the `torch.autograd.Function` class of nodes written in Python."""
         self._calls_by_name: dict[str, int] = {}
         self._nodes_ordered = 0
         self._calls_agreed = 0
@@ -66,33 +65,33 @@ class LiveCapture:
         return compiled_autograd.graph_of(self.compiler)
 
     def reasons(self) -> tuple[str, ...]:
-        """Why this backward is captured, and what is known about it."""
+        """Return why this backward is captured, with details."""
         return explain(self.capture, self._earlier)
 
     @property
     def caller(self) -> types.FrameType | None:
-        """The innermost frame of the program, outside torch: the one with `loss.backward()`."""
+        """Return the innermost frame of the program outside torch, which called `backward()`."""
         frame = self.call.frame if self.call is not None else None
         while frame is not None and real_path(frame.f_code.co_filename).startswith(_TORCH):
             frame = frame.f_back
         return frame
 
     def node(self, index: int) -> AutogradNode | None:
-        """The autograd node of a NodeCall; None for the root, and where the walk is not the engine's."""
+        """Return the autograd node of a NodeCall; None for the root, or if the engine differs."""
         order = self._walked()
         if index >= len(order) or autograd_nodes.name_of(order[index]) != self.capture.names.get(index):
             return None
         return order[index]
 
     def name_of(self, index: int) -> str | None:
-        """The name of a NodeCall: as the engine said it; of one to come, as the walk has it, if it was right so far."""
+        """Return the name of a NodeCall from the engine or, if not called yet, from the walk."""
         name, order = self.capture.names.get(index), self._walked()
         if name is not None or index >= len(order):
             return name
         return autograd_nodes.name_of(order[index]) if self._walk_agrees() else None
 
     def _walk_agrees(self) -> bool:
-        """Whether the engine has called what the walk says, as far as it has come."""
+        """Whether the engine has called the nodes of the walk so far."""
         order, calls = self._walked(), self.capture.node_calls
         while self._calls_agreed < len(calls):
             call = calls[self._calls_agreed]
@@ -102,7 +101,7 @@ class LiveCapture:
         return True
 
     def node_text(self, index: int) -> str:
-        """`AddmmBackward0 (NodeCall 2)`; `NodeCall 2` where nobody can say yet what that will be."""
+        """Return `AddmmBackward0 (NodeCall 2)`, or `NodeCall 2` while its name is unknown."""
         return node_text(self.name_of(index), index)
 
     def _walked(self) -> list[AutogradNode | None]:
@@ -111,13 +110,12 @@ class LiveCapture:
         return self._order
 
     def made_at(self, index: int) -> list[ForwardFrame]:
-        """The program's frames that made a NodeCall's node, innermost first, without torch's and ours; [] if not
-        known."""
+        """Return the program's frames that created a node, innermost first, or [] if not known."""
         node = self.node(index)
         return _frames_of_program(node) if node is not None else []
 
     def nodes_by_forward_line(self) -> dict[tuple[str, int], list[MadeNode]]:
-        """File and line → all nodes of this backward that it made; those to come included."""
+        """Return file and line → all nodes created there, including nodes not called yet."""
         if self._by_line is None:
             self._by_line = {}
             for index, node in enumerate(self._walked()):
@@ -127,17 +125,17 @@ class LiveCapture:
         return self._by_line
 
     def aot_backward(self, index: int) -> dict[str, Any]:
-        """Of a node that is the backward of a compiled forward: what PyTorch copies it from; of any other, nothing."""
+        """Return what PyTorch copies the backward of a compiled forward from; {} for other nodes."""
         node = self.node(index)
         return autograd_state.aot_backward(node) if node is not None else {}
 
     def gradients(self, index: int) -> list[Any]:
-        """What is known of the gradients that flow into a node: `shape`, `dtype`, `device`, from the forward."""
+        """Return `shape`, `dtype`, `device` of a node's incoming gradients, from the forward."""
         node = self.node(index)
         return list(autograd_nodes.input_metadata(node)) if node is not None else []
 
     def node_call_of_node(self, node: Any) -> int | None:
-        """The NodeCall that a node of the graph was made for; of a lifted input, the one it was lifted for."""
+        """Return the NodeCall that a graph node was created for, or an input lifted for."""
         position = captured_graph.input_position(node)
         if position is not None:
             origins = self.capture.input_origins
@@ -146,7 +144,7 @@ class LiveCapture:
         return noted if noted is not None else self._by_order().get(node.name)
 
     def _by_order(self) -> dict[str, int]:
-        """Nodes in the order they were made, before any pass: those of one NodeCall stand together."""
+        """Return NodeCalls by node name, as nodes of one NodeCall are adjacent before the passes."""
         graph = self.graph
         if not self._passes_have_begun and graph is not None and len(graph.nodes) != self._nodes_ordered:
             self._nodes_ordered = len(graph.nodes)
@@ -158,7 +156,7 @@ class LiveCapture:
         return self._calls_by_name
 
     def graph_is_done(self) -> None:
-        """Note what leads from the finished graph back to the engine's nodes and the forward, before they are gone."""
+        """Record the origins of the finished graph's nodes before the autograd nodes are deleted."""
         graph = self.graph
         for node in graph.nodes if graph is not None else ():
             index = self.node_call_of_node(node)
@@ -169,14 +167,14 @@ class LiveCapture:
                 self.capture.forward_frames[call.index] = frames[0]
 
     def passes_begin(self, with_texts: bool) -> None:
-        """Note what the passes will change or remove; `with_texts`, for a stop that will show it."""
+        """Record what the passes will change or remove, with texts for a stop that shows them."""
         self._by_order()
         self._passes_have_begun = True
         if with_texts and self.graph is not None:
             self.node_texts = {node.name: captured_graph.node_text(node) for node in self.graph.nodes}
 
     def place_of_hook(self, hook: LiftedHook) -> Place | None:
-        """Where the function of a hook is written; None while it is not known."""
+        """Return where the function of a hook is defined; None while it is not known."""
         if hook.position is not None and hook.position < len(self.hooks_given):
             return place_of(self.hooks_given[hook.position])
         same = [each for each in self.capture.hooks if (each.kind, each.node_call) == (hook.kind, hook.node_call)]
@@ -185,7 +183,7 @@ class LiveCapture:
         return place_of(functions[at]) if len(functions) >= len(same) else None
 
     def _registered(self, kind: str, index: int) -> list[Any]:
-        """The hooks on a node's tensors, where the tensor is at hand: a leaf, or a local of the frames below."""
+        """Return the hooks of a node's tensors found at leaves and in locals of the calling frames."""
         node = self.node(index)
         if node is None:
             return []

@@ -1,8 +1,7 @@
-"""Why a backward was captured although others had been: torch's reason, and what the nearest earlier capture had
-there.
+"""Why a backward was captured again: torch's reason, and the nearest earlier capture.
 
-torch names the first node that its cache does not know, and not what of the node is new. That is found by comparing
-with the captures that are like this one up to there.
+torch names the first node that its cache does not have, but not what is new in the node. That is found by comparing
+with the captures that have the same nodes before it.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dynascope.agent.backward.captures.captures import Capture, node_text
 from dynascope.agent.internals.autograd.cache_keys import Facts, NodeKey
 
-UNEXPLAINED = "torch did not say why: an earlier capture failed, or was made before anybody observed"
+UNEXPLAINED = "torch did not say why: an earlier capture failed, or was not observed"
 FIRST = "the first of its kind: no backward in the cache begins like this one"
 _NEW_NODE = re.compile(
     r"new autograd node: .+ \(NodeCall (?P<index>\d+)\)"
@@ -25,7 +24,7 @@ _NO_KEY = NodeKey("")
 
 
 def explain(capture: Capture, earlier: Iterable[Capture]) -> tuple[str, ...]:
-    """Torch's reasons, each followed by what was found out about it; `earlier` captures, oldest first."""
+    """Return torch's reasons, each with details found by comparing to `earlier`, oldest first."""
     known = list(earlier)
     if not capture.reasons:
         return (UNEXPLAINED, *_guess(capture, known))
@@ -41,7 +40,7 @@ def explain(capture: Capture, earlier: Iterable[Capture]) -> tuple[str, ...]:
 
 
 def _guess(capture: Capture, earlier: Sequence[Capture]) -> tuple[str, ...]:
-    """Without torch: where the capture parts from the one it has most in common with."""
+    """Return where the capture differs from its most similar one, without a reason of torch."""
     if not earlier:
         return ()
     common = max(_in_common(capture, each) for each in earlier)
@@ -58,7 +57,7 @@ def _guess(capture: Capture, earlier: Sequence[Capture]) -> tuple[str, ...]:
 
 
 def _about_node(capture: Capture, index: int, earlier: Sequence[Capture], has_alike: bool) -> str:
-    """The reason names the first node that the cache did not know behind the ones before it.
+    """Return details on the first node that, after the previous nodes, was not in the cache.
 
     `has_alike`: whether the cache had a node of the same type there.
     """
@@ -70,14 +69,14 @@ def _about_node(capture: Capture, index: int, earlier: Sequence[Capture], has_al
         return _nearest(capture, index, same)
     others = [(each, name) for each, name in there if [name] != names[index : index + 1]]
     if others:
-        return f"like {others[-1][0].compile_id} up to there, which goes on with {others[-1][1]}"
+        return f"like {others[-1][0].compile_id} up to there, which continues with {others[-1][1]}"
     if index and like:
         return f"like {like[-1].compile_id}, which ends there"
     return FIRST
 
 
 def _in_common(capture: Capture, other: Capture) -> int:
-    """How many nodes are the same in both, from the first on."""
+    """Return how many nodes are the same in both, from the first on."""
     names, others = _names(capture), _names(other)
     for index, (one, two) in enumerate(zip(names, others, strict=False)):
         if one != two or _certain_differences(capture, other, index):
@@ -86,8 +85,7 @@ def _in_common(capture: Capture, other: Capture) -> int:
 
 
 def _names(capture: Capture) -> Sequence[str]:
-    """By NodeCall: also those that are still to come, that a failed capture did not come to, and that are only asked
-    for their gradient."""
+    """Return the names by NodeCall, also of nodes not called yet or needed only for gradients."""
     called = capture.names_by_index()
     walked = [key.name for key in capture.keys]
     agree = len(walked) >= len(called) and all(name in ("", walked[index]) for index, name in enumerate(called))
@@ -95,7 +93,7 @@ def _names(capture: Capture) -> Sequence[str]:
 
 
 def _nearest(capture: Capture, index: int, others: Sequence[Capture]) -> str:
-    """What is new of a node, against the capture where least is; of equals the latest."""
+    """Return how a node differs from the most similar earlier one (the latest on a tie)."""
     best: tuple[Capture, list[str]] | None = None
     for other in reversed(others):
         differences = _certain_differences(capture, other, index) or _possible_differences(capture, other, index)
@@ -114,7 +112,7 @@ def _key(capture: Capture, index: int) -> NodeKey:
 
 
 def _certain_differences(capture: Capture, other: Capture, index: int) -> list[str]:
-    """Between what the two keys of one node hold, in words."""
+    """Return the differences between the two keys of one node, in words."""
     here, there = _key(capture, index), _key(other, index)
     hooks: tuple[Facts, Facts] = {}, {}
     if _knows_hooks(capture, index) and _knows_hooks(other, index):
@@ -130,12 +128,12 @@ def _certain_differences(capture: Capture, other: Capture, index: int) -> list[s
 
 
 def _possible_differences(capture: Capture, other: Capture, index: int) -> list[str]:
-    """Of whole numbers, where nothing else differs: they may be sizes, which the key does not hold."""
+    """Return differences of integers, in case nothing else differs: the key has no sizes."""
     return _compared(_key(capture, index).possible, _key(other, index).possible)
 
 
 def _knows_hooks(capture: Capture, index: int) -> bool:
-    """They are heard of one by one, as the nodes are called."""
+    """Whether all hooks of the node are known: they are observed as nodes are called."""
     if capture.milliseconds is not None and not capture.failed:
         return True
     return capture.current is not None and index < capture.current.index
@@ -152,6 +150,6 @@ def _compared(here: Facts, there: Facts) -> list[str]:
 
 
 def _about_sizes(capture: Capture, changed: int) -> str:
-    """The sizes of a capture are those that are dynamic: the changed ones have just become so."""
+    """Return a text on the capture's dynamic sizes: the changed ones have become dynamic."""
     nodes = dict.fromkeys(node_text(capture.names.get(index), index) for index in capture.size_origins)
     return f"{changed} sizes became dynamic; now dynamic are sizes of {', '.join(nodes)}"

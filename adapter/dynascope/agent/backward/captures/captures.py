@@ -1,4 +1,4 @@
-"""What is known of every captured backward: kept from its capture on, for the runs that reuse it. Holds no tensor."""
+"""The facts of every captured backward, kept for the runs that reuse it, without tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dynascope.agent.internals.autograd.observer import Compiler, Given
 
 @dataclass(slots=True)
 class NodeCall:
-    """One autograd node as the engine calls it; `first` counts the graph's nodes before the first of its own."""
+    """An autograd node that the engine calls; `first` is the number of graph nodes before it."""
 
     index: int
     name: str
@@ -27,7 +27,7 @@ class NodeCall:
 
 @dataclass(slots=True)
 class LiftedHook:
-    """A hook before its function is known: `position` is that in the graph's `hooks`; None for a hook of C++."""
+    """A hook whose function is unknown; `position` is its index in `hooks`, or None for C++."""
 
     kind: str
     position: int | None
@@ -38,36 +38,35 @@ class LiftedHook:
 
 @dataclass(slots=True, eq=False)
 class Capture:
-    """One captured backward, or one being captured (`milliseconds` is None)."""
+    """One backward, captured or being captured (`milliseconds` is None)."""
 
     compile_id: str
     reasons: tuple[str, ...] = ()
     accumulates: bool = True
-    """`backward()`, which adds into `.grad`; False for `torch.autograd.grad`."""
+    """True for `backward()`, which adds into `.grad`; False for `torch.autograd.grad`."""
     node_calls: list[NodeCall] = field(default_factory=list)
     names: dict[int, str] = field(default_factory=dict)
-    """By NodeCall; those still to come have none."""
+    """By NodeCall, without those not called yet."""
     hooks: list[LiftedHook] = field(default_factory=list)
     inputs: Mapping[str, DeviceInputs] = field(default_factory=dict)
-    """By device, as its first run has them."""
+    """By device, in its first run."""
     all_names: tuple[str, ...] = ()
-    """`names_by_index`, once the capture is over."""
+    """The result of `names_by_index`, once the capture is over."""
     hook_calls: tuple[HookCall, ...] = ()
     """Its hooks in the last run that was reported."""
     input_origins: list[int] = field(default_factory=list)
-    """The NodeCall that each input was lifted for; as `size_origins` and `scalar_origins`, empty where torch did not
-    say."""
+    """The NodeCall of each input; like the origins of sizes and scalars, empty if torch has none."""
     size_origins: list[int] = field(default_factory=list)
     scalar_origins: list[int] = field(default_factory=list)
     moved_to_cuda: tuple[int, ...] = ()
     calls_of_nodes: dict[str, int] = field(default_factory=dict)
-    """The NodeCall that each node of the finished graph was made for, by the node's name."""
+    """The NodeCall that each node of the finished graph was created for, by the node's name."""
     forward_frames: dict[int, ForwardFrame] = field(default_factory=dict)
-    """The program's line that made the node of a NodeCall, where it is known."""
+    """The program's line that created the node of a NodeCall, if known."""
     keys: list[NodeKey] = field(default_factory=list)
-    """What tells its nodes from those of another capture, by NodeCall; empty where the nodes cannot be told."""
+    """The keys that distinguish its nodes from another capture's, by NodeCall; may be empty."""
     clearings: int = 0
-    """How often the cache had been cleared when it was captured."""
+    """The number of times the cache had been cleared when it was captured."""
     began: float = 0.0
     milliseconds: float | None = None
     failed: bool = False
@@ -78,7 +77,7 @@ class Capture:
         return self.node_calls[-1] if self.node_calls else None
 
     def names_by_index(self) -> list[str]:
-        """Indexes that the engine left out (nodes that only hand a gradient on) have an empty name."""
+        """Return names by NodeCall, empty if the engine skipped a node that only passes a gradient."""
         names = [""] * (self.node_calls[-1].index + 1 if self.node_calls else 0)
         for call in self.node_calls:
             names[call.index] = call.name
@@ -86,33 +85,33 @@ class Capture:
 
 
 def node_text(name: str | None, index: int) -> str:
-    """`AddmmBackward0 (NodeCall 2)`; `NodeCall 2` without a name."""
+    """Return `AddmmBackward0 (NodeCall 2)`, or `NodeCall 2` without a name."""
     return f"NodeCall {index}" if name is None else f"{name} (NodeCall {index})"
 
 
 class Captures:
-    """Follows captures as an observer does; ask `of` for what is known of one."""
+    """Record captures as an observer does; `of` returns one."""
 
     def __init__(self) -> None:
         self._known: weakref.WeakKeyDictionary[Compiler, Capture] = weakref.WeakKeyDictionary()
         self._failed: deque[Capture] = deque(maxlen=16)
-        """Their compilers die, while the cache keeps the way to the graph that was not made."""
+        """Kept because their compilers are deleted, while the cache has their nodes."""
 
     def of(self, compiler: Compiler) -> Capture:
-        """One that was captured while nobody followed has an id and nothing else."""
+        """Return the record of a capture, with only an id if it was not observed."""
         capture = self._known.get(compiler)
         if capture is None:
             capture = self._known[compiler] = Capture(compiled_autograd.capture_id(compiler))
         return capture
 
     def before(self, capture: Capture) -> list[Capture]:
-        """Those made earlier and still in torch's cache, oldest first."""
+        """Return earlier captures that are still in torch's cache, oldest first."""
         known = [*(each for each in self._known.values() if not each.failed), *self._failed]
         earlier = [each for each in known if each.began < capture.began and each.clearings == capture.clearings]
         return sorted(earlier, key=lambda each: each.began)
 
     def begins(self, compiler: Compiler, given: Given) -> Capture:
-        # the names beside them are of the order of discovery, and so those of other nodes wherever a backward branches
+        # the names next to the indexes are in order of discovery, thus wrong where a backward branches
         origins = [[index for index, _ in group] for group in given.origins]
         capture = Capture(
             compiled_autograd.capture_id(compiler),

@@ -1,8 +1,7 @@
-"""Has the forward note where it makes each autograd node, while a breakpoint asks for it.
+"""Make the forward record where it creates each autograd node, while a breakpoint needs it.
 
-That is anomaly mode without its check for NaNs: a stack per node, kept by the node itself. It changes no value and no
-graph, and what is captured says nothing of it; it costs the forward time, so it is on only while some breakpoint has
-mode `backward`.
+This is anomaly mode without its check for NaNs: each node keeps a stack. It changes no value, graph or capture, but
+slows the forward down, so it is enabled only while a breakpoint has mode `backward`.
 """
 
 from __future__ import annotations
@@ -11,13 +10,13 @@ import torch
 
 
 class ForwardLines:
-    """One per agent. The program's own anomaly mode is left as it is."""
+    """Set anomaly mode for one agent, but not if the program has set it itself."""
 
     def __init__(self) -> None:
         self._ours = False
 
     def want(self, wanted: bool) -> None:
-        """From the next node that the program makes on, on every thread."""
+        """Start or stop recording with the next node that the program creates, on every thread."""
         if wanted and not self._ours and not torch.is_anomaly_enabled():
             torch.set_anomaly_enabled(True, False)
             self._ours = True

@@ -1,4 +1,4 @@
-"""What each pass at the end of a capture did to the graph: which nodes it removed, and which it put elsewhere."""
+"""The changes of each pass at the end of a capture: nodes it removed, and nodes it moved."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A node that the pass put elsewhere: `before` and `after` name the last node in front of it that stayed where it
-    was, None at the top. What moved along with it says nothing of where to."""
+    """A moved node; `before` and `after` are the last unmoved nodes in front of it, or None."""
 
     node: str
     before: str | None
@@ -33,7 +32,7 @@ class PassRun:
 
     @property
     def moved(self) -> list[Moved]:
-        """The fewest nodes whose moving explains the new order."""
+        """Return the fewest nodes whose move explains the new order."""
         place = {name: i for i, name in enumerate(self.before)}
         order = [name for name in self.after if name in place]
         stayed = {order[i] for i in _longest_rising([place[name] for name in order])}
@@ -41,7 +40,7 @@ class PassRun:
         return [Moved(name, was[name], now[name]) for name in order if name not in stayed]
 
     def summary(self) -> str:
-        """`removed 19 nodes`, `moved 3 nodes`, `changed nothing`."""
+        """Return `removed 19 nodes`, `moved 3 nodes` or `changed nothing`."""
         parts = [
             f"{verb} {len(nodes)} node{'s' if len(nodes) != 1 else ''}"
             for verb, nodes in (("removed", self.removed), ("moved", self.moved))
@@ -53,7 +52,7 @@ class PassRun:
 
 
 def _last_before(order: Sequence[str], stayed: set[str]) -> dict[str, str | None]:
-    """For each name the last one in front of it that stayed."""
+    """Return for each name the last unmoved one in front of it."""
     found: dict[str, str | None] = {}
     last = None
     for name in order:
@@ -64,7 +63,7 @@ def _last_before(order: Sequence[str], stayed: set[str]) -> dict[str, str | None
 
 
 def _longest_rising(numbers: Sequence[int]) -> set[int]:
-    """Positions of a longest rising subsequence."""
+    """Return the positions of a longest rising subsequence."""
     tails: list[int] = []
     positions: list[int] = []
     before: list[int] = [-1] * len(numbers)

@@ -1,1 +1,1 @@
-"""The public runtime of compiled autograd, and what it reports of each run."""
+"""The public runtime of compiled autograd, and its report of each run."""

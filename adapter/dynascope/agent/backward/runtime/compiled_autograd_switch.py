@@ -1,4 +1,4 @@
-"""The setting `compiledAutograd`: as if the whole program ran inside `compiled_autograd.enable(torch.compile)`."""
+"""The setting `compiledAutograd`: enables compiled autograd for the whole program."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 class CompiledAutograd:
-    """One per agent. On from the program's import of torch until the session is over, then as it was found."""
+    """Enable compiled autograd from the program's import of torch until the session ends."""
 
     def __init__(self, send: Callable[[Message], None]) -> None:
-        """`send` takes why it cannot be turned on."""
+        """Report with `send` why it cannot be enabled."""
         self._send = send
         self._not_yet_imported: Callable[[], None] = lambda: None
         self._lock = threading.Lock()
@@ -29,7 +29,7 @@ class CompiledAutograd:
         self._wanted = False
 
     def begin(self, backend: str) -> None:
-        """Captured backwards are compiled with `backend`, a name that `torch.compile` knows."""
+        """Compile captured backwards with `backend`, a name that `torch.compile` knows."""
         self._wanted = True
         if "torch" in sys.modules:  # the channel's thread must not wait for Dynamo's import
             thread = threading.Thread(target=self._import_dynamo, args=(backend,), name="dynascope import", daemon=True)
@@ -39,7 +39,7 @@ class CompiledAutograd:
             self._not_yet_imported = when_imported("torch", lambda: self._import_dynamo(backend))
 
     def end(self) -> None:
-        """From any thread: what was there before is there again."""
+        """Restore the previous state. Any thread."""
         self._not_yet_imported()
         with self._lock:
             self._wanted = False
@@ -52,7 +52,7 @@ class CompiledAutograd:
 
         from dynascope.agent.internals.autograd import compiler_switch
 
-        # imports Dynamo, which the program may do without: the user asked for it
+        # imports Dynamo, which the program may never do, because the user requested it
         backends = torch.compiler.list_backends(exclude_tags=())
         if backend not in backends:
             text = (

@@ -1,4 +1,4 @@
-"""What one run of a backward under compiled autograd did, told in numbers."""
+"""The report of one run of a backward under compiled autograd."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """A hook in the captured graph: `kind` in PyTorch's words, the NodeCall it belongs to, and the user's function.
+    """A hook in the captured graph: PyTorch's `kind`, its NodeCall and the user's function.
 
     `function`, `path` and `line` are None for hooks of C++, and for callables that are not written in Python.
     """
@@ -31,45 +31,48 @@ class DeviceInputs:
 
 @dataclass(frozen=True, slots=True)
 class BackwardRun:
-    """One backward. Times are in milliseconds of the host; `device_ms` is the GPU's own time."""
+    """One backward. Times are in milliseconds of the host, but `device_ms` is GPU time."""
 
     number: int
-    """Counts all backwards that were observed in this process, from 0."""
+    """The position among all backwards observed in this process, from 0."""
     compile_id: str
-    """`!0`: Dynamo's id for the captured graph, the same in every run that reuses it."""
+    """Dynamo's id of the captured graph, as `!0`, the same in every run that reuses it."""
     captured: bool
-    """Whether the graph was captured for this run; else one from the cache was used, or the capture failed."""
+    """Whether the graph was captured for this run; else a cached one was used, or the capture failed."""
     reasons: tuple[str, ...]
     """Why it was captured, or why it could be reused."""
     node_calls: tuple[str, ...]
     """Names of the autograd nodes in the order of the engine; the position is the NodeCall's index."""
     hooks: tuple[HookCall, ...]
     inputs: Mapping[str, DeviceInputs]
-    """By device (`cpu`, `cuda:0`), as they came from the engine: before scalars were moved."""
+    """By device (`cpu`, `cuda:0`), as the engine provided them, before scalars were moved."""
     moved_to_cuda: tuple[int, ...]
     """Positions of the CPU scalars that were pinned and copied to CUDA before the graph ran."""
     moved_bytes: int
     capture_ms: float | None
-    """Tracing the engine's nodes and compiling them with `compiler_fn`; None when the graph was reused."""
+    """Time to trace the engine's nodes and compile them with `compiler_fn`; None for a reused graph."""
     prepare_ms: float
-    """What comes before the graph in every run: wrapping sizes, moving scalars."""
+    """Time before the graph in every run: wrapping sizes, moving scalars."""
     graph_ms: float
-    """The graph itself; in its first runs, compiling it included when `compiler_fn` is lazy, as `torch.compile` is."""
+    """Time of the graph, in its first runs with its compile if `compiler_fn` is lazy, as `torch.compile` is."""
     error: str | None = None
-    """What the backward raised, in one line."""
+    """The error that the backward raised, in one line."""
     capture_failed: bool = False
-    """Whether no graph came of it: nothing ran, and the nodes are those until then."""
+    """Whether the capture failed, so that nothing ran and the nodes are those called before."""
     events: Any = field(default=None, repr=False, compare=False)
     """A pair of `torch.cuda.Event` around the graph, when it has CUDA inputs."""
 
     @property
     def bytes(self) -> int:
-        """All inputs together."""
+        """Return the size of all inputs together, in bytes."""
         return sum(each.bytes for each in self.inputs.values())
 
     @property
     def device_ms(self) -> float | None:
-        """The GPU's time for the graph on the current stream; waits for it. None without CUDA inputs."""
+        """Return the GPU's time for the graph on the current stream, after waiting for it, or None.
+
+        None means that there are no CUDA inputs.
+        """
         if self.events is None:
             return None
         begin, end = self.events
@@ -77,12 +80,12 @@ class BackwardRun:
         return float(begin.elapsed_time(end))
 
     def __str__(self) -> str:
-        """A few lines for people."""
+        """Return a few lines of text for the user."""
         how = "captured" if self.captured else "could not capture" if self.capture_failed else "reused"
         nodes, hooks = _count(len(self.node_calls), "node"), _count(len(self.hooks), "hook")
         lines = [f"backward {self.number}: {how} {self.compile_id}, {nodes}, {hooks}"]
         lines += [f"  {reason}" for reason in self.reasons]
-        if self.captured or self.capture_failed:  # else they were told when it was captured
+        if self.captured or self.capture_failed:  # else they were reported when it was captured
             lines += [f"  {text}" for text in _hook_texts(self.hooks)]
         lines += [
             f"  {device}: {_count(each.count, 'input')}, {_count(each.bytes, 'byte')}"
@@ -101,7 +104,7 @@ class BackwardRun:
 
 
 def _hook_texts(hooks: Sequence[HookCall]) -> list[str]:
-    """`post_hook of NodeCall 3: check (train.py:12)`: a line for each function, which may hook many nodes."""
+    """Return a line for each function, as `post_hook of NodeCall 3: check (train.py:12)`."""
     nodes: dict[str, list[str]] = {}
     for hook in hooks:
         place = f" ({hook.path}:{hook.line})" if hook.path is not None else ""

@@ -1,4 +1,4 @@
-"""Makes a report of every backward that runs under compiled autograd."""
+"""Reports on every backward that runs under compiled autograd."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _recorder: Recorder | None = None
 
 
 def acquire() -> Recorder:
-    """The process's one recorder, which observes while anybody holds it: what one saw captured, another sees reused."""
+    """Return the recorder of the process, which observes captures while it has users."""
     global _users, _recorder
     with _lock:
         if _recorder is None:
@@ -43,7 +43,7 @@ def acquire() -> Recorder:
 
 
 def release() -> None:
-    """What `acquire` gave is no longer needed."""
+    """Release the recorder that `acquire` returned."""
     global _users, _recorder
     with _lock:
         _users -= 1
@@ -53,7 +53,7 @@ def release() -> None:
 
 
 def contained(method: Callable[P, None]) -> Callable[P, None]:
-    """An error of ours is logged; the user's backward goes on."""
+    """Log an error of Dynascope, and let the user's backward continue."""
 
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
@@ -65,7 +65,7 @@ def contained(method: Callable[P, None]) -> Callable[P, None]:
 
 
 class _Run:
-    """A run under way: what is measured of it so far."""
+    """The measurements of a run in progress."""
 
     def __init__(self, given: RunGiven, capture: Capture) -> None:
         self.captured = capture.runs == 0 and capture.milliseconds is not None
@@ -80,7 +80,7 @@ class _Run:
 
 
 class Recorder:
-    """An observer of compiled autograd; whoever was added gets every report, on the thread that ran the backward."""
+    """Observe compiled autograd; receivers get reports on the thread that ran the backward."""
 
     def __init__(self) -> None:
         self.captures = Captures()
@@ -199,7 +199,7 @@ class Recorder:
 
 
 def _kept(known: T, found: T) -> T:
-    """Of equals the one that is there already: a program may keep the reports of a million backwards."""
+    """Return `known` if it is equal, so that reports of a million backwards share it."""
     return known if known == found else found
 
 
@@ -213,7 +213,7 @@ def inputs_by_device(inputs: Sequence[Any]) -> dict[str, DeviceInputs]:
 
 
 def bytes_of(tensor: Any) -> int:
-    """What the elements of a tensor take; of a sparse one, its values and indices."""
+    """Return the size of a tensor's elements; for a sparse one, of its values and indices."""
     if tensor.layout is torch.strided:
         return int(tensor.numel()) * int(tensor.element_size())
     if tensor.layout is torch.sparse_coo:
@@ -222,7 +222,7 @@ def bytes_of(tensor: Any) -> int:
 
 
 def can_time_cuda() -> bool:
-    """Whether events can be recorded now: a GPU is in use, and no CUDA graph is being captured."""
+    """Whether events can be recorded: a GPU is in use, and no CUDA graph is being captured."""
     return torch.cuda.is_available() and torch.cuda.is_initialized() and not torch.cuda.is_current_stream_capturing()
 
 

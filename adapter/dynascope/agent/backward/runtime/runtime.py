@@ -1,4 +1,4 @@
-"""Compiled autograd as a public runtime: contexts that turn it on and off. See `dynascope.compiled_autograd`."""
+"""Contexts that turn compiled autograd on and off. See `dynascope.compiled_autograd`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _recorder: Recorder | None = None
 
 
 def _reporter() -> Recorder:
-    """The process's recorder: once there it stays, for a graph captured under one context may run under another."""
+    """Return the process's recorder, kept since a captured graph may run in another context."""
     global _recorder
     with _lock:
         if _recorder is None:
@@ -45,7 +45,7 @@ def enable(compiler_fn: GraphCompiler, dynamic: bool = True) -> Iterator[list[Ba
         if not compiler_switch.forces_eager():
             compiler_switch.prepare_cuda()
             switch = Switch(compiler_fn, bool(dynamic))
-            stack.callback(switch.undo)  # first: a Ctrl-C may come between the two
+            stack.callback(switch.undo)  # before apply, since Ctrl-C may come between the two
             switch.apply()
             stack.enter_context(torch.autograd.set_multithreading_enabled(False))
         yield runs

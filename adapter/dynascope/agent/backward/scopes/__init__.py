@@ -1,4 +1,4 @@
-"""The headings of the Variables view at a stop in a capture, one file each, in this order."""
+"""The scopes in the Variables view at a stop in a capture, one file each, in this order."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from dynascope.agent.inspection.scopes.heading import Heading
 
 
 def headings(live: LiveCapture, point: StopPoint) -> Iterator[Heading]:
-    """At a node: Inputs, Sizes, Scalars, Hooks, Saved Tensors, Forward if its lines are known, Graph, Compile. Behind
-    the last one, Passes come first."""
+    """Yield the headings, with Saved Tensors at a node and Forward if its lines are known.
+
+    After the last node, Passes comes first.
+    """
     if point.kind in ("pass", "run"):
         yield passes.heading(live)
     yield inputs.heading(live, point)

@@ -1,4 +1,4 @@
-"""Compile: which capture this is, why it was needed, and under which settings."""
+"""The scope Compile: which capture this is, why it was needed, and under which settings."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _rows(options: ViewOptions, live: LiveCapture, point: StopPoint) -> list[Row
 
 
 def _values(name: str, text: str, content: Mapping[str, Any]) -> Row:
-    """What torch keeps, by its names."""
+    """Return a row with torch's values, by their names."""
     children = computed(lambda options: [_value(options, key, value) for key, value in content.items()])
     return Row(name, text, children=Children(named=children), hint=VIRTUAL)
 
@@ -66,7 +66,7 @@ def _value(options: ViewOptions, name: str, value: Any) -> Row:
 
 
 def _moves(live: LiveCapture) -> Row:
-    """Until the capture ends this is a forecast: nodes still to come may hand a scalar to the user's code."""
+    """Return the CPU scalars. Until the capture ends, later nodes may keep one on the CPU."""
     decided = bool(live.passes)
     rows = []
     for each in scalar_moves(live.graph, live.inputs) if live.graph is not None else []:

@@ -1,4 +1,4 @@
-"""Forward: each line of the program that made nodes of this backward, and which: called so far, or still to come."""
+"""The scope Forward: lines of the program with the nodes they created in this backward."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = "Forward"
 
 
 def heading(live: LiveCapture) -> Heading | None:
-    """None where no line is known: nothing asked the forward to note them."""
+    """Return the heading, or None if no line is known because recording was not requested."""
     lines = live.nodes_by_forward_line()
     if not lines:
         return None

@@ -1,4 +1,4 @@
-"""Graph: the backward graph so far, each node with its NodeCall and the forward line that it leads back to."""
+"""The scope Graph: nodes of the backward graph so far, with NodeCall and forward line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dynascope.agent.internals.graph.graph import argument_text, target_text, us
 
 
 def code(live: LiveCapture) -> Iterator[str]:
-    """The lines of a function that does what the nodes so far do."""
+    """Yield the lines of a function with the nodes so far."""
     nodes = live.graph.nodes if live.graph is not None else ()
     return graph_code(nodes, "backward", _value_text)
 
@@ -50,7 +50,7 @@ def _row(live: LiveCapture, node: Any) -> Row:
 
 
 def _place(live: LiveCapture, node: Any) -> Place | None:
-    """The forward's line: what a compiled forward brought along, or what made the node of the NodeCall."""
+    """Return the forward's line, from the compiled forward or from the autograd node."""
     if node_call_of(node) is None and (place := user_place(node)) is not None:
         return place
     return forward_place(live, live.node_call_of_node(node))

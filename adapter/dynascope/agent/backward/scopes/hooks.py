@@ -1,4 +1,4 @@
-"""Hooks: those in the graph so far, each with its user's function, and behind the passes with where it was put."""
+"""The scope Hooks: hooks in the graph so far, with functions and moves by passes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _row(live: LiveCapture, i: int, hook: LiftedHook) -> Row:
         at = (place.path, place.line) if place.line is not None else None
         rows.append(fact("place", f"{place.path}:{place.line}", at))
     rows += [
-        fact(f"moved by {run.name}", f"from behind %{m.before} to behind %{m.after}")
+        fact(f"moved by {run.name}", f"from after %{m.before} to after %{m.after}")
         for run in live.passes
         for m in run.moved
         if m.node == hook.graph_node

@@ -1,5 +1,4 @@
-"""Inputs: the gradients that flow into this node, and all tensors lifted into the graph's inputs, each with its
-node."""
+"""The scope Inputs: gradients of this node, and tensors lifted into the graph's inputs."""
 
 from __future__ import annotations
 
@@ -26,12 +25,12 @@ def heading(live: LiveCapture, point: StopPoint) -> Heading:
 
 
 def _gradients(live: LiveCapture, index: int) -> Iterator[Row]:
-    """The capture runs on dummies here; what the forward noted of its own outputs is the truth already."""
+    """Yield rows of gradients as the forward recorded its outputs: the capture has dummies."""
     for i, known in enumerate(live.gradients(index)):
         shape = ", ".join(symbolic_text(size) for size in known.shape)
         place = "" if known.device.type == "cpu" else f" {known.device}"
         text = f"{dtype_text(known.dtype)}[{shape}]{place}"
-        yield Row(f"gradients[{i}]", f"{text}: as the forward noted it; the capture has a dummy", hint=VIRTUAL)
+        yield Row(f"gradients[{i}]", f"{text}: as the forward recorded it; the capture has a dummy", hint=VIRTUAL)
 
 
 def _input(live: LiveCapture, position: int) -> Row:

@@ -1,5 +1,4 @@
-"""Sizes and Scalars: the numbers lifted into the graph's inputs, as symbols, with the values of this run and their
-nodes."""
+"""The scopes Sizes and Scalars: numbers lifted into the graph's inputs, with their nodes."""
 
 from __future__ import annotations
 

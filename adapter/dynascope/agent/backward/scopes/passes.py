@@ -1,4 +1,4 @@
-"""Passes: what the end of the capture has done to the graph so far."""
+"""The scope Passes: what the passes at the end of the capture did to the graph so far."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _row(live: LiveCapture, run: PassRun) -> Row:
     if run.removed:
         children.append(_group("removed", live, run.removed))
     if run.moved:
-        rows = [fact(f"%{m.node}", f"from behind %{m.before} to behind %{m.after}") for m in run.moved]
+        rows = [fact(f"%{m.node}", f"from after %{m.before} to after %{m.after}") for m in run.moved]
         children.append(Row("moved", f"{len(rows)} nodes", children=Children(named=fixed(rows)), hint=VIRTUAL))
     return Row(run.name, run.summary(), children=Children(named=fixed(children)), hint=VIRTUAL)
 

@@ -1,4 +1,4 @@
-"""What several scopes of a capture write alike."""
+"""Rows and texts that several scopes of a capture share."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ UNKNOWN_LINE = "unknown: set a line breakpoint with mode `backward` before the f
 
 
 def origin_text(live: LiveCapture, origins: Sequence[int], position: int) -> str:
-    """`AddmmBackward0 (NodeCall 2)`, of the node that an input, size or scalar was lifted for."""
+    """Return the node that a value was lifted for, as `AddmmBackward0 (NodeCall 2)`."""
     if position >= len(origins):
-        return "unknown: torch said no origins in this capture"
+        return "unknown: torch recorded no origins in this capture"
     return live.node_text(origins[position])
 
 
 def forward_line(live: LiveCapture, index: int) -> str:
-    """`model.py:12 in forward`, the line that made the node."""
+    """Return the line that created the node, as `model.py:12 in forward`."""
     frames = live.made_at(index)
     if frames:
         return f"{frames[0].path}:{frames[0].line} in {frames[0].name}"
@@ -30,7 +30,7 @@ def forward_line(live: LiveCapture, index: int) -> str:
 
 
 def forward_place(live: LiveCapture, index: int | None) -> Place | None:
-    """The line of the forward that made the node of a NodeCall, where it is known."""
+    """Return the line of the forward that created the node of a NodeCall, if known."""
     frames = live.made_at(index) if index is not None else []
     return (frames[0].path, frames[0].line) if frames else None
 

@@ -1,4 +1,4 @@
-"""Saved Tensors: what the forward kept for this node, with the forward's line."""
+"""The scope Saved Tensors: tensors that the forward saved for this node, with the line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _unpacks(hook: LiftedHook, index: int) -> bool:
 
 
 def _packed_row(live: LiveCapture, position: int, hook: LiftedHook) -> Row:
-    """What the forward gave to `saved_tensors_hooks` is not lifted: the graph calls the hook for it when it runs."""
+    """Return the row of a packed tensor: not lifted, its hook is called when the graph runs."""
     place = live.place_of_hook(hook)
     by = f", by {place.name}" if place is not None else ""
     saved = forward_place(live, hook.node_call)
