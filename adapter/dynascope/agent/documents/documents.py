@@ -136,7 +136,7 @@ class Documents:
 
 def bytecode_text(code: types.CodeType) -> str:
     """Return a code object as `dis` shows it, below a line that names it."""
-    written = io.StringIO()
-    written.write(f"{code.co_qualname}, from {code.co_filename}:{code.co_firstlineno}\n\n")
-    dis.dis(code, file=written, depth=1)
-    return written.getvalue()
+    listing = io.StringIO()
+    listing.write(f"{code.co_qualname}, from {code.co_filename}:{code.co_firstlineno}\n\n")
+    dis.dis(code, file=listing, depth=1)
+    return listing.getvalue()

@@ -12,8 +12,8 @@ from dynascope.wire.dap import Thread, ThreadsBody
 
 def program_threads() -> ThreadsBody:
     """Return the body of DAP's `threads` response, without Dynascope's threads."""
-    shown = [thread for thread in threading.enumerate() if not thread.name.startswith("dynascope")]
-    return ThreadsBody(threads=[Thread(id=thread.native_id or 0, name=thread.name) for thread in shown])
+    threads = [thread for thread in threading.enumerate() if not thread.name.startswith("dynascope")]
+    return ThreadsBody(threads=[Thread(id=thread.native_id or 0, name=thread.name) for thread in threads])
 
 
 def program_frames(frame: types.FrameType | None, shows: Callable[[str], bool]) -> list[types.FrameType]:

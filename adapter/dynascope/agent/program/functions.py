@@ -35,11 +35,11 @@ def find_function(path: str, key: FunctionKey) -> Any | None:
         file = names.get("__file__") if names else None
         if not isinstance(file, str) or not file.endswith(name) or real_path(file) != path:
             continue
-        found: Any = module
+        target: Any = module
         for part in key.name.split("."):
-            found = found.__dict__.get(part) if isinstance(found, types.ModuleType | type) else None
-        if found is not None and any(_is_at(each, key) for each in _unwrapped(found)):
-            return found
+            target = target.__dict__.get(part) if isinstance(target, types.ModuleType | type) else None
+        if target is not None and any(_is_at(layer, key) for layer in _unwrapped(target)):
+            return target
     return None
 
 
@@ -49,33 +49,33 @@ def disabled_because(function: Any | None) -> str | None:
     It reads `_torchdynamo_disable` (2.0). With `recursive=False` (`_torchdynamo_disable_recursive`, 2.7) Dynamo does
     not inline the function but does begin a compile at it.
     """
-    for each in _unwrapped(function):
-        marks = getattr(each, "__dict__", {})
+    for layer in _unwrapped(function):
+        marks = getattr(layer, "__dict__", {})
         is_wrapper = marks.get("_torchdynamo_disable") is True and "_torchdynamo_orig_callable" in marks
         if is_wrapper and marks.get("_torchdynamo_disable_recursive") is not False:
             reason = marks.get("_torchdynamo_disable_msg")
             because = f" ({reason})" if isinstance(reason, str) else ""
-            name = getattr(each, "__qualname__", "It")
+            name = getattr(layer, "__qualname__", "It")
             return f"{name} is under torch.compiler.disable{because}: Dynamo does not trace it."
     return None
 
 
-def _unwrapped(found: Any) -> list[Any]:
-    """Return `found` and the callables that its decorators wrap, outermost first."""
+def _unwrapped(function: Any) -> list[Any]:
+    """Return `function` and the callables that its decorators wrap, outermost first."""
     layers: list[Any] = []
-    while found is not None and all(found is not layer for layer in layers):
-        if isinstance(found, staticmethod | classmethod):
-            found = found.__func__
-        if isinstance(found, property):
-            found = found.fget
-        layers.append(found)
-        names = getattr(found, "__dict__", None)
+    while function is not None and all(function is not layer for layer in layers):
+        if isinstance(function, staticmethod | classmethod):
+            function = function.__func__
+        if isinstance(function, property):
+            function = function.fget
+        layers.append(function)
+        names = getattr(function, "__dict__", None)
         if not isinstance(names, dict):
             break
-        found = names.get("_torchdynamo_orig_callable") or names.get("__wrapped__")
+        function = names.get("_torchdynamo_orig_callable") or names.get("__wrapped__")
     return layers
 
 
-def _is_at(found: Any, key: FunctionKey) -> bool:
-    code = found.__code__ if isinstance(found, types.FunctionType) else None
+def _is_at(function: Any, key: FunctionKey) -> bool:
+    code = function.__code__ if isinstance(function, types.FunctionType) else None
     return code is not None and code.co_firstlineno == key.first_line

@@ -1,4 +1,4 @@
-"""Source text that is in no file: cells of a notebook, code that was given to `exec`, known to `linecache` alone."""
+"""Serve source text without a file that `linecache` has, such as notebook cells and `exec`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import threading
 from dynascope.wire.dap import FIRST_AGENT_ID
 
 _FIRST = FIRST_AGENT_ID + (1 << 29)
-"""References from here on cannot be those of a session's documents, which are counted from FIRST_AGENT_ID."""
+"""The first reference, above those of a session's documents, which start at FIRST_AGENT_ID."""
 
 
 class MemorySources:
-    """The `sourceReference` (DAP) of each such source of this process. Any thread."""
+    """The `sourceReference` (DAP) of each such source in this process. Any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -22,7 +22,7 @@ class MemorySources:
         self._references: dict[str, int] = {}
 
     def reference(self, path: str) -> int | None:
-        """Return the reference of code's file name; None when the client can open the file, or nothing has its text."""
+        """Return the reference of code's file name; None if it is a file or has no text."""
         if os.path.exists(path) or not linecache.getlines(path):
             return None
         with self._lock:
@@ -31,7 +31,7 @@ class MemorySources:
             return self._references[path]
 
     def text(self, reference: int) -> str | None:
-        """Return the text now; None when the reference is of something else, or `linecache` has dropped it."""
+        """Return the current text of a reference; None if unknown or dropped by `linecache`."""
         with self._lock:
             path = next((path for path, number in self._references.items() if number == reference), None)
         return None if path is None else "".join(linecache.getlines(path)) or None

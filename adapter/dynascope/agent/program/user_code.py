@@ -25,8 +25,8 @@ real_path = functools.cache(os.path.realpath)
 def package_of(path: str) -> str | None:
     """Return the folder of a real path's package or standard library; None for user code."""
     for marker in _PACKAGE_FOLDERS:
-        head, found, tail = path.rpartition(marker)
-        if found:
+        head, separator, tail = path.rpartition(marker)
+        if separator:
             return head + marker + tail.partition(os.sep)[0]
     for folder in _LIBRARY_FOLDERS:
         if path.startswith(folder):

@@ -51,8 +51,8 @@ class CompileRecording:
         self._backend_seconds = 0.0
         self._graph_sizes: list[int] = []
         self._built_guards: list[Guard] = []
-        written = original_code(code)
-        self._function, self._path, self._line = written.co_qualname, path_of(written), written.co_firstlineno
+        original = original_code(code)
+        self._function, self._path, self._line = original.co_qualname, path_of(original), original.co_firstlineno
 
     def attempt_begins(self) -> None:
         self.attempts += 1

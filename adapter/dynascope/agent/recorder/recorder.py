@@ -124,17 +124,17 @@ class Recorder:
     @_contained
     def frame_skipped(self, code: types.CodeType, reason: str) -> None:
         """Record once each frame in the user's code that Dynamo did not begin to trace."""
-        written = original_code(code)
-        path = path_of(written)
-        key = path, written.co_firstlineno
+        original = original_code(code)
+        path = path_of(original)
+        key = path, original.co_firstlineno
         if not path or key in self._skips_known or is_our_code(path) or not is_user_code(path):
             return
         self._skips_known.add(key)
         skipped = Compile(
             compile_id="",
-            function=written.co_qualname,
+            function=original.co_qualname,
             path=path,
-            line=written.co_firstlineno,
+            line=original.co_firstlineno,
             status="skipped",
             skip_reason=reason,
             began=time.time(),

@@ -25,15 +25,15 @@ class Code:
     def __init__(self, translator: Any) -> None:
         self.code: types.CodeType = translators.code_of(translator)
         """Kept alive so that no other code object gets its id, which is a key."""
-        written = original_code(self.code)
+        original = original_code(self.code)
         self.path = path_of(self.code)
-        self.first_line = written.co_firstlineno
-        self.function = written.co_qualname
+        self.first_line = original.co_firstlineno
+        self.function = original.co_qualname
         # a resume function's prologue restores locals on lines that assign others
         self.stored = (
-            line_events.names_stored(translator) if written is self.code else line_events.names_stored_by(written)
+            line_events.names_stored(translator) if original is self.code else line_events.names_stored_by(original)
         )
-        self.parameters = line_events.parameter_names(translator) if written is self.code else ()
+        self.parameters = line_events.parameter_names(translator) if original is self.code else ()
 
 
 def path_of(code: types.CodeType) -> str:

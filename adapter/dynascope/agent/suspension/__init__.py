@@ -1,1 +1,1 @@
-"""Where a stopped thread waits: inside pydevd when debugpy is there, else in our own loop."""
+"""Suspend stopped threads: inside pydevd with debugpy, otherwise in Dynascope's own loop."""

@@ -152,9 +152,9 @@ class Suspension:
         """Whether steps stop in this file (an absolute real path)."""
         return not self.just_my_code or is_user_code(path)
 
-    def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> set[int]:
+    def stop_at_entries(self, breakpoints: Sequence[EntryBreakpoint]) -> set[int]:
         """Replace all entry breakpoints; return the ids of refused ones. Any thread."""
-        return {breakpoint.id for breakpoint in wanted}
+        return {breakpoint.id for breakpoint in breakpoints}
 
     @property
     def follows_children(self) -> bool:

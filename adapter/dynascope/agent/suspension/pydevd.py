@@ -152,8 +152,8 @@ class PydevdSuspension(Suspension):
 
         self._replace(api, "remove_all_breakpoints", remove_all_breakpoints)
 
-    def stop_at_entries(self, wanted: Sequence[EntryBreakpoint]) -> set[int]:
-        return self._entries.place(wanted)
+    def stop_at_entries(self, breakpoints: Sequence[EntryBreakpoint]) -> set[int]:
+        return self._entries.place(breakpoints)
 
     def _replace(self, owner: Any, name: str, value: Any) -> None:
         self._originals.append((owner, name, getattr(owner, name)))

@@ -283,8 +283,8 @@ class Hook:
         if not (begins_line or stepping.heeds_instructions):
             return False
         stepping.reaches(frame, translators.instruction_index(activation.translator))
-        shown = functools.partial(self._step_continuation.is_shown, state, activation.translator)
-        return stepping.ends_at_instruction(frame, shown) or (begins_line and stepping.ends_at_line(frame, shown))
+        shows = functools.partial(self._step_continuation.is_shown, state, activation.translator)
+        return stepping.ends_at_instruction(frame, shows) or (begins_line and stepping.ends_at_line(frame, shows))
 
     # ---- events during an instruction, or outside any instruction
 

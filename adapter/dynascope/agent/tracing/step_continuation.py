@@ -29,18 +29,18 @@ class StepContinuation:
         steps_in = stepping.mode is not Mode.LEFT and suspension.runtime_steps_in()
         if steps_in:
             state.step_package = None
-        shown = self.is_shown(state, translator)
+        is_shown = self.is_shown(state, translator)
         code = translators.code_of(translator)
         continues = resume.is_resume_function(code)
         if continues and stepping.mode is Mode.RUN and function_of(code) in (over := self._runtime_frames.steps_over()):
             stepping.left_at_runtime(over)
-        if self.stops_on_entry and shown:
+        if self.stops_on_entry and is_shown:
             self.stops_on_entry, state.stops_on_entry = False, True
             stepping.step_into_compile()
-        elif steps_in and shown:
+        elif steps_in and is_shown:
             stepping.step_into_compile()
             suspension.cancel_runtime_step()
-        elif stepping.mode is Mode.LEFT and shown:
+        elif stepping.mode is Mode.LEFT and is_shown:
             elsewhere = not suspension.ends_steps_at_runtime and not any(
                 map(stepping.began_in, self._runtime_frames.functions())
             )

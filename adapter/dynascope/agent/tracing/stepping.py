@@ -130,16 +130,16 @@ class Stepping:
         elif not self._from <= index < self._call:
             self._begin(Mode.OVER, frame, self._functions)  # control jumped elsewhere: the call is not reached
 
-    def ends_at_line(self, frame: FrameId, shown: Callable[[], bool]) -> bool:
-        """Whether the step ends at this line of `frame`; `shown`: do steps stop in its file."""
+    def ends_at_line(self, frame: FrameId, is_shown: Callable[[], bool]) -> bool:
+        """Whether the step ends at this line of `frame`; `is_shown`: do steps stop in its file."""
         if self.mode is Mode.INTO:
-            return shown()
+            return is_shown()
         return self.mode is Mode.OVER and self.frame == frame
 
-    def ends_at_instruction(self, frame: FrameId, shown: Callable[[], bool]) -> bool:
+    def ends_at_instruction(self, frame: FrameId, is_shown: Callable[[], bool]) -> bool:
         """Whether the step ends in mid-line: by instruction, or because its frame has returned."""
         if self._by_instruction and self.mode is Mode.INTO:
-            return shown()
+            return is_shown()
         return self.frame == frame and (self.mode is Mode.RETURN or (self._by_instruction and self.mode is Mode.OVER))
 
     def frame_left(self, frame: FrameId, callers: Sequence[tuple[FrameId, bool]]) -> FrameId | None:
@@ -153,7 +153,7 @@ class Stepping:
         if self.mode is Mode.INTO and callers and not callers[0][1]:
             self.frame = callers[0][0]  # steps do not stop in it, but it may call a frame where they do
             return None
-        self.frame = next((caller for caller, shown in callers if shown), None)
+        self.frame = next((caller for caller, is_shown in callers if is_shown), None)
         self.mode = Mode.LEAVING if self.frame is None else Mode.RETURN
         return self.frame
 

@@ -38,6 +38,6 @@ def context_of(
         with isolated(shadow.mode):
             return shadow.of_real(real)
 
-    written = DebugRepr(names.effects, of_real)
-    reads = Reads(written.of_variable, written.of_real, value, refuse, names.effects, act, is_console)
+    debug_repr = DebugRepr(names.effects, of_real)
+    reads = Reads(debug_repr.of_variable, debug_repr.of_real, value, refuse, names.effects, act, is_console)
     return ComptimeContext(names.translator, reads)

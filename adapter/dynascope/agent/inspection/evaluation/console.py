@@ -62,7 +62,7 @@ class Console:
     """Evaluate at one symbolic frame; assigned names are kept until the program resumes."""
 
     def __init__(self, names: Names, given: Mapping[str, Callable[[Shadow], Any]] | None = None) -> None:
-        """Take in `given` the names to add to the frame's own, built at each evaluation."""
+        """Evaluate with the frame's `names` and those of `given`, built at each evaluation."""
         self._names = names
         self._given = given or {}
         self._kept: dict[str, Any] = {}

@@ -99,11 +99,11 @@ def _attribute(stand_in: Any, name: str) -> Any:
     """Return an attribute in Python's order: data descriptor, instance, class, `__getattr__`."""
     cls, real, pending, _ = _state(stand_in)
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
-    found = in_class(cls, name)
-    if isinstance(found, property):
-        return _run(stand_in, found.fget, name)
-    if concrete.goes_first(found):
-        return _get(stand_in, cls, found, name)
+    member = in_class(cls, name)
+    if isinstance(member, property):
+        return _run(stand_in, member.fget, name)
+    if concrete.goes_first(member):
+        return _get(stand_in, cls, member, name)
     if name in pending:
         return shadow.of_variable(pending[name])
     content = concrete.instance_dictionary(real)
@@ -114,8 +114,8 @@ def _attribute(stand_in: Any, name: str) -> Any:
     ):
         if name in place:
             return shadow.of_real(place[name])
-    if found is not MISSING:
-        return _bind(stand_in, cls, found, name)
+    if member is not MISSING:
+        return _bind(stand_in, cls, member, name)
     fallback = in_class(cls, "__getattr__")
     if isinstance(fallback, types.FunctionType) and not fallback.__module__.startswith("torch."):
         return _run(stand_in, fallback, "__getattr__", name)
@@ -127,40 +127,40 @@ def attribute_after(stand_in: StandIn, cls: type, name: str) -> Any:
     order = _state(stand_in)[0].__mro__
     for base in order[order.index(cls) + 1 :]:
         if name in base.__dict__:
-            found = base.__dict__[name]
+            value = base.__dict__[name]
             return (
-                _run(stand_in, found.fget, name) if isinstance(found, property) else _bind(stand_in, cls, found, name)
+                _run(stand_in, value.fget, name) if isinstance(value, property) else _bind(stand_in, cls, value, name)
             )
     raise AttributeError(f"'super' object has no attribute {name!r}")
 
 
-def wrapped_code(found: Any) -> Any:
+def wrapped_code(layer: Any) -> Any:
     """Return the code of a function in a class, without its decorators, or None."""
-    while not isinstance(found, types.FunctionType) or hasattr(found, "__wrapped__"):
-        inner = getattr(found, "__wrapped__", None) or getattr(found, "fget", None) or getattr(found, "func", None)
+    while not isinstance(layer, types.FunctionType) or hasattr(layer, "__wrapped__"):
+        inner = getattr(layer, "__wrapped__", None) or getattr(layer, "fget", None) or getattr(layer, "func", None)
         if inner is None:
             return None
-        found = inner
-    return found.__code__
+        layer = inner
+    return layer.__code__
 
 
-def _bind(stand_in: Any, cls: type, found: Any, name: str) -> Any:
+def _bind(stand_in: Any, cls: type, member: Any, name: str) -> Any:
     shadow = object.__getattribute__(stand_in, "_dynascope_shadow")
-    if isinstance(found, types.FunctionType):
-        return types.MethodType(shadow.function(found), stand_in)
-    if isinstance(found, staticmethod):
-        return shadow.of_real(found.__func__)
-    if isinstance(found, classmethod):
-        return types.MethodType(shadow.of_real(found.__func__), cls)
-    function = getattr(found, "func", None)
-    if type(found).__name__ == "cached_property" and function is not None:
+    if isinstance(member, types.FunctionType):
+        return types.MethodType(shadow.function(member), stand_in)
+    if isinstance(member, staticmethod):
+        return shadow.of_real(member.__func__)
+    if isinstance(member, classmethod):
+        return types.MethodType(shadow.of_real(member.__func__), cls)
+    function = getattr(member, "func", None)
+    if type(member).__name__ == "cached_property" and function is not None:
         return _run(stand_in, function, name)
-    getter = in_class(type(found), "__get__")
+    getter = in_class(type(member), "__get__")
     if isinstance(getter, types.FunctionType):
-        return _get(stand_in, cls, found, name)
-    if isinstance(found, (types.GetSetDescriptorType, types.MemberDescriptorType)):
-        return _kept_in_c(stand_in, found, name)
-    return shadow.of_real(found) if getter is MISSING else _builtin_method(stand_in, found, name)
+        return _get(stand_in, cls, member, name)
+    if isinstance(member, (types.GetSetDescriptorType, types.MemberDescriptorType)):
+        return _kept_in_c(stand_in, member, name)
+    return shadow.of_real(member) if getter is MISSING else _builtin_method(stand_in, member, name)
 
 
 def _kept_in_c(stand_in: Any, descriptor: Any, name: str) -> Any:
@@ -219,14 +219,14 @@ def _builtin_value(stand_in: Any, name: str) -> Any:
 
 def _special(name: str) -> Callable[..., Any]:
     def method(self: Any, *arguments: Any, **named: Any) -> Any:
-        found = in_class(_state(self)[0], name)
-        if found is MISSING or found is None:
+        member = in_class(_state(self)[0], name)
+        if member is MISSING or member is None:
             if name == "__bool__":
                 return len(self) > 0 if in_class(_state(self)[0], "__len__") is not MISSING else True
             raise TypeError(f"{class_text(_state(self)[0])!r} object does not support {name}")
-        if found is object.__dict__.get(name):
+        if member is object.__dict__.get(name):
             return arguments[0] is self if name == "__eq__" else NotImplemented
-        return _bind(self, _state(self)[0], found, name)(*arguments, **named)
+        return _bind(self, _state(self)[0], member, name)(*arguments, **named)
 
     return method
 

@@ -93,10 +93,10 @@ class Shadow:
             self._keep(value, self._make_real(value))
         return self._made[id(value)]
 
-    def _keep(self, original: Any, made: Any) -> Any:
-        self._made[id(original)] = made
+    def _keep(self, original: Any, value: Any) -> Any:
+        self._made[id(original)] = value
         self._kept.append(original)  # its id is a key: no other object may get it
-        return made
+        return value
 
     def _make(self, variable: object) -> Any:  # noqa: C901 - one case a line
         match contents(variable, self.effects):
@@ -143,18 +143,18 @@ class Shadow:
             items = self._keep(variable, ReadOnlyList() if content.kind == "list" else ReadOnlyDeque())
             list.extend(items, map(self.of_variable, content.items))
             return items
-        made = tuple(map(self.of_variable, content.items))
-        return torch.Size(made) if content.kind == "torch.Size" else made
+        values = tuple(map(self.of_variable, content.items))
+        return torch.Size(values) if content.kind == "torch.Size" else values
 
     def _nested_function(self, content: NestedFunction) -> Any:
         if not self.runs_user_code:
             return _not_now(content.name)
         cells = tuple(types.CellType(self.of_variable(content.cells[name])) for name in content.code.co_freevars)
         defaults = tuple(self.of_variable(content.defaults)) if is_variable(content.defaults) else None
-        made = types.FunctionType(content.code, ShadowGlobals(self, content.globals), content.name, defaults, cells)
+        function = types.FunctionType(content.code, ShadowGlobals(self, content.globals), content.name, defaults, cells)
         if is_variable(content.keyword_defaults):
-            made.__kwdefaults__ = dict(self.of_variable(content.keyword_defaults))
-        return made
+            function.__kwdefaults__ = dict(self.of_variable(content.keyword_defaults))
+        return function
 
     def _parts(self, variable: object, content: Parts) -> Any:
         if content.rest is not None:
@@ -242,8 +242,8 @@ class Shadow:
     def tensor(self, original: torch.Tensor, node: Any = None, cls: type | None = None) -> torch.Tensor:
         """Return a fake of size, stride, dtype and device in this call; `node`, `cls`: Dynamo's."""
         if id(original) in self._made:
-            made: torch.Tensor = self._made[id(original)]
-            return made
+            shadow: torch.Tensor = self._made[id(original)]
+            return shadow
         real = real_input(node) if is_fake(original) else original
         if real is not None and (cls is None or cls is torch.Tensor):
             cls = type(real)

@@ -27,8 +27,8 @@ class _TypeOfShadows(type):
     def __call__(cls, *arguments: Any, **named: Any) -> Any:
         if len(arguments) != 1 or named:
             return type(*arguments, **named)
-        found = class_of(arguments[0])
-        return _type if found is type else found
+        kind = class_of(arguments[0])
+        return _type if kind is type else kind
 
     def __instancecheck__(cls, value: Any) -> bool:
         return isinstance(value, type)
@@ -96,7 +96,7 @@ def builtins_at(shadow: Any, names: Names, used: set[str]) -> dict[str, Any]:
     def names_in(*arguments: Any) -> list[str]:
         return dir(*arguments) if arguments else sorted(local_names())
 
-    found = {
+    namespace = {
         **shadow_builtins(),
         _ATTRIBUTE: attribute,
         "locals": local_names,
@@ -106,9 +106,9 @@ def builtins_at(shadow: Any, names: Names, used: set[str]) -> dict[str, Any]:
     }
     method = _method(shadow, names) if used & {"super", "__class__"} else None
     if method is not None:
-        found["__class__"] = method[0]
-        found["super"] = lambda *arguments: _super_of(*(arguments or method))
-    return found
+        namespace["__class__"] = method[0]
+        namespace["super"] = lambda *arguments: _super_of(*(arguments or method))
+    return namespace
 
 
 _ATTRIBUTE = "__attribute_of_shadow__"
@@ -140,13 +140,13 @@ class _NotKnown:
 
 
 def _locals(shadow: Any, names: Names) -> Any:
-    found = ReadOnlyDict()
+    values = ReadOnlyDict()
     for name, named in {**names.bound_locals, **names.closure}.items():
         try:
-            dict.__setitem__(found, name, shadow.named(named))
+            dict.__setitem__(values, name, shadow.named(named))
         except EvaluationError as error:
-            dict.__setitem__(found, name, _NotKnown(str(error)))
-    return found
+            dict.__setitem__(values, name, _NotKnown(str(error)))
+    return values
 
 
 class _Globals(ReadOnlyDict):  # type: ignore[misc, valid-type]
@@ -191,8 +191,8 @@ def _method(shadow: Any, names: Names) -> tuple[type, Any] | None:
 
 
 def _has_method(cls: type, code: types.CodeType) -> bool:
-    found = cls.__dict__.get(code.co_name, MISSING)
-    return found is not MISSING and wrapped_code(found) is code
+    function = cls.__dict__.get(code.co_name, MISSING)
+    return function is not MISSING and wrapped_code(function) is code
 
 
 class ShadowGlobals(dict[str, Any]):
@@ -205,7 +205,7 @@ class ShadowGlobals(dict[str, Any]):
         names: Names | None = None,
         builtins: dict[str, Any] | None = None,
     ) -> None:
-        """Take for an expression at a frame its `names`, read first, and its `builtins`."""
+        """Take the `names` of an expression's frame, which are read first, and its `builtins`."""
         super().__init__({"__builtins__": builtins or shadow_builtins(), "__name__": real.get("__name__")})
         self._shadow, self._real, self._names = shadow, real, names
 

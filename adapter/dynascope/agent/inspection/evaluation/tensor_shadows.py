@@ -50,8 +50,8 @@ class _Computed(torch.autograd.Function):  # type: ignore[misc]
     """Mark its second argument as a result for autograd, as the program's tensor is one."""
 
     @staticmethod
-    def forward(context: Any, leaf: Any, made: Any) -> Any:
-        return made
+    def forward(context: Any, leaf: Any, result: Any) -> Any:
+        return result
 
     @staticmethod
     def backward(context: Any, gradient: Any) -> Any:

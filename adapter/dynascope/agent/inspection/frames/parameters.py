@@ -27,8 +27,8 @@ def symbolic_parameters(names: Names, hexadecimal: bool) -> list[Parameter]:
     """Return a traced function's parameters, for a resume function its original's, with values."""
     options = names.options(hexadecimal)
     values = names.closure | names.locals
-    written = _written(original_code(code_of(names.translator)))
-    return [_parameter(options, stars + name, values.get(name)) for stars, name in written]
+    parameters = _written(original_code(code_of(names.translator)))
+    return [_parameter(options, stars + name, values.get(name)) for stars, name in parameters]
 
 
 def running_parameters(frame: RunningFrame, hexadecimal: bool) -> list[Parameter]:
@@ -54,8 +54,8 @@ def _parameter(options: ViewOptions, name: str, named: Named | None) -> Paramete
     row = named.row(options, name, None)
     if named.variable is None:
         return _of_real(name, named.real, row)
-    seen, _ = without_lazy(named.variable)
-    content = contents(options, named.variable if seen is None else seen)
+    realized, _ = without_lazy(named.variable)
+    content = contents(options, named.variable if realized is None else realized)
     match content:
         case Cell():
             return _parameter(options, name, None if content.contents is None else Named(content.contents))

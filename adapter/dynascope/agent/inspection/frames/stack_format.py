@@ -23,10 +23,10 @@ def formatted_stack(inspection: StopInspection, request: FormatStack) -> Formatt
 def _add_all(inspection: StopInspection) -> None:
     """Add the frames of libraries and of Dynamo."""
     symbolic, running = inspection.frames[: inspection.symbolic_frames], inspection.frames[inspection.symbolic_frames :]
-    shown = {id(inspection.runtime_frame(frame.id)): frame for frame in running}
+    stack_frames = {id(inspection.runtime_frame(frame.id)): frame for frame in running}
     every = list(all_frames(inspection.first_runtime_frame))
     for frame in every:
-        if id(frame) not in shown:
-            added = shown[id(frame)] = inspection.add_runtime_frame(frame)
+        if id(frame) not in stack_frames:
+            added = stack_frames[id(frame)] = inspection.add_runtime_frame(frame)
             added.presentation_hint = "subtle"
-    inspection.frames = symbolic + [shown[id(frame)] for frame in every]
+    inspection.frames = symbolic + [stack_frames[id(frame)] for frame in every]

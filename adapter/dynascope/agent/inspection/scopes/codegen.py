@@ -73,8 +73,8 @@ def _by_frame(
     for frame in ending.frames:
         function = original_code(code_of(frame.translator)).co_name
         for name, value in values(frame):
-            shown = f"{name} in {function}" if len(ending.frames) > 1 else name
-            rows.append(functools.partial(_value, name=shown, value=value, shows_way=shows_way))
+            label = f"{name} in {function}" if len(ending.frames) > 1 else name
+            rows.append(functools.partial(_value, name=label, value=value, shows_way=shows_way))
     return rows
 
 
@@ -94,8 +94,8 @@ def _change(index: int, names: ValueNames, variable: object | None) -> Make:
     def make(options: ViewOptions) -> Row:
         row = symbolic.row(options, f"[{index}] {names.of(variable)}".rstrip(), variable, None)
         attributes = [] if options.effects is None else list(options.effects.pending_attributes(variable))
-        done = [f"sets .{name}" for name in attributes if name != "cell_contents"]
-        row.type, row.value = f"{row.type}: {row.value}", ", ".join(done) or f"takes {row.value}"
+        changes = [f"sets .{name}" for name in attributes if name != "cell_contents"]
+        row.type, row.value = f"{row.type}: {row.value}", ", ".join(changes) or f"takes {row.value}"
         return row
 
     return make

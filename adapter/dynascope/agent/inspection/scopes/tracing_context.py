@@ -45,15 +45,15 @@ def tracing_context_row(output: Any) -> Row:
 
 
 def _row(options: ViewOptions, name: str, value: Any) -> Row:
-    shown = _SHOWN.get(name)
-    if shown is None:
+    builder = _SHOWN.get(name)
+    if builder is None:
         return concrete.untracked_row(options, name, value, None)
-    text, children = shown(options, value)
+    text, children = builder(options, value)
     return Row(name, text, children=children, hint=VIRTUAL)
 
 
-def _values(options: ViewOptions, known: Mapping[str, Any]) -> Children:
-    return Children(named=fixed([concrete.untracked_row(options, name, value, None) for name, value in known.items()]))
+def _values(options: ViewOptions, items: Mapping[str, Any]) -> Children:
+    return Children(named=fixed([concrete.untracked_row(options, name, value, None) for name, value in items.items()]))
 
 
 def _guards(_options: ViewOptions, context: Any) -> tuple[str, Children]:
@@ -96,12 +96,12 @@ def _codes(
     return f"{len(listed):,} code objects", Children(named=computed(rows))
 
 
-def _inlined(options: ViewOptions, known: Mapping[Any, Any]) -> tuple[str, Children]:
-    return _codes(options, known, lambda code: str(getattr(known[code], "reason", "")))
+def _inlined(options: ViewOptions, codes: Mapping[Any, Any]) -> tuple[str, Children]:
+    return _codes(options, codes, lambda code: str(getattr(codes[code], "reason", "")))
 
 
-def _inlined_code(options: ViewOptions, known: Mapping[Any, Any]) -> tuple[str, Children]:
-    return _codes(options, known, lambda code: f"{len(known[code].instructions)} instructions")
+def _inlined_code(options: ViewOptions, codes: Mapping[Any, Any]) -> tuple[str, Children]:
+    return _codes(options, codes, lambda code: f"{len(codes[code].instructions)} instructions")
 
 
 def _location(_options: ViewOptions, where: tuple[str, int, str]) -> tuple[str, Children | None]:
@@ -109,8 +109,8 @@ def _location(_options: ViewOptions, where: tuple[str, int, str]) -> tuple[str, 
     return f"{path}:{line} in {function}", None
 
 
-def _symbolic_contexts(options: ViewOptions, known: Any) -> tuple[str, Children]:
-    contexts = tracing_context.symbolic_contexts(known)
+def _symbolic_contexts(options: ViewOptions, stored: Any) -> tuple[str, Children]:
+    contexts = tracing_context.symbolic_contexts(stored)
     rows = Rows(
         len(contexts),
         lambda options, start, stop: (_symbolic_context(options, *entry) for entry in contexts[start:stop]),

@@ -30,24 +30,24 @@ def place_of(function: Any) -> Place:
 
 
 def _place_of(function: Any) -> Place:
-    found = function
+    inner = function
     for _ in range(8):
-        if isinstance(found, functools.partial):
-            found = found.func
-        elif isinstance(found, types.MethodType):
-            found = found.__func__
-        elif isinstance(found, types.FunctionType) and isinstance(
-            found.__dict__.get("__wrapped__"), types.FunctionType
+        if isinstance(inner, functools.partial):
+            inner = inner.func
+        elif isinstance(inner, types.MethodType):
+            inner = inner.__func__
+        elif isinstance(inner, types.FunctionType) and isinstance(
+            inner.__dict__.get("__wrapped__"), types.FunctionType
         ):
-            found = found.__dict__["__wrapped__"]
+            inner = inner.__dict__["__wrapped__"]
         else:
             break
-    if isinstance(found, types.BuiltinFunctionType):
-        return Place(found.__name__)
-    if not isinstance(found, types.FunctionType):
-        call = type(found).__dict__.get("__call__")
-        name = type(found).__qualname__ if not hasattr(type(found), "__get__") else getattr(found, "__qualname__", "?")
+    if isinstance(inner, types.BuiltinFunctionType):
+        return Place(inner.__name__)
+    if not isinstance(inner, types.FunctionType):
+        call = type(inner).__dict__.get("__call__")
+        name = type(inner).__qualname__ if not hasattr(type(inner), "__get__") else getattr(inner, "__qualname__", "?")
         if not isinstance(call, types.FunctionType):
             return Place(name)
         return Place(name, call.__code__.co_filename, call.__code__.co_firstlineno)
-    return Place(found.__qualname__, found.__code__.co_filename, found.__code__.co_firstlineno)
+    return Place(inner.__qualname__, inner.__code__.co_filename, inner.__code__.co_firstlineno)

@@ -150,13 +150,13 @@ def in_class(cls: type, name: str) -> Any:
     return MISSING
 
 
-def goes_first(found: Any) -> bool:
+def goes_first(member: Any) -> bool:
     """Whether a class attribute precedes the instance's: a property or data descriptor."""
-    if isinstance(found, property):
+    if isinstance(member, property):
         return True
-    if type(in_class(type(found), "__get__")) is not types.FunctionType:
+    if type(in_class(type(member), "__get__")) is not types.FunctionType:
         return False
-    return any(in_class(type(found), name) is not MISSING for name in ("__set__", "__delete__"))
+    return any(in_class(type(member), name) is not MISSING for name in ("__set__", "__delete__"))
 
 
 def instance_attributes(value: Any) -> dict[str, Any]:

@@ -64,8 +64,8 @@ class Names:
     def bound_locals(self) -> dict[str, Named]:
         """Return the names as `locals()` does, without unset ones and a comprehension's iterator."""
         options = self.options()
-        written = original_code(code_of(self.translator)).co_varnames
-        takes_unnamed = any(_HIDDEN.fullmatch(name) for name in written[:1])
+        variable_names = original_code(code_of(self.translator)).co_varnames
+        takes_unnamed = any(_HIDDEN.fullmatch(name) for name in variable_names[:1])
         return {
             name: named
             for name, named in self.locals.items()

@@ -48,9 +48,9 @@ LAZY = VariablePresentationHint(attributes=["unrealised"])
 
 def row(options: ViewOptions, name: str, variable: object, path: str | None) -> Row:
     """Return the row of a variable."""
-    seen, _ = without_lazy(variable)
-    if seen is not None:
-        variable = seen
+    realized, _ = without_lazy(variable)
+    if realized is not None:
+        variable = realized
     content = contents(options, variable)
     if type(content) is Cell:
         if content.contents is None:
@@ -61,9 +61,9 @@ def row(options: ViewOptions, name: str, variable: object, path: str | None) -> 
         kind = f"{real.type} (not realized by Dynamo yet)"
         return Row(name, real.value, kind, path, real.children, LAZY, written_at=real.written_at, subject=variable)
     text, kind = contents_text(options, content, 0), type_text(variable, content)
-    made = Row(name, text, kind, path, children(variable, content, path), subject=variable)
-    made.made_at, made.written_at = _places(content)
-    return made
+    value_row = Row(name, text, kind, path, children(variable, content, path), subject=variable)
+    value_row.made_at, value_row.written_at = _places(content)
+    return value_row
 
 
 def _places(content: Contents) -> tuple[Whereabouts, Whereabouts]:

@@ -58,8 +58,8 @@ def contents_text(options: ViewOptions, content: Contents, depth: int) -> str:  
         case Unrealised():
             if content.computed_from is not None:
                 name, arguments = content.computed_from
-                shown = [variable_text(options, argument, depth + 1) for argument in arguments]
-                return f"{value_text(content.value, options, depth)} = {name}({', '.join(shown)})"
+                texts = [variable_text(options, argument, depth + 1) for argument in arguments]
+                return f"{value_text(content.value, options, depth)} = {name}({', '.join(texts)})"
             return value_text(content.value, options, depth)
         case Items():
             return _items_text(options, content, depth)
@@ -74,12 +74,12 @@ def contents_text(options: ViewOptions, content: Contents, depth: int) -> str:  
         case Parts():
             if not content.call:
                 return content.title
-            shown = (
+            texts = (
                 ["…"]
                 if depth >= depth_shown(options)
                 else [variable_text(options, part, depth + 1) for part in content.parts.values()]
             )
-            return f"{content.title}({', '.join(shown[: items_shown(options)])})"
+            return f"{content.title}({', '.join(texts[: items_shown(options)])})"
         case NestedFunction():
             return f"function {content.name}"
         case Unset():

@@ -31,8 +31,8 @@ def number_text(value: Any, options: ViewOptions) -> str:
     text, hint = symbolic_text(value), hint_of(value)
     if hint is None:
         return text
-    shown = integer_text(hint, options) if type(hint) is int else str(hint)
-    return shown if text == str(hint) else f"{text} = {shown}"
+    number = integer_text(hint, options) if type(hint) is int else str(hint)
+    return number if text == str(hint) else f"{text} = {number}"
 
 
 def tensor_rows(

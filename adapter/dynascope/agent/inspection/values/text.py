@@ -145,8 +145,8 @@ def _composite_text(value: Any, options: ViewOptions, depth: int) -> str:  # noq
 
 def call_text(name: str, arguments: Any, options: ViewOptions, depth: int) -> str:
     """Return `name(a, b, …)`."""
-    shown = [value_text(argument, options, depth + 1) for argument in arguments[: items_shown(options)]]
-    return f"{name}({', '.join(shown)}{', …' if len(arguments) > items_shown(options) else ''})"
+    texts = [value_text(argument, options, depth + 1) for argument in arguments[: items_shown(options)]]
+    return f"{name}({', '.join(texts)}{', …' if len(arguments) > items_shown(options) else ''})"
 
 
 def exception_arguments(value: BaseException) -> tuple[Any, ...]:
@@ -215,14 +215,14 @@ def container_text(value: Any, builtin: type, options: ViewOptions, depth: int) 
         return f"{name} of {count}"
     items = iter(dict.items(value)) if builtin is dict else builtin.__iter__(value)  # type: ignore[attr-defined]
     names = field_names(value) if builtin is tuple else ()
-    shown = []
+    texts = []
     for i, item in zip(range(items_shown(options)), items, strict=False):
         if builtin is dict:
-            shown.append(f"{value_text(item[0], options, depth + 1)}: {value_text(item[1], options, depth + 1)}")
+            texts.append(f"{value_text(item[0], options, depth + 1)}: {value_text(item[1], options, depth + 1)}")
         else:
             text = value_text(item, options, depth + 1)
-            shown.append(f"{names[i]}={text}" if i < len(names) else text)
-    return join_preview(prefix, _brackets[builtin], shown, count)
+            texts.append(f"{names[i]}={text}" if i < len(names) else text)
+    return join_preview(prefix, _brackets[builtin], texts, count)
 
 
 def field_names(value: object) -> tuple[str, ...]:
@@ -231,11 +231,11 @@ def field_names(value: object) -> tuple[str, ...]:
     return names if type(names) is tuple else ()
 
 
-def join_preview(prefix: str, brackets: str, shown: list[str], count: int) -> str:
+def join_preview(prefix: str, brackets: str, texts: list[str], count: int) -> str:
     """Join a preview: `[a, b]`, `set()`, `(a,)`, `OrderedDict{…}`, `[a, b, … 10 items]`."""
-    body = ", ".join(shown)
-    if count > len(shown):
-        body += f", … {count:,} items" if shown else f"{count:,} items"
+    body = ", ".join(texts)
+    if count > len(texts):
+        body += f", … {count:,} items" if texts else f"{count:,} items"
     elif brackets == "()" and count == 1 and not prefix:
         body += ","
     return f"{prefix}{brackets[0]}{body}{brackets[1]}"

@@ -30,16 +30,16 @@ class ValueNames:
     def _take(self, named: Iterator[tuple[str, object]]) -> None:
         waiting = [(name, variable, 0) for name, variable in named]
         for name, variable, depth in waiting:  # grows: variables with a name of their own come first
-            seen, _ = without_lazy(variable)
-            if seen is None or len(self._names) >= _NAMES:
+            realized, _ = without_lazy(variable)
+            if realized is None or len(self._names) >= _NAMES:
                 continue
-            names = self._names.setdefault(id(seen), [])
+            names = self._names.setdefault(id(realized), [])
             is_new = not names
             if is_new or (name not in names and not depth):
                 names.append(name)
             if not is_new:
                 continue
-            content = contents(seen, self._effects)
+            content = contents(realized, self._effects)
             if isinstance(content, Cell) and content.contents is not None:
                 waiting.append((name, content.contents, depth))
             elif depth < _DEPTH and isinstance(content, _MADE_OF):
@@ -56,9 +56,9 @@ class ValueNames:
 
     def of(self, variable: object) -> str:
         """Return all names of a variable, else its source, else ""."""
-        seen, _ = without_lazy(variable)
-        names = [] if seen is None else self._names.get(id(seen), [])
-        return ", ".join(names) or (source_of(variable if seen is None else seen) or "")
+        realized, _ = without_lazy(variable)
+        names = [] if realized is None else self._names.get(id(realized), [])
+        return ", ".join(names) or (source_of(variable if realized is None else realized) or "")
 
 
 def _alive(ending: Ending) -> Iterator[tuple[str, object]]:

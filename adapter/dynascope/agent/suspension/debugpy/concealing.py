@@ -13,11 +13,11 @@ from dynascope.agent.suspension.debugpy.resuming import Replace
 
 def hide_our_files(debugger: Any, replace: Replace) -> None:
     """Never trace, enter or show Dynascope's files; by path, so that no user file is hidden."""
-    shown = debugger.dont_trace_external_files
+    original = debugger.dont_trace_external_files
 
-    @functools.wraps(shown)  # pydevd compares its name and its patterns
+    @functools.wraps(original)  # pydevd compares its name and its patterns
     def dont_trace_external_files(path: str) -> bool:
-        return path.startswith(OUR_FOLDER) or bool(shown(path))
+        return path.startswith(OUR_FOLDER) or bool(original(path))
 
     replace(debugger, "dont_trace_external_files", dont_trace_external_files)
     cache = debugger.get_cache_file_type()

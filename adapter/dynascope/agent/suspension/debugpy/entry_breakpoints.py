@@ -17,12 +17,12 @@ class EntryBreakpoints:
         self._debugger, self._api = debugger, api()
         self._placed: list[tuple[int, EntryBreakpoint]] = []
 
-    def place(self, wanted: Sequence[EntryBreakpoint]) -> set[int]:
+    def place(self, breakpoints: Sequence[EntryBreakpoint]) -> set[int]:
         """Replace all entry breakpoints; return the ids of those where pydevd does not stop."""
         for number, before in self._placed:
             self._api.remove_breakpoint(self._debugger, before.path, "python-line", number)
         # pydevd keeps only one breakpoint for each line
-        distinct = {(entry.path, entry.line): entry for entry in reversed(wanted)}.values()
+        distinct = {(entry.path, entry.line): entry for entry in reversed(breakpoints)}.values()
         self._placed = [(FIRST_ENTRY_ID + (n << 20) + entry.id, entry) for n, entry in enumerate(distinct)]
         return self.place_again()
 
