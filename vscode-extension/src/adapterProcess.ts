@@ -1,4 +1,4 @@
-// The debug adapter as a child process. VS Code would start one itself, but throws its stderr away; we keep it for the log.
+// The debug adapter as a child process. VS Code would start one itself but drop its stderr, which is logged here.
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import * as vscode from 'vscode';
@@ -6,13 +6,13 @@ import { StreamMessageReader, StreamMessageWriter, type Message } from 'vscode-j
 import type { Interpreter } from './interpreter';
 import { lastLine } from './preflight';
 
-/** How long an adapter may take to clean up after its input has closed, in milliseconds. */
+/** Milliseconds that an adapter has to clean up after its stdin has closed. */
 const GRACE_MS = 10_000;
 const STDERR_KEPT = 4_000;
 
 export type ReportFailure = (message: string) => void;
 
-/** One debug session's adapter: `python -m dynascope dap` over stdio. */
+/** The adapter of one debug session: `python -m dynascope dap` over stdio. */
 export class AdapterProcess implements vscode.DebugAdapter {
   private readonly sent = new vscode.EventEmitter<vscode.DebugProtocolMessage>();
   readonly onDidSendMessage = this.sent.event;
@@ -31,18 +31,18 @@ export class AdapterProcess implements vscode.DebugAdapter {
     private readonly reportFailure: ReportFailure,
   ) {
     const [executable, ...args] = interpreter.command;
-    // -P: a `types.py` or `dynascope.py` in the workspace must not become part of the adapter.
+    // -P: the adapter must not import a `types.py` or `dynascope.py` of the workspace.
     const command = [...args, '-P', '-m', 'dynascope', 'dap'];
     log.info(`starting ${[executable, ...command].join(' ')}${cwd ? ` in ${cwd}` : ''}`);
     this.child = spawn(executable, command, { cwd, windowsHide: true });
     const reader = new StreamMessageReader(this.child.stdout);
-    reader.onError((error) => this.fail(`The debug adapter wrote something that is no message: ${error.message}`));
+    reader.onError((error) => this.fail(`The debug adapter wrote something that is not a message: ${error.message}`));
     reader.listen((message) => this.fromAdapter(message as unknown as DebugProtocol.ProtocolMessage));
     this.writer = new StreamMessageWriter(this.child.stdin);
     this.child.stdin.on('error', (error) => log.debug(`adapter's stdin: ${error.message}`));
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.fromStderr(text));
     this.child.on('error', (error) => this.fail(`The debug adapter could not be started: ${error.message}`));
-    // 'close' comes after the last of stdout and stderr has been read, 'exit' may not.
+    // 'close' is emitted after all of stdout and stderr has been read; 'exit' may be emitted earlier.
     this.child.on('close', (code, signal) => this.closed(code, signal));
   }
 
@@ -50,7 +50,7 @@ export class AdapterProcess implements vscode.DebugAdapter {
     const request = message as DebugProtocol.Request;
     this.log.trace(`→ ${JSON.stringify(message)}`);
     if (request.type === 'request') this.unanswered.set(request.seq, request);
-    if (request.command === 'disconnect') this.isOver = true; // the adapter answers and ends; nothing more need come
+    if (request.command === 'disconnect') this.isOver = true; // the adapter answers and ends, and may send nothing more
     if (this.hasEnded) {
       this.answerAll('The debug adapter is not running.');
       return;
@@ -85,14 +85,14 @@ export class AdapterProcess implements vscode.DebugAdapter {
     if (this.disposed) return;
     if (this.isOver) {
       this.hasEnded = true;
-      this.answerAll('The session is over.'); // what was asked in its last moment
+      this.answerAll('The session is over.'); // requests sent just before the end
       return;
     }
     const last = lastLine(this.stderr);
     this.fail(`The debug adapter ${how} before the session was over${last ? `: ${last}` : ''}.`);
   }
 
-  /** End the session in the editor: every open request is answered, and the user is told why. */
+  /** Ends the session in the editor: answers every open request, and shows the user the reason. */
   private fail(message: string): void {
     if (this.hasEnded || this.disposed) return;
     this.hasEnded = true;

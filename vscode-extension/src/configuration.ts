@@ -1,4 +1,4 @@
-// Launch configurations: what F5 means without one, and the defaults that launch.json may leave out.
+// Launch configurations: the one that F5 uses without a launch.json, and default values.
 import { parse } from 'dotenv';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
@@ -22,12 +22,12 @@ const COMPILE_TIME_ONLY: Readonly<vscode.DebugConfiguration> = {
   runtime: false,
 };
 
-/** What "Run and Debug" offers without a launch.json. */
+/** The configurations that "Run and Debug" offers without a launch.json. */
 export const offered: vscode.DebugConfigurationProvider = {
   provideDebugConfigurations: () => [{ ...CURRENT_FILE }, { ...COMPILE_TIME_ONLY }],
 };
 
-/** Tells the user what is wrong and offers what helps. */
+/** Shows the user a problem and offers help. */
 export type ReportProblem = (problem: Problem) => void;
 
 export class ConfigurationProvider implements vscode.DebugConfigurationProvider {
@@ -36,7 +36,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     private readonly reportProblem: ReportProblem,
   ) {}
 
-  /** Before variables such as ${file} are replaced. An empty configuration is F5 without a launch.json. */
+  /** Called before variables such as ${file} are replaced. F5 without a launch.json gives an empty configuration. */
   resolveDebugConfiguration(
     folder: vscode.WorkspaceFolder | undefined,
     given: vscode.DebugConfiguration,
@@ -55,7 +55,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     return configuration;
   }
 
-  /** After variables are replaced: choose the interpreter, and stop here, with the reason, when it cannot run the adapter. */
+  /** Called after variables are replaced: chooses the interpreter, and reports why if it cannot run the adapter. */
   async resolveDebugConfigurationWithSubstitutedVariables(
     folder: vscode.WorkspaceFolder | undefined,
     configuration: vscode.DebugConfiguration,
@@ -80,7 +80,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
   }
 }
 
-/** A session that the adapter itself asked for (`startDebugging`): a subprocess or a rank of a session already checked. */
+/** Whether the adapter requested this session (`startDebugging`), for a child process or rank of a checked session. */
 export function isChild(configuration: vscode.DebugConfiguration): boolean {
   return 'subProcessId' in configuration;
 }
@@ -97,13 +97,13 @@ export async function interpreterOf(
   return findInterpreter(resource);
 }
 
-/** Merge `envFile` below `env`, as the Python extension does: debugpy knows no envFile. */
+/** Merges `envFile` into `env`, which takes precedence, as in the Python extension: debugpy has no envFile. */
 function readEnvFile(configuration: vscode.DebugConfiguration): Problem | undefined {
   const file: unknown = configuration['envFile'];
   delete configuration['envFile'];
   if (typeof file !== 'string' || file === '') return undefined;
   if (!fs.existsSync(file)) {
-    // The customary ${workspaceFolder}/.env is often written without the file being there.
+    // Configurations often contain ${workspaceFolder}/.env although there is no such file.
     if (path.basename(file) === '.env') return undefined;
     const message = `The envFile of the launch configuration does not exist: ${file}. Correct it in launch.json.`;
     return { message, detail: message };

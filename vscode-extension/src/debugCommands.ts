@@ -1,20 +1,20 @@
-// The commands that the language server offers on its lenses and quick fixes: debug the compile of a function, or of a line.
+// The commands of the language server's code lenses and quick fixes: debug the compile of a function or of a line.
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import type { StaticFeature } from 'vscode-languageclient';
 import { CURRENT_FILE } from './configuration';
 import { AWAITED } from './missedStops';
 
-/** What the server passes; `line` counts from 1. */
+/** The server's argument; `line` counts from 1. */
 export interface Target {
   readonly uri: string;
   readonly line: number;
-  /** Of `dynascope.debugFunction`: with its class, `Model.forward`. */
+  /** For `dynascope.debugFunction`: the name with its class, `Model.forward`. */
   readonly function?: string;
-  /** Of `dynascope.debugFinding`: exception filters of the debugger, and the condition under which they stop. */
+  /** For `dynascope.debugFinding`: exception filters of the debugger, and their condition. */
   readonly filters?: readonly string[];
   readonly condition?: string;
-  /** The program that was recorded, with its arguments and its folder, where one is known; else the file itself is started. */
+  /** The recorded program, with its arguments and working directory, if it is known; else the file itself is started. */
   readonly program?: string;
   readonly module?: string;
   readonly args?: readonly string[];
@@ -23,13 +23,13 @@ export interface Target {
 
 export const DEBUG_COMMANDS: Readonly<Record<string, (target: Target) => Promise<void>>> = {
   'dynascope.debugFunction': debugFunction,
-  // No extension can tick an exception filter: the configuration switches it on, for this session.
+  // An extension cannot tick an exception filter, so the configuration switches it on for this session.
   'dynascope.debugFinding': async (target) => {
     if (isFile(target)) await debug(target, placeOf(target), { exceptionFilters: (target.filters ?? []).map((filterId) => ({ filterId, condition: target.condition })) });
   },
 };
 
-/** Tells the server that the commands exist: it offers none that the client has not named. */
+/** Declares the commands to the server, which offers only those that the client declares. */
 export const debugCommands: StaticFeature = {
   fillClientCapabilities(capabilities) {
     capabilities.experimental = { ...(capabilities.experimental as object | undefined), commands: { commands: Object.keys(DEBUG_COMMANDS) } };
@@ -43,7 +43,7 @@ async function debugFunction(target: Target): Promise<void> {
   if (!isFile(target)) return;
   const breakpoint = new vscode.FunctionBreakpoint(target.function ?? '');
   const same = vscode.debug.breakpoints.filter((each) => each instanceof vscode.FunctionBreakpoint && each.functionName === breakpoint.functionName);
-  // One that is there stays as it is, with its condition; a breakpoint cannot be switched on, only replaced.
+  // An enabled one is kept with its condition; a disabled one cannot be enabled, only replaced.
   if (!same.some((each) => each.enabled)) {
     vscode.debug.removeBreakpoints(same);
     vscode.debug.addBreakpoints([breakpoint]);

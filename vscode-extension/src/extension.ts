@@ -1,4 +1,4 @@
-// Entry point: registers the debug type, the commands and the language server. Nothing is started until it is used.
+// Entry point: registers the debug type, the commands and the language server. Adapters are started when they are used.
 import * as vscode from 'vscode';
 import { AdapterProcess } from './adapterProcess';
 import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './configuration';

@@ -1,4 +1,4 @@
-// No shape hints while a session is stopped: they are of the last compile that has ended, the values beside them of this one.
+// Hides shape hints while a session is stopped: they belong to the last finished compile, inline values to the current one.
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import * as vscode from 'vscode';
 import type { InlayHintsMiddleware } from 'vscode-languageclient';
@@ -6,7 +6,7 @@ import type { InlayHintsMiddleware } from 'vscode-languageclient';
 const stopped = new Set<string>();
 const changed = new vscode.EventEmitter<void>();
 
-/** The hints on the lines are others now. */
+/** Fired when the hints on the lines change. */
 export const onHintsChanged = changed.event;
 
 export const provideInlayHints: InlayHintsMiddleware['provideInlayHints'] = (document, range, token, next) =>
@@ -23,7 +23,7 @@ export const hintsAtStops: vscode.DebugAdapterTrackerFactory = {
         stopped.add(id);
         changed.fire();
       },
-      // Not at a step, which stops again at once: the lines would flicker.
+      // Not at a step, which soon stops again: the lines would flicker.
       onWillReceiveMessage(message: DebugProtocol.Request) {
         if (message.command === 'continue') goesOn();
       },

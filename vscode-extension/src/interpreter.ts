@@ -1,11 +1,11 @@
-// Which Python runs the adapter, the language server and (unless launch.json says otherwise) the program.
+// Chooses the Python that runs the adapter, the language server and (unless launch.json names another) the program.
 import type { PythonExtension } from '@vscode/python-extension';
 import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 
-/** Where an interpreter came from, so that a message can say what to change. */
+/** The origin of an interpreter, so that a message can say what to change. */
 export type Origin = 'launch.json' | 'the Python extension' | 'the setting dynascope.python' | 'PATH';
 
 export interface Interpreter {
@@ -17,7 +17,7 @@ export interface Interpreter {
 export const PYTHON_EXTENSION = 'ms-python.python';
 const WINDOWS = process.platform === 'win32';
 
-/** `python` of a launch configuration as debugpy takes it: a path, or a path and arguments. */
+/** Returns `python` of a launch configuration, which is, as in debugpy, a path, or a path and arguments. */
 export function fromConfiguration(python: unknown): Interpreter | undefined {
   if (typeof python === 'string' && python !== '') return { command: [expandHome(python)], origin: 'launch.json' };
   if (!Array.isArray(python)) return undefined;
@@ -25,7 +25,7 @@ export function fromConfiguration(python: unknown): Interpreter | undefined {
   return executable ? { command: [expandHome(executable), ...rest], origin: 'launch.json' } : undefined;
 }
 
-/** The interpreter for `resource`: the Python extension's, else the setting, else python3. */
+/** Returns the interpreter for `resource`: the Python extension's, else the setting, else python3. */
 export async function findInterpreter(resource: vscode.Uri | undefined): Promise<Interpreter> {
   const active = await fromPythonExtension(resource);
   if (active) return { command: [active], origin: 'the Python extension' };
@@ -44,7 +44,7 @@ async function fromPythonExtension(resource: vscode.Uri | undefined): Promise<st
     const resolved = await environments.resolveEnvironment(chosen);
     return resolved?.executable.uri?.fsPath;
   } catch {
-    return undefined; // an extension that fails to start must not keep ours from working with the setting
+    return undefined; // if that extension fails to start, the setting must still work
   }
 }
 
@@ -56,11 +56,11 @@ function expand(setting: string, resource: vscode.Uri | undefined): string {
   const folder = (resource && vscode.workspace.getWorkspaceFolder(resource)) ?? vscode.workspace.workspaceFolders?.[0];
   const root = folder?.uri.fsPath ?? '';
   const file = expandHome(setting).replaceAll('${workspaceFolder}', root).replaceAll('${userHome}', os.homedir());
-  // A relative path with a folder in it is meant from the workspace; a bare name is looked up on PATH.
+  // A relative path with a folder in it is relative to the workspace; a bare name is searched for on PATH.
   return root && /[\\/]/.test(file) && !path.isAbsolute(file) ? path.join(root, file) : file;
 }
 
-/** Interpreters worth offering: the workspace's environments, then the active one, then PATH. Existing files only. */
+/** Returns the interpreters to offer: the workspace's environments, then the active one, then PATH. Existing files only. */
 export function candidates(folders: readonly string[], env: NodeJS.ProcessEnv): string[] {
   const [bin, names] = WINDOWS ? ['Scripts', ['python.exe']] : ['bin', ['python3', 'python']];
   const roots = folders.flatMap((folder) => ['.venv', 'venv', 'env'].map((name) => path.join(folder, name)));
@@ -76,7 +76,7 @@ export function candidates(folders: readonly string[], env: NodeJS.ProcessEnv): 
   return [...new Set([...inEnvironments, ...onPath])].filter((file) => fs.existsSync(file));
 }
 
-/** The command "Choose Interpreter": the Python extension's own picker if it is there, else ours, kept in the setting. */
+/** The command "Choose Interpreter": shows the Python extension's picker if it is installed, else one for the setting. */
 export async function chooseInterpreter(): Promise<void> {
   if (vscode.extensions.getExtension(PYTHON_EXTENSION)) {
     await vscode.commands.executeCommand('python.setInterpreter');

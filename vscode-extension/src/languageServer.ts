@@ -1,4 +1,4 @@
-// The language client for `python -m dynascope lsp`, and a status item that says when the server is not running, and why.
+// The language client for `python -m dynascope lsp`, and a status item that shows why the server is not running.
 import * as vscode from 'vscode';
 import { CloseAction, DidChangeConfigurationNotification, ErrorAction, InlayHintRequest, LanguageClient, State } from 'vscode-languageclient/node';
 import { debugCommands } from './debugCommands';
@@ -9,13 +9,13 @@ import { showDocument } from './reportPanel';
 
 const SELECTOR: vscode.DocumentSelector = { language: 'python' };
 
-/** What the server is asked about: Python on the disk (libraries too), not saved yet, and in cells of notebooks. */
+/** The documents that are served: Python on disk (libraries too), not saved yet, and in cells of notebooks. */
 const SERVED = [{ language: 'python', scheme: 'file' }, { language: 'python', scheme: 'untitled' }, { language: 'python', notebook: '*' }];
 
-/** How often a server that ended by itself is started again before we give up, until the next `restart`. */
+/** How often a server that ended by itself is started again, until the next `restart`. */
 const RESTARTS = 2;
 
-/** A client whose own pop-ups go to the log: what the user is told, and how often, is decided below. */
+/** A client that writes its pop-ups to the log instead: `LanguageServer` decides what the user is shown. */
 class QuietClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
@@ -35,7 +35,7 @@ export class LanguageServer implements vscode.Disposable {
     this.status.command = { command: 'dynascope.showLog', title: 'Show Log' };
   }
 
-  /** Start, or start again with the settings and the interpreter of now. Calls are served one after another. */
+  /** Starts the server, again with the current settings and interpreter. Calls are served one after another. */
   restart(): Promise<void> {
     this.turn = this.turn
       .then(() => this.stop())
@@ -44,7 +44,7 @@ export class LanguageServer implements vscode.Disposable {
     return this.turn;
   }
 
-  /** Settings have changed: a running server reads them anew. */
+  /** Makes a running server read the settings again, after a change. */
   async settingsChanged(): Promise<void> {
     if (this.client?.state === State.Running) await this.client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
   }
@@ -52,7 +52,7 @@ export class LanguageServer implements vscode.Disposable {
   async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
-    // A client that never came up refuses to be stopped; there is nothing to stop then.
+    // A client that did not start throws when it is stopped.
     if (client?.state === State.Running) await client.dispose();
   }
 
@@ -86,7 +86,7 @@ export class LanguageServer implements vscode.Disposable {
       return;
     }
     const [command, ...args] = interpreter.command;
-    // Without `transport` the client speaks over stdio and adds no `--stdio` to the arguments.
+    // Without `transport` the client uses stdio and adds no `--stdio` to the arguments.
     const run = { command, args: [...args, '-P', '-m', 'dynascope', 'lsp'] };
     this.client = new QuietClient('dynascope', 'Dynascope', run, {
       documentSelector: SERVED,
@@ -106,7 +106,7 @@ export class LanguageServer implements vscode.Disposable {
     this.client.registerFeature(debugCommands);
     this.ended = 0;
     await this.client.start();
-    // `start` also resolves when the server ended before it answered; `closed` has told of that.
+    // `start` also resolves when the server ended before it answered; `closed` has reported that.
     if (this.client.state === State.Running) this.show('running');
   }
 
@@ -117,7 +117,7 @@ export class LanguageServer implements vscode.Disposable {
     this.status.detail = '';
   }
 
-  /** It could run here, and yet does not: a fault to be told, once. */
+  /** Reports, once, that the server does not run although the interpreter can run it. */
   private crashed(why: string): void {
     this.failed(why);
     if (this.told) return;
@@ -128,7 +128,7 @@ export class LanguageServer implements vscode.Disposable {
     });
   }
 
-  /** No pop-up: opening a Python file is no request for Dynascope. The editor's language status shows it. */
+  /** Shows the failure in the language status only: a user who opens a Python file may not use Dynascope. */
   private failed(why: string): void {
     this.status.busy = false;
     this.status.severity = vscode.LanguageStatusSeverity.Warning;

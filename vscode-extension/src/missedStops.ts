@@ -1,8 +1,8 @@
-// A session that was started to stop at one place says so when it ends without a stop, and why, as far as the adapter tells.
+// Warns when a session that was started to stop at one place ends without a stop, with the adapter's reason if there is one.
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import * as vscode from 'vscode';
 
-/** In a launch configuration of ours: the place that the session is started for, `Model.forward`. */
+/** The key in a launch configuration for the place that the session is started for, `Model.forward`. */
 export const AWAITED = '__dynascopeAwaited';
 
 interface Heard {
@@ -26,7 +26,7 @@ export const missedStops: vscode.DebugAdapterTrackerFactory = {
         if (message.type === 'event') listen(known, message as DebugProtocol.Event);
       },
       onWillReceiveMessage(message: DebugProtocol.Request) {
-        // Whoever ends it knows that there was no stop.
+        // A user who ends the session knows that there was no stop.
         if (message.command === 'terminate' || (message.command === 'disconnect' && known.exitCode === undefined)) known.stopped = true;
       },
       onWillStopSession() {
@@ -47,5 +47,5 @@ function listen(known: Heard, { event, body }: DebugProtocol.Event): void {
 
 function text(awaited: string, { exitCode, why }: Heard): string {
   const ended = exitCode ? `The program ended with exit code ${exitCode}` : 'The program ended';
-  return `${ended} and the compiler did not stop at ${awaited}. ${why ?? 'The Debug Console has what the session said.'}`;
+  return `${ended} and the compiler did not stop at ${awaited}. ${why ?? 'The Debug Console shows the output of the session.'}`;
 }

@@ -1,4 +1,4 @@
-// ${command:pickProcess} in an attach configuration: choose among the Python processes that run.
+// ${command:pickProcess} in an attach configuration: choose one of the running Python processes.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import * as vscode from 'vscode';
@@ -7,7 +7,7 @@ export interface ProcessItem extends vscode.QuickPickItem {
   readonly pid: string;
 }
 
-/** The Python processes in the output of `ps -axo pid=,args=`, newest first, without `except`. */
+/** Returns the Python processes in the output of `ps -axo pid=,args=`, newest first, without `except`. */
 export function pythonProcesses(ps: string, except: number): ProcessItem[] {
   const items: ProcessItem[] = [];
   for (const line of ps.split('\n')) {
@@ -20,7 +20,7 @@ export function pythonProcesses(ps: string, except: number): ProcessItem[] {
   return items.reverse();
 }
 
-/** The process id, or undefined when the user gave up. */
+/** Returns the process id, or undefined when the user cancels. */
 export async function pickProcess(): Promise<string | undefined> {
   if (process.platform === 'win32') {
     return vscode.window.showInputBox({ title: 'Process id of the Python program', placeHolder: '12345' });

@@ -1,11 +1,11 @@
-// Asks an interpreter, before anything is started with it, whether Dynascope can run there; says why not.
+// Checks whether an interpreter can run Dynascope, before it is used, and explains why not.
 import { execFile } from 'node:child_process';
 import type { Interpreter, Origin } from './interpreter';
 
 export interface Problem {
   /** One or two sentences for a notification: what is wrong, and what to do. */
   readonly message: string;
-  /** Everything known, for the log. */
+  /** All details, for the log. */
   readonly detail: string;
 }
 
@@ -23,7 +23,7 @@ const MARK = 'dynascope-probe:';
 const TIMEOUT_MS = 60_000;
 const MINIMUM_PYTHON = '3.11';
 
-// Runs on any Python 3, so that an old one is named as such. Imports the command's own modules but never torch.
+// Runs on any Python 3, to report an old one as such. Imports the command's own modules, but never torch.
 const PROBE = `
 import json, sys
 found = {"executable": sys.executable, "python": "%d.%d.%d" % sys.version_info[:3], "old": sys.version_info < (3, 11),
@@ -50,7 +50,7 @@ export interface Ready {
   readonly version: string;
 }
 
-/** Whether `interpreter` can run `python -m dynascope`: `Ready`, or the `Problem` that keeps it from it. */
+/** Checks whether `interpreter` can run `python -m dynascope`: returns `Ready`, or the `Problem`. */
 export async function preflight(interpreter: Interpreter, cwd: string | undefined): Promise<Ready | Problem> {
   const [executable, ...args] = interpreter.command;
   const run = await probe(executable, [...args, '-c', PROBE], cwd);

@@ -1,10 +1,10 @@
-// The report of what was recorded, in a panel: a browser beside the editor cannot open a file of a remote machine.
+// Shows the report of recorded facts in a panel: a browser outside the editor cannot open a file of a remote machine.
 import * as vscode from 'vscode';
 import type { CancellationToken, ShowDocumentParams, ShowDocumentRequest, ShowDocumentResult } from 'vscode-languageclient';
 
 let panel: vscode.WebviewPanel | undefined;
 
-/** The language server asks for a page on its disk to be shown outside of the editor. It holds no script. */
+/** Shows a page on the language server's disk that it requests to show externally. The page has no scripts. */
 export async function showDocument(params: ShowDocumentParams, next: ShowDocumentRequest.HandlerSignature): Promise<ShowDocumentResult> {
   const uri = vscode.Uri.parse(params.uri);
   if (!params.external || uri.scheme !== 'file') return (await next(params, {} as CancellationToken)) as ShowDocumentResult;

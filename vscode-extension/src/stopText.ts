@@ -1,4 +1,4 @@
-// Why a program has stopped, in one line of the status bar. The workbench has DAP's `text` only in a hover over "Paused".
+// Shows why a program has stopped in the status bar. The workbench shows DAP's `text` only in a hover over "Paused".
 import type { DebugProtocol } from '@vscode/debugprotocol';
 import * as vscode from 'vscode';
 
@@ -7,7 +7,7 @@ const SHOWN = 160;
 
 export const stopText: vscode.DebugAdapterTrackerFactory = {
   createDebugAdapterTracker: () => {
-    // Without an id of its own: the workbench gives a new item the text of one that had the same, and shows it.
+    // The item has no id: the workbench would show a new item with the text of an earlier one that had the same id.
     const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, -1_000);
     item.name = 'Dynascope: why it stopped';
     item.command = 'workbench.debug.action.focusCallStackView';
@@ -27,7 +27,7 @@ export const stopText: vscode.DebugAdapterTrackerFactory = {
   },
 };
 
-/** An exception has its own place, at the line; a stop without a text says enough by its line. */
+/** Shows the text of a stop. The editor shows exceptions at the line, and a stop without a text needs none. */
 function show(item: vscode.StatusBarItem, { reason, text }: DebugProtocol.StoppedEvent['body']): void {
   if (!text || reason === 'exception') {
     item.hide();

@@ -1,20 +1,20 @@
-// Commands of the Call Stack view: one thread alone goes on. The editor's own buttons mean all threads.
+// Commands of the Call Stack view that resume one thread only; the editor's own buttons resume all threads.
 import * as vscode from 'vscode';
 import { DEBUG_TYPE } from './configuration';
 
-/** What the editor passes for a thread: `threadId` is `thread:SESSION:NUMBER`. */
+/** The editor's argument for a thread; `threadId` is `thread:SESSION:NUMBER`. */
 export interface CallStackThread {
   readonly sessionId: string;
   readonly threadId: string;
 }
 
-/** DAP's request of each command. */
+/** The DAP request of each command. */
 const REQUESTS: Readonly<Record<string, string>> = {
   'dynascope.continueThread': 'continue',
   'dynascope.stepThread': 'next',
 };
 
-/** Registers the commands; child processes are sessions of their own, so the one that is active need not be the thread's. */
+/** Registers the commands. Child processes are sessions of their own, so a thread's session may not be the active one. */
 export function threadCommands(): vscode.Disposable[] {
   const sessions = new Map<string, vscode.DebugSession>();
   return [
