@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -93,3 +95,17 @@ def test_what_a_symbolic_frame_cannot_do_is_refused_in_words(client: DapClient) 
     stop.resume()
     client.wait_for_end()
     assert "over" in client.failure("scopes", {"frameId": frame})
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="coverage.py and debugpy share no trace function there")
+def test_a_program_that_coverage_measures_says_what_that_costs(client: DapClient, tmp_path: Path) -> None:
+    program = tmp_path / "measured.py"
+    program.write_text(
+        "import sys, types\n"
+        "sys.modules['coverage'] = types.SimpleNamespace(Coverage=types.SimpleNamespace(current=object))\n"
+        "import torch\n"
+        "torch.compile(lambda x: x + 1, backend='eager')(torch.ones(2))\n"
+    )
+    client.launch({"program": str(program), "console": "internalConsole"}, {})
+    assert client.wait_for_end() == 0
+    assert "coverage.py measures this program" in client.output("important")

@@ -21,6 +21,7 @@ from dynascope.agent.breakpoints.registry import Breakpoints
 from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
 from dynascope.agent.internals import self_test
 from dynascope.agent.internals.compile import trace_rules
+from dynascope.agent.program import coverage
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.stops.stops import CompileStops
@@ -111,6 +112,8 @@ class Session(SuspensionObserver):
         except Exception as error:
             missing = [f"{type(error).__name__}: {error}"]
         self.tell_ready(missing)
+        if self.suspension.kind == "pydevd" and coverage.takes_the_trace_function():
+            self.notice(coverage.NOTICE)
 
     def tell_ready(self, missing: list[str]) -> None:
         """Tell the adapter that torch._dynamo is imported, and which names this torch lacks."""

@@ -1,4 +1,4 @@
-"""Serve `loadedSources`, `source` and `locations`: the agent's documents, loaded files, and lines of variables."""
+"""Serve `loadedSources`, `source`, `locations` and `modules`: documents, loaded files, and lines of variables."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import msgspec
 
 from dynascope.dap.program.program import Program, decode_body
-from dynascope.dap.protocol.arguments import LocationsArguments, NoArguments, SourceArguments
+from dynascope.dap.protocol.arguments import LocationsArguments, ModulesArguments, NoArguments, SourceArguments
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID, LoadedSourcesBody, LocationsBody, Source
-from dynascope.wire.to_agent import LoadedSources, Locations, SourceText
+from dynascope.wire.dap import FIRST_AGENT_ID, LoadedSourcesBody, LocationsBody, Module, ModulesBody, Source
+from dynascope.wire.to_agent import LoadedSources, Locations, Modules, SourceText
 
 
 @request("loadedSources", NoArguments, cancellable=True)
@@ -63,3 +63,27 @@ async def locations(session: Session, call: Call[LocationsArguments]) -> Body:
     found = msgspec.json.decode(await agent.ask(wanted), type=LocationsBody)
     mapped = session.running().paths.source_to_client(found.source)
     return LocationsBody(source=mapped or found.source, line=found.line)
+
+
+@request("modules", ModulesArguments, cancellable=True)
+@capability("supportsModulesRequest")
+async def modules(session: Session, call: Call[ModulesArguments]) -> Body:
+    """List debugpy's modules, those that Dynamo has traced marked; without debugpy, only those files."""
+    program = session.running()
+    traced: dict[str, Module] = {}
+    if program.agent is not None:
+        body = await program.agent.ask(Modules(id=program.agent.next_id()))
+        for module in msgspec.json.decode(body, type=ModulesBody).modules:
+            module.path = program.paths.to_client(module.path)
+            traced[module.path] = module
+    found: list[Any] = []
+    if program.debugpy is not None:
+        response = await program.debugpy.request("modules", {})
+        for known in decode_body(response).get("modules", []) if response.success else ():
+            ours = traced.pop(known.get("path") or "", None)
+            if ours is not None:
+                known |= {"symbolStatus": ours.symbol_status, "isOptimized": True}
+            found.append(known)
+    found += traced.values()
+    first, count = call.arguments.start_module or 0, call.arguments.module_count or len(found)
+    return {"modules": found[first : first + count], "totalModules": len(found)}
