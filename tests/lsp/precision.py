@@ -1,7 +1,8 @@
-"""How often a prediction is right: `python -m tests.lsp.precision [PROGRAM…]`.
+"""How often a prediction is right, and how many breaks are predicted: `python -m tests.lsp.precision [PROGRAM…]`.
 
 Each program is analysed as the language server does it, and run; a prediction is right where Dynamo logs a graph break
-at its line. Programs are those of `foreign`, unless others are given.
+at its line. Programs are those of `foreign` and `ordinary`, unless others are given. The lines of those of `ordinary`
+at which a run was seen to break say `# breaks`: with `--marks` nothing is run, and those are looked at alone.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dynascope_lsp.prediction.project import Project
 from msgspec import Struct
 
 FOREIGN = Path(__file__).parent / "foreign"
+ORDINARY = Path(__file__).parent / "ordinary"
 Place = tuple[str, int]
 """A file and a line."""
 
@@ -42,6 +44,16 @@ class Outcome(Struct):
 def programs() -> list[Path]:
     """Files of `foreign`, and `main.py` of its folders."""
     return sorted([*FOREIGN.glob("*.py"), *FOREIGN.glob("*/main.py")])
+
+
+def ordinary_programs() -> list[Path]:
+    return sorted(ORDINARY.glob("*.py"))
+
+
+def marks(program: Path) -> set[Place]:
+    """Where a program says that it breaks."""
+    lines = enumerate(program.read_text().splitlines(), 1)
+    return {(str(program), number) for number, line in lines if line.endswith("# breaks")}
 
 
 def predictions(program: Path, folder: Path) -> dict[Place, set[str]]:
@@ -99,8 +111,13 @@ def outcomes(paths: list[Path]) -> list[Outcome]:
     ]
 
 
+def outcomes_by_marks() -> list[Outcome]:
+    return [Outcome(each, predictions(each, each.parent), marks(each)) for each in ordinary_programs()]
+
+
 def main() -> None:
-    found = outcomes([Path(each).resolve() for each in sys.argv[1:]] or programs())
+    given = [Path(each).resolve() for each in sys.argv[1:] if each != "--marks"]
+    found = outcomes_by_marks() if "--marks" in sys.argv else outcomes(given or [*programs(), *ordinary_programs()])
     right: Counter[str] = Counter()
     made: Counter[str] = Counter()
     missed = 0
@@ -118,7 +135,8 @@ def main() -> None:
     print()
     for rule, count in made.most_common():
         print(f"{right[rule]:4} of {count:4}  {rule}")
-    print(f"{right.total():4} of {made.total():4}  right; {missed} breaks were not predicted; {len(found)} programs")
+    breaks = sum(len(each.observed) for each in found)
+    print(f"{right.total():4} of {made.total():4}  right; {missed} of {breaks} breaks missed; {len(found)} programs")
 
 
 if __name__ == "__main__":

@@ -5,16 +5,28 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 
 import pytest
 
-from tests.lsp.precision import FOREIGN, Outcome, outcomes, programs
+from tests.lsp.precision import (
+    FOREIGN,
+    Outcome,
+    marks,
+    observations,
+    ordinary_programs,
+    outcomes,
+    outcomes_by_marks,
+    programs,
+)
 
 MAY_BE_WRONG = 10
 """One of so many predictions of a rule; one of a rule that has fewer."""
 PREDICTIONS = 80
 """That are right, at least: silence is precise, too."""
+PRECISION, RECALL = 0.9, 0.45
+"""On ordinary programs, which were written before the rules."""
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +72,21 @@ def test_a_break_in_a_layer_leaves_the_loop_over_the_layers_uncompiled(measured:
 def test_a_chain_over_several_lines_breaks_at_the_name_that_is_called(measured: list[Outcome]):
     lines = next(each.predicted for each in measured if each.program.stem == "chained_methods")
     assert {line for _, line in lines} >= {11, 15, 16}
+
+
+def test_most_breaks_of_ordinary_programs_are_predicted():
+    measured = outcomes_by_marks()
+    made = sum(len(each.predicted) for each in measured)
+    right = sum(len(each.predicted.keys() & each.observed) for each in measured)
+    assert len(measured) >= 60
+    assert right >= PRECISION * made, [each.wrong for each in measured if each.wrong]
+    assert right >= RECALL * sum(len(each.observed) for each in measured)
+
+
+@pytest.mark.skipif(not os.environ.get("WHOLE_CORPUS"), reason="minutes: `make matrix` does it")
+@pytest.mark.timeout(1800)
+def test_ordinary_programs_break_where_they_say():
+    found = observations(ordinary_programs())
+    assert {program.name: error for program, (_, error) in found.items() if error} == {}
+    assert {program: places for program, (places, _) in found.items()} == {each: marks(each) for each in found}
+    assert found.keys() == set(ordinary_programs())
