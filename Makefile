@@ -68,7 +68,7 @@ test-cuda: $(READY) ## the tests that need a GPU; ends with a table of what they
 	$(PYTEST) -m cuda $(TESTS)
 
 matrix: ## all tests on torch 2.13, those of agent and adapter on every other supported torch
-	$(MAKE) test TORCH=torch==2.13.0
+	WHOLE_CORPUS=1 $(MAKE) test TORCH=torch==2.13.0
 	for version in 2.11.0 2.12.0 2.14.0 2.15.0; do \
 	  $(MAKE) test TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
 
