@@ -88,7 +88,7 @@ def test_locals_have_no_name_that_has_no_value() -> None:
         dead = x + listed[0]
         later = dead * 2
         torch._dynamo.graph_break()
-        total = sum(x + each for each in listed)
+        total = x + sum(each for each in listed)
         return later + total  #: stop
 
     def inspect_stop(stop: Stopped) -> None:

@@ -65,7 +65,7 @@ UNREADABLE = {
     "a number": framed(3),
     "NaN": framed(b'{"type":"request","seq":NaN,"command":"initialize"}'),
     "arguments nested too deeply": framed(
-        b'{"type":"request","seq":7,"command":"initialize","arguments":' + b'{"a":' * 9000 + b"1" + b"}" * 9001
+        b'{"type":"request","seq":7,"command":"initialize","arguments":' + b'{"a":' * 90_000 + b"1" + b"}" * 90_001
     ),
     "no seq": framed({"type": "request", "command": "initialize"}),
     "seq is a word": request("one", "initialize"),
@@ -129,7 +129,7 @@ LATER = {
     "a record that is null": (request(7, "launch", {"program": "x", "record": None}), "record"),
     "a console that does not exist": (request(7, "launch", {"program": "x", "console": "tty"}), "console"),
     "attach to nothing": (request(7, "attach", {}), "connect"),
-    "attach to a port where nobody is": (request(7, "attach", {"connect": {"port": 1}}), "Nobody listens"),
+    "attach to a port where nobody is": (request(7, "attach", {"connect": {"port": 1}}), "Nothing listens"),
     "a program that does not exist": (request(7, "launch", {"program": "/no/x.py", "runtime": False}), "not exist"),
     "a cwd that does not exist": (request(7, "launch", {"code": "1", "runtime": False, "cwd": "/no"}), "cwd"),
     "a Python that does not exist": (
@@ -139,7 +139,7 @@ LATER = {
     "a Python that is none": (request(7, "launch", {"code": "1", "runtime": False, "python": "/bin/ls"}), "Python"),
     "a Python that says yes to all": (
         request(7, "launch", {"code": "1", "runtime": False, "python": "/bin/true"}),
-        "/bin/true is not a Python",
+        "/bin/true is not a working Python",
     ),
     "with debugpy, a program that does not exist": (request(7, "launch", {"program": "/no/x.py"}), "`program`"),
     "with debugpy, a cwd that does not exist": (request(7, "launch", {"code": "1", "cwd": "/no"}), "`cwd`"),
@@ -149,7 +149,7 @@ LATER = {
     ),
     "with debugpy, a Python that says yes to all": (
         request(7, "launch", {"code": "1", "python": "/bin/true"}),
-        "/bin/true is not a Python",
+        "/bin/true is not a working Python",
     ),
     "a terminal where there is none": (
         request(7, "launch", {"code": "1", "runtime": False, "console": "integratedTerminal"}),
