@@ -42,7 +42,7 @@ test('facts on the lines: squiggle, Problems row, hover, inlay hints, lens, quic
     assert.deepEqual(await squiggledLines(page, 'warning'), [breaking]);
   }));
 
-  await t.test('the shape behind each assignment and parameter', () => eventually(async () => {
+  await t.test('the shape after each assignment and parameter', () => eventually(async () => {
     assert.match(await visibleLine(page, 'mixed'), /^mixed: f32\[\w+, 8\], gate: f32\[\w+, 8\] = /);
     assert.match(await visibleLine(page, 'def forward'), /x: f32\[\w+, 8\]/);
   }));

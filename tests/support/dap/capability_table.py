@@ -47,7 +47,7 @@ ROWS: dict[str, Row] = {
     "supportsInstructionBreakpoints": Row("one instruction of the traced bytecode", NOT_HERE, "`break *ADDRESS`"),
     "supportsBreakpointLocationsRequest": Row("lines that have code", "the same", "`break`"),
     "breakpointModes": Row("trace, run, generated, backward", "run, generated", "`break --mode`"),
-    "exceptionBreakpointFilters": Row("what the compiler gives up or decides", SAME, "`catch`"),
+    "exceptionBreakpointFilters": Row("decisions and failures of the compiler", SAME, "`catch`"),
     "supportsExceptionFilterOptions": Row(
         "a condition on each filter: `GB0059, my code`", NOT_HERE, "`catch FILTER CONDITION`"
     ),
@@ -55,14 +55,14 @@ ROWS: dict[str, Row] = {
     "supportsExceptionOptions": Row(NOT_HERE, SAME, NOT_HERE),
     "supportsSteppingGranularity": Row("a line, or an instruction", "a line", "`stepi`, `nexti`"),
     "supportsSingleThreadExecutionRequests": Row(
-        "one thread steps or goes on alone, others stay stopped", "the same", "`alone next`"
+        "one thread steps or continues, others stay stopped", "the same", "`alone next`"
     ),
     "supportsStepInTargetsRequest": Row("the calls of the line that Dynamo would inline", SAME, "`step CALL`"),
     "supportsDisassembleRequest": Row("the bytecode Dynamo traces, jumps, stack effects", NOT_HERE, "`disassemble`"),
-    "supportsGotoTargetsRequest": Row("refused, with the reason: nothing runs there", SAME, NOT_HERE),
+    "supportsGotoTargetsRequest": Row("refused, with the reason: no code runs there", SAME, NOT_HERE),
     "supportsDelayedStackTraceLoading": Row("symbolic and real frames, paged as one stack", SAME, "`where`"),
     "supportsValueFormattingOptions": Row("hexadecimal numbers, parameters of frames", SAME, "`expand`"),
-    "supportsEvaluateForHovers": Row("reads rows; runs nothing of yours", SAME, "`print`"),
+    "supportsEvaluateForHovers": Row("reads rows; runs none of your code", SAME, "`print`"),
     "supportsClipboardContext": Row("the whole text", SAME, "`print`"),
     "supportsCompletionsRequest": Row("locals, closure, globals, `ctx`, attributes", SAME, "Tab"),
     "supportsSetVariable": Row("names of the debug console", SAME, "`print`"),
@@ -71,27 +71,24 @@ ROWS: dict[str, Row] = {
         "every graph, generated code, resume function; the graph so far", "files of the modules", "`sources`"
     ),
     "supportsModulesRequest": Row("files whose code Dynamo traced", SAME, "`modules`"),
-    "supportsCancelRequest": Row("ends a look on the stopped thread, wherever it is", NOT_HERE, NOT_HERE),
+    "supportsCancelRequest": Row("interrupts a request on the stopped thread", NOT_HERE, NOT_HERE),
 }
 
 NOT_SERVED: dict[str, tuple[str, str]] = {
     "supportsReadMemoryRequest": ("CodeLLDB, GDB", "a fake tensor has no data, and a symbolic frame no memory"),
     "supportsWriteMemoryRequest": ("CodeLLDB, GDB", "as above"),
-    "supportsStepBack": (
-        "Delve with rr, CodeLLDB, GDB",
-        "means something: rewinding the trace, in a later version",
-    ),
-    "supportsRestartFrame": ("CodeLLDB", "means something: a trace begins anew from its top, in a later version"),
+    "supportsStepBack": ("Delve with rr, CodeLLDB, GDB", "the trace could be rewound, in a later version"),
+    "supportsRestartFrame": ("CodeLLDB", "a trace could restart from its top, in a later version"),
     "supportSuspendDebuggee": (
-        "nobody of these",
-        "a program left behind in a compile would hold Dynamo's lock, and every other compile would wait for ever",
+        "none of these",
+        "a program left stopped in a compile would hold Dynamo's lock, and every other compile would wait for ever",
     ),
-    "supportsTerminateThreadsRequest": ("nobody of these", "Python cannot end a thread"),
-    "supportsDebuggerProperties": ("debugpy", "its private request of Visual Studio's, about its own settings"),
-    "supportsANSIStyling": ("nobody of these", "what we write is plain text, in consoles of every kind"),
-    "supportedChecksumAlgorithms": ("nobody of these", "Python runs the source that is on disk"),
+    "supportsTerminateThreadsRequest": ("none of these", "Python cannot end a thread"),
+    "supportsDebuggerProperties": ("debugpy", "a private request of Visual Studio about debugpy's settings"),
+    "supportsANSIStyling": ("none of these", "all output is plain text, for consoles of every kind"),
+    "supportedChecksumAlgorithms": ("none of these", "Python runs the source that is on disk"),
 }
-"""Capabilities that debugpy, Delve, CodeLLDB or GDB's DAP declare, or might, and why we do not."""
+"""Capabilities that debugpy, Delve, CodeLLDB or GDB's DAP declare, or could, and why Dynascope does not."""
 
 Tests = dict[str, str]
 """The file of each capability's test."""
@@ -115,7 +112,7 @@ def table(used: Tests) -> str:
 
 
 def comparison() -> str:
-    """Markdown: what others declare and we do not."""
+    """Markdown: the capabilities that only others declare."""
     lines = ["| capability | declared by | why not here |", "|---|---|---|"]
     lines += [f"| `{name}` | {who} | {why} |" for name, (who, why) in NOT_SERVED.items()]
     return "\n".join(lines)
