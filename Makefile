@@ -67,10 +67,11 @@ test-e2e: $(READY) ## real editors: VS Code's workbench in a browser, Neovim and
 test-cuda: $(READY) ## the tests that need a GPU; ends with a table of what they gave
 	$(PYTEST) -m cuda $(TESTS)
 
-matrix: ## all tests on torch 2.13, those of agent and adapter on every other supported torch
+matrix: ## all tests on torch 2.13, and on Python 3.13; those of agent and adapter on every other supported torch
 	WHOLE_CORPUS=1 $(MAKE) test TORCH=torch==2.13.0
 	for version in 2.11.0 2.12.0 2.14.0 2.15.0; do \
 	  $(MAKE) test TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
+	$(MAKE) test PYTHON=$(call find_python,3.13) TORCH=torch==2.15.0
 
 capabilities: $(READY) ## write the table of capabilities into README.md and docs/capabilities.md
 	$(PY) -m tests.support.dap.capability_table

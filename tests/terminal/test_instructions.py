@@ -44,7 +44,7 @@ def test_modes_and_addresses_are_checked() -> None:
         locations.parse("--mode fast f", None)
     with pytest.raises(locations.BadLocation, match="is for lines"):
         locations.parse("--mode run f", None)
-    with pytest.raises(locations.BadLocation, match="no address"):
+    with pytest.raises(locations.BadLocation, match="not an address"):
         locations.parse("*12", None)
     assert str(locations.parse("*0x12, x > 3", None)[0]) == "*0x12"
 
