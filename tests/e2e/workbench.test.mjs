@@ -265,7 +265,7 @@ test('an interpreter that does not exist, or has no dynascope, is named', { time
   await dismissNotifications(page);
   await start('bare');
   await page.locator('.notifications-toasts .notification-list-item', { hasText: 'dynascope is not installed' }).waitFor();
-  assert.match(await notifications(page), /pip install dynascope/);
+  assert.match(await notifications(page), /pip install PATH_OF_THE_CHECKOUT/);
   await workbench.screenshot('not-installed');
 });
 

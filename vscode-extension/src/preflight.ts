@@ -89,7 +89,7 @@ function judge(found: Probe, interpreter: Interpreter): Ready | Problem {
   }
   if (found.missing.includes('dynascope')) {
     return {
-      message: `The package dynascope is not installed in ${where}. Install it with \`${found.executable} -m pip install dynascope\`, or choose another interpreter.`,
+      message: `The package dynascope is not installed in ${where}. Install it from a checkout of Dynascope with \`${found.executable} -m pip install PATH_OF_THE_CHECKOUT\`, or choose another interpreter.`,
       detail,
     };
   }
@@ -101,7 +101,7 @@ function judge(found: Probe, interpreter: Interpreter): Ready | Problem {
   }
   if (found.error) {
     return {
-      message: `dynascope cannot be imported in ${where}: ${found.error}. Try \`${found.executable} -m pip install --force-reinstall dynascope\`.`,
+      message: `dynascope cannot be imported in ${where}: ${found.error}. Try \`${found.executable} -m pip install --force-reinstall --no-deps PATH_OF_THE_CHECKOUT\`, with a checkout of Dynascope.`,
       detail,
     };
   }

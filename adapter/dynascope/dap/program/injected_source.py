@@ -8,6 +8,7 @@ msgspec is a compiled module, so the Python versions must be the same.
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from importlib import metadata
 from importlib.util import find_spec
@@ -94,8 +95,11 @@ def origin(package: str) -> str:
 
 
 def _requirement() -> str:
-    """Return the pip requirement that installs an agent of the adapter's version."""
+    """Return what to give pip for an agent of this version: the folder this one is from (PEP 610), or its name."""
     try:
-        return f"dynascope=={metadata.version('dynascope')}"
+        distribution = metadata.distribution("dynascope")
     except metadata.PackageNotFoundError:
         return "dynascope"
+    recorded = distribution.read_text("direct_url.json")
+    url = json.loads(recorded).get("url", "") if recorded else ""
+    return url.removeprefix("file://") or f"dynascope=={distribution.version}"
