@@ -115,7 +115,7 @@ class Listings:
         return (number, rest // _WIDTH) if number >> 27 == 1 and rest % _WIDTH == 0 else None
 
     def disassemble(self, request: Disassemble) -> DisassembleBody:
-        """Return the requested instructions, `invalid` outside the code. Raises BadAddress."""
+        """Return exactly the requested rows, `invalid` ones outside the code. Raises BadAddress."""
         listing, index = self._near(request.memory_reference, request.offset)
         first = int(index) + request.instruction_offset
         rows: list[DisassembledInstruction] = []
@@ -134,7 +134,7 @@ def text_of(address: int) -> str:
 
 
 def number_of(code: types.CodeType) -> int:
-    """Return 27 bits that are equal for equal code in every process, with the 28th bit set."""
+    """Return 27 bits, equal for equal code in every process, plus a bit that marks addresses."""
     name = f"{code.co_filename}\0{code.co_qualname}\0{code.co_firstlineno}".encode()
     return 1 << 27 | zlib.crc32(code.co_code, zlib.crc32(name)) & (1 << 27) - 1
 

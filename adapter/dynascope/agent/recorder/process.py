@@ -81,7 +81,7 @@ class _Recording:
     """The recorder of this process and its writer, created at the end of the first compile."""
 
     def __init__(self, path: Path, is_first: bool) -> None:
-        """`is_first`: of its launch, whose run is written even if nothing was compiled."""
+        """Take `is_first`: whether to write this run even without compiles, as its launch's first."""
         self.say: Callable[[str], None] = _say
         self.is_on = False
         self._is_first = is_first
@@ -126,7 +126,7 @@ class _Recording:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
 
     def _write(self, facts: CompileFacts | None) -> None:
-        """Store a compile; None: only that this process was there."""
+        """Store a compile or, for None, only the run of this process."""
         if self._failed:
             return
         try:

@@ -26,7 +26,7 @@ class EntryBreakpoint(NamedTuple):
 
 
 class LinePassed(NamedTuple):
-    """A line where a step that leaves a compile began, to end after it in uncompiled code."""
+    """The line where a step that leaves a compile began; it ends at the next if uncompiled."""
 
     path: str
     line: int

@@ -21,7 +21,7 @@ class InstructionCallbacks:
         on_instruction: Callable[[ThreadState, CompileState, Activation, int], None],
         report: Callable[[], None],
     ) -> None:
-        """Call `on_instruction` with the line; `report` while handling what it raises."""
+        """Take `on_instruction`, called with the line, and `report`, called for its exceptions."""
         self._threads = threads
         self._on_instruction = on_instruction
         self._report = report

@@ -74,7 +74,7 @@ class Stepping:
         self._by_instruction = by_instruction
 
     def _begin(self, mode: Mode, frame: FrameId | None, functions: Sequence[object] | None) -> None:
-        """Set the step; outside this compile it may end in a continuation of `functions` or of any."""
+        """Set the step; after the compile it may end in a continuation of `functions` (None: any)."""
         self.mode, self.frame = self._begun_as = mode, frame
         self._functions = functions
         self._by_instruction = self._by_instruction and mode is not Mode.RUN

@@ -42,7 +42,7 @@ class TraceObserver:
         """Observe the first compile since the hook was installed; called before it."""
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        """Observe the end of an outermost compile that was compiled or skipped; its state exists."""
+        """Observe the end of a compile that compiled or skipped a frame; its state still exists."""
 
     def frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
         """Observe that Dynamo did not trace a frame; `frame` is Dynamo's view of it."""

@@ -240,7 +240,7 @@ class Shadow:
         return hint
 
     def tensor(self, original: torch.Tensor, node: Any = None, cls: type | None = None) -> torch.Tensor:
-        """Return a fake of size, stride, dtype and device in this call; `node`, `cls`: Dynamo's."""
+        """Return a fake of `original` (size, stride, dtype, device); `node`, `cls` are Dynamo's."""
         if id(original) in self._made:
             shadow: torch.Tensor = self._made[id(original)]
             return shadow

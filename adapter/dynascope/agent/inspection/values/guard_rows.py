@@ -121,7 +121,7 @@ def _framework_row(where: Frame | str | None) -> Row:
 
 
 def relation_row(relation: InputRelation) -> Row:
-    """Return the row of inputs that are one tensor (`DuplicateInputs`) or share storage or not."""
+    """Return the row `DuplicateInputs` (one tensor) or `StorageOverlap` (which share storage)."""
     rows = [
         source_row(name if len(sources) == 1 else f"{name}[{i}]", source)
         for name, sources in relation.sources.items()

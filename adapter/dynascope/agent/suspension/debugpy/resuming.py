@@ -44,7 +44,7 @@ class Resuming:
         return thread.ident
 
     def is_stopped(self, thread_id: str) -> bool:
-        """Whether a thread waits; one in a lock, sleep or the compiler runs when all are stopped."""
+        """Whether a thread waits; one in a lock, a sleep or the compiler keeps running."""
         return self._debugger.suspended_frames_manager.get_frames_list(thread_id) is not None
 
     def go_on(self, thread_id: str) -> None:
