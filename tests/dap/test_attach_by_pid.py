@@ -76,8 +76,8 @@ def test_no_gdb(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
 def test_the_kernel_is_asked_for_permission() -> None:
     with running(sys.executable, "-c", "import time; time.sleep(100)") as pid:
-        code = f"from dynascope.dap.attach_by_pid import _may_trace; print(_may_trace({pid}))"
-        folder = str(Path(attach_by_pid.__file__).parents[2])
+        code = f"from dynascope.dap.program.attach_by_pid import _may_trace; print(_may_trace({pid}))"
+        folder = str(Path(attach_by_pid.__file__).parents[3])
         command = ["/usr/bin/python3", "-c", f"open('/proc/{pid}/mem', 'rb')"]
         nobody = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
         assert subprocess.run([*nobody, *command], capture_output=True, check=False).returncode != 0

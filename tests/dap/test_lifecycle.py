@@ -314,7 +314,7 @@ def test_attach_to_somebody_who_is_no_debugpy(client: DapClient) -> None:
     client.initialize()
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        assert "no debugpy" in client.failure("attach", {"connect": {"host": "127.0.0.1", "port": port}})
+        assert "not debugpy" in client.failure("attach", {"connect": {"host": "127.0.0.1", "port": port}})
 
 
 @pytest.mark.parametrize("runtime", [True, False])

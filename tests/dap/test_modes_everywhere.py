@@ -15,7 +15,7 @@ MARKS = ["plain", "layer", "callee", "breaks", "numbers", "hook"]
 LIBRARY = """
 def layer(x):
     for i in range(2):
-        y = x + i  # layer
+        y = x + i  #: layer
     return y
 """
 

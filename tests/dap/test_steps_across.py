@@ -23,7 +23,7 @@ def place(stop: Stop) -> str:
     """`c` or `r` (compile time, run time) and the mark of the line."""
     frame = stop.frames(0, 1)[0]
     text = CROSSING.read_text().splitlines()[frame.line - 1]
-    return f"{'c' if stop.at_compile_time else 'r'}: {text.rpartition('# ')[2]}"
+    return f"{'c' if stop.at_compile_time else 'r'}: {text.rpartition('#: ')[2].replace('_', ' ')}"
 
 
 def steps(stop: Stop, times: int, command: str = "next") -> list[str]:
@@ -55,18 +55,18 @@ def test_next_at_a_graph_break_that_runs_goes_on_in_the_compile_behind_it(client
 @pytest.mark.parametrize("mark", ["breaks_in_a_try", "breaks_returns"])
 def test_next_goes_on_where_dynamo_gives_up_on_the_function(client: DapClient, mark: str) -> None:
     stop = launch(client, "guarded", mark)
-    assert place(stop) == f"c: {mark}"
+    assert place(stop) == f"c: {mark.replace('_', ' ')}"
     stop = stop.step("next")
     if place(stop) == "r: breaks in a try":  # its own breakpoint
         stop = stop.step("next")
-    assert place(stop) == "r: behind the try's break"
+    assert place(stop) == "r: behind the trys break"
     assert steps(stop, 4) == ["r: finally", "r: guarded returns", "r: runs", "r: ran"]
 
 
 def test_next_in_a_loop_with_a_graph_break_visits_each_line_that_runs(client: DapClient) -> None:
     stop = launch(client, "loops", "in_the_loop")
     assert place(stop) == "c: in the loop"
-    once = ["r: in the loop", "r: break in the loop", "r: behind the loop's break", "r: loop"]
+    once = ["r: in the loop", "r: break in the loop", "r: behind the loops break", "r: loop"]
     assert steps(stop, 12) == ["c: break in the loop", *once, *once, "r: loops returns", "r: runs", "r: ran"]
 
 

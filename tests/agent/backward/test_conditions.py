@@ -17,21 +17,20 @@ from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.from_agent import Output
 
 from tests.support.backward.scripted_debugger import Script, debugging, evaluate
+from tests.support.marks import labels
 
 HERE = __file__
 
 
 def layers(step: int = 0) -> torch.Tensor:
     weight = torch.ones(4, 4, requires_grad=True)
-    hidden = (torch.ones(3, 4) @ weight).relu() @ weight  # forward
+    hidden = (torch.ones(3, 4) @ weight).relu() @ weight  #: forward
     hidden.sin().sum().backward()
     assert weight.grad is not None
     return weight.grad
 
 
-FORWARD = next(
-    number for number, text in enumerate(Path(HERE).read_text().splitlines(), 1) if text.rstrip().endswith("# forward")
-)
+FORWARD = labels(Path(HERE))["forward"]
 
 
 def debugged(table: BackwardTable, runs: int = 1) -> tuple[Script, list[Output]]:

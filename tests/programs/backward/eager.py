@@ -5,6 +5,6 @@ from __future__ import annotations
 import torch
 
 layer = torch.nn.Linear(4, 2)
-loss = layer(torch.ones(3, 4)).sum()  # forward
+loss = layer(torch.ones(3, 4)).sum()  #: forward
 loss.backward()
 print("gradient", float(layer.bias.grad[0]))

@@ -14,7 +14,7 @@ class Block(torch.nn.Module):
 
     def forward(self, inputs: torch.Tensor) -> torch.Tensor:
         hidden = self.linear(inputs)
-        return hidden.relu()  # trace
+        return hidden.relu()  #: trace
 
 
 def main() -> None:
@@ -29,8 +29,8 @@ def main() -> None:
         for _ in range(3):
             module.zero_grad()
             head.zero_grad()
-            loss = (head(block(inputs)) / scale).sum()  # forward
-            loss.backward()  # backward
+            loss = (head(block(inputs)) / scale).sum()  #: forward
+            loss.backward()  #: backward
             print(float(head.bias.grad[0]), head.bias.grad.device)
     print("after")
 

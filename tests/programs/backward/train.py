@@ -7,8 +7,8 @@ from dynascope import compiled_autograd
 
 
 def loss_of(weight: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
-    hidden = inputs @ weight  # forward
-    return hidden.sin().sum()  # sin
+    hidden = inputs @ weight  #: forward
+    return hidden.sin().sum()  #: sin
 
 
 def main() -> None:
@@ -16,8 +16,8 @@ def main() -> None:
     weight = torch.ones(4, 2, requires_grad=True)
     loss = loss_of(weight, torch.ones(3, 4))
     with compiled_autograd.enable(torch.compile(backend="eager")):
-        loss.backward()  # backward
-    print("after")  # after
+        loss.backward()  #: backward
+    print("after")  #: after
     print(float(weight.grad.sum()))
 
 

@@ -20,7 +20,7 @@ def nested(x):
 def guarded(x):
     try:
         y = breaks(x)  #: breaks_in_a_try
-        y = y + 3  # behind the try's break
+        y = y + 3  #: behind_the_trys_break
     finally:
         y = x * 2  #: finally
     return y  #: guarded_returns
@@ -30,7 +30,7 @@ def loops(x):
     for number in range(2):  #: loop
         x = x + number  #: in_the_loop
         torch._dynamo.graph_break()  #: break_in_the_loop
-        x = x * 2  # behind the loop's break
+        x = x * 2  #: behind_the_loops_break
     return x  #: loops_returns
 
 

@@ -16,4 +16,4 @@ class Model(torch.nn.Module):
 if __name__ == "__main__":
     model = torch.compile(Model(), backend="eager")
     loader = DataLoader(TensorDataset(torch.ones(8, 4)), batch_size=4, num_workers=2)
-    print("batches", sum(1 for (batch,) in loader if model(batch).shape == (4, 2)))  # batches
+    print("batches", sum(1 for (batch,) in loader if model(batch).shape == (4, 2)))  #: batches

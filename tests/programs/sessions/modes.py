@@ -36,7 +36,7 @@ def main():
     compiled = torch.compile(outer, backend="eager")
     full = torch.compile(whole, backend="eager", fullgraph=True)
     for turn in range(3):
-        compiled(torch.ones(2, 3))  # turn
+        compiled(torch.ones(2, 3))  #: turn
         full(torch.ones(2, 3))
         report(turn)
 

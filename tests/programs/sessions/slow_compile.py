@@ -12,7 +12,7 @@ def backend(gm, example_inputs):
 
 @torch.compile(backend=backend)
 def slow(x):
-    for i in range(500):  # slow
+    for i in range(500):  #: slow
         x = x + i
     return x
 

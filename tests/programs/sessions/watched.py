@@ -15,7 +15,7 @@ class Model(torch.nn.Module):
     def forward(self, x):
         y = self.linear(x)
         y = self.helper(y)  #: start
-        y = y.view(-1)  # reshape
+        y = y.view(-1)  #: reshape
         self.cache.append(y)  #: append
         y = y.half()  #: half
         self.late = 3  #: late
