@@ -1,4 +1,4 @@
-"""coverage.py in the program: on Python 3.11 it and debugpy need the same trace function."""
+"""Detect coverage.py, which on Python 3.11 needs the same trace function as debugpy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOTICE = (
 
 
 def takes_the_trace_function() -> bool:
-    """Whether coverage.py measures now, with the trace function (`sys.settrace`) that debugpy uses before 3.12."""
+    """Whether coverage.py now uses `sys.settrace`, which debugpy needs before Python 3.12."""
     coverage: Any = sys.modules.get("coverage")
     current = getattr(getattr(coverage, "Coverage", None), "current", None)
     return sys.version_info < (3, 12) and current is not None and current() is not None
