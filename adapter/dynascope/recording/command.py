@@ -52,9 +52,9 @@ def _program(name: str) -> list[str]:
         return [name]
     if name in _MODULES:
         return ["-m", _MODULES[name]]
-    found = shutil.which(name)
-    if found is not None and _is_python_script(found):
-        return [found]
+    path = shutil.which(name)
+    if path is not None and _is_python_script(path):
+        return [path]
     raise click.ClickException(f"There is no file {name!r} here, and no Python command of that name.")
 
 

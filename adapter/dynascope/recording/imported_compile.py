@@ -82,16 +82,16 @@ class ImportedCompile:
             self._read_guards(entry.payload)
 
     def _read_break(self, text: str) -> None:
-        found = _REASON.search(text)
-        if not text.startswith("Graph break in user code at ") or found is None:
+        match = _REASON.search(text)
+        if not text.startswith("Graph break in user code at ") or match is None:
             return  # a second report of a break that has an entry
-        effect, counted, message = break_message.split_reason(_HIGHER_ORDER.sub("", found["reason"]))
-        traceback = text[found.end() :].partition("\nTraceback (most recent call last):")[0]
+        effect, counted, message = break_message.split_reason(_HIGHER_ORDER.sub("", match["reason"]))
+        traceback = text[match.end() :].partition("\nTraceback (most recent call last):")[0]
         frames = tuple(_real_frames(break_message.logged_stack(traceback)))
-        known = self._breaks.get((effect, message, frames))
-        if known is not None:
-            known.count += 1
-            known.counted += counted
+        earlier = self._breaks.get((effect, message, frames))
+        if earlier is not None:
+            earlier.count += 1
+            earlier.counted += counted
             return
         fact = break_message.graph_break(message, effect, frames, StackFrame("", 0, "?"))
         fact.counted = int(counted)
@@ -102,7 +102,7 @@ class ImportedCompile:
             reasons = msgspec.json.decode(payload)
         except msgspec.DecodeError:
             reasons = payload  # Dynamo writes a single reason as plain text
-        self._reasons = [reasons] if isinstance(reasons, str) else [str(each) for each in reasons]
+        self._reasons = [reasons] if isinstance(reasons, str) else [str(reason) for reason in reasons]
 
     def _read_symbol(self, entry: dict[str, Any]) -> None:
         at = break_message.place(_real_frames(self._log.stack(entry.get("user_stack"))))
@@ -128,7 +128,7 @@ class ImportedCompile:
             symbol=symbol,
             value=value,
             reason=str(entry.get("reason", "")),
-            origins=[str(each) for each in entry.get("sources") or ()],
+            origins=[str(source) for source in entry.get("sources") or ()],
             stack=break_message.tidy_stack(stack),
         )
 

@@ -35,44 +35,44 @@ def import_log(path: Path, store: Path, launch: str) -> Imported:
             torch_version = _torch_version(entry.payload)
         key = entry.compile_key
         if key is not None:
-            known = compiles.get(key)
-            if known is None:
-                known = compiles[key] = ImportedCompile(key, log, compiles.get((*key[:2], 0)))
-            known.read(entry)
-    facts = [each.facts() for each in compiles.values() if each.is_known]
+            compile = compiles.get(key)
+            if compile is None:
+                compile = compiles[key] = ImportedCompile(key, log, compiles.get((*key[:2], 0)))
+            compile.read(entry)
+    facts = [entry_facts.facts() for entry_facts in compiles.values() if entry_facts.is_known]
     _begin_where_written(facts)
     if facts:
         writer = Writer(store, _run(path, launch, process, torch_version, facts[0].compile.began))
-        for each in facts:
-            writer.write(each)
+        for entry_facts in facts:
+            writer.write(entry_facts)
         writer.close()
-    return Imported(len(facts), sum(len(each.graph_breaks) for each in facts), log.damaged)
+    return Imported(len(facts), sum(len(entry_facts.graph_breaks) for entry_facts in facts), log.damaged)
 
 
 def _torch_version(payload: str) -> str:
     """Return the version of a payload: the version itself, or an object with it and the commit."""
     try:
-        told = msgspec.json.decode(payload)
+        version = msgspec.json.decode(payload)
     except msgspec.DecodeError:
-        told = payload.strip()
-    return str(told.get("pytorch_version", "unknown") if isinstance(told, dict) else told)
+        version = payload.strip()
+    return str(version.get("pytorch_version", "unknown") if isinstance(version, dict) else version)
 
 
 def _begin_where_written(facts: list[CompileFacts]) -> None:
     """Give a resume function the line of its function: the log has only the line it resumes at."""
-    for each in facts:
-        compile = each.compile
+    for entry in facts:
+        compile = entry.compile
         if compile.resumes_at is not None:
             compile.line = _first_line(compile.path, compile.function, compile.resumes_at) or compile.line
 
 
 def _first_line(path: str, function: str, line: int) -> int | None:
     """Return the first line of the innermost function of that name at `line`, or None."""
-    found = None
+    first_line = None
     for node in _functions(path):
         if node.name == function and node.lineno <= line <= (node.end_lineno or 0):
-            found = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-    return found
+            first_line = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    return first_line
 
 
 @functools.lru_cache(64)

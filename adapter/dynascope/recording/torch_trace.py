@@ -75,11 +75,11 @@ class TraceLog(Struct):
         return self.strings.get(name, "") if isinstance(name, int) else str(name or "")
 
     def _read(self, line: str) -> Entry | None:
-        found = _HEADER.match(line)
-        if found is None:
+        match = _HEADER.match(line)
+        if match is None:
             return None
         try:
-            metadata = json.loads(found["json"])
+            metadata = json.loads(match["json"])
         except ValueError:
             self.damaged += 1
             return None
@@ -87,11 +87,11 @@ class TraceLog(Struct):
         if isinstance(interned, list) and len(interned) == 2:
             self.strings[interned[1]] = interned[0]
             return None
-        return Entry(metadata, process=int(found["process"]))
+        return Entry(metadata, process=int(match["process"]))
 
 
 def logs_in(folder: Path) -> list[Path]:
     """Return the logs of a TORCH_TRACE folder; `folder` may also be one log."""
     if folder.is_file():
         return [folder]
-    return sorted(each for each in folder.glob("*.log") if each.name.startswith(_NAMES))
+    return sorted(path for path in folder.glob("*.log") if path.name.startswith(_NAMES))

@@ -112,25 +112,25 @@ class Debuggee:
         launched.result()
         return refused
 
-    def find_watched(self, one: UserBreakpoint, frame_id: int | None = None) -> None:
+    def find_watched(self, breakpoint: UserBreakpoint, frame_id: int | None = None) -> None:
         """Request the data id of the value that `one` watches. Raises RequestFailed."""
-        arguments = {"name": one.location.watched} | ({} if frame_id is None else {"frameId": frame_id})
+        arguments = {"name": breakpoint.location.watched} | ({} if frame_id is None else {"frameId": frame_id})
         info = self.request("dataBreakpointInfo", arguments, DataBreakpointInfo)
         if info.data_id is None:
             raise RequestFailed(info.description)
-        if info.access_types and one.location.access not in info.access_types:
+        if info.access_types and breakpoint.location.access not in info.access_types:
             commands = {"write": "watch", "read": "rwatch", "readWrite": "awatch"}
             can = " or ".join(f"`{commands[access]}`" for access in info.access_types)
             raise RequestFailed(f"{info.description} can only be watched with {can}")
-        one.data_id = info.data_id
+        breakpoint.data_id = info.data_id
 
-    def _finds_watched(self, one: UserBreakpoint) -> bool:
+    def _finds_watched(self, breakpoint: UserBreakpoint) -> bool:
         """Whether the data id is known; an error is shown in the list, and the program starts."""
         try:
-            self.find_watched(one)
+            self.find_watched(breakpoint)
         except RequestFailed as error:
-            one.answer = Breakpoint(id=-1, verified=False, message=str(error))
-        return bool(one.data_id)
+            breakpoint.answer = Breakpoint(id=-1, verified=False, message=str(error))
+        return bool(breakpoint.data_id)
 
     def set_breakpoints(self, group: Group) -> None:
         """Send the breakpoints of one group (see `Group`). Raises RequestFailed."""
@@ -255,24 +255,24 @@ class Debuggee:
     def _reverse_request(self, command: str, arguments: msgspec.Raw) -> dict[str, Any]:
         if command != "runInTerminal":
             raise RequestFailed(f"a terminal cannot serve `{command}`")
-        asked = msgspec.json.decode(arguments, type=RunInTerminal)
+        launch = msgspec.json.decode(arguments, type=RunInTerminal)
         environment = dict(os.environ)
-        for variable, value in asked.env.items():
+        for variable, value in launch.env.items():
             if value is None:
                 environment.pop(variable, None)
             else:
                 environment[variable] = value
         try:
             self._process = subprocess.Popen(
-                asked.args,
-                cwd=asked.cwd or None,
+                launch.args,
+                cwd=launch.cwd or None,
                 env=environment,
                 stdin=None if self._share_stdin else subprocess.DEVNULL,
                 # Ctrl-C must not reach it, and debugpy's launcher would become the terminal's foreground group
                 start_new_session=True,
             )
         except OSError as error:
-            raise RequestFailed(f"cannot run {asked.args[0]}: {error.strerror}") from error
+            raise RequestFailed(f"cannot run {launch.args[0]}: {error.strerror}") from error
         return {"processId": self._process.pid}
 
     def _closed(self) -> None:

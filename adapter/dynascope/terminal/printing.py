@@ -69,7 +69,7 @@ class Printer:
             self.say(f"● thread {stop.thread_id} stopped ({stop.reason})", RUN_TIME)
             return
         symbolic = is_symbolic(frame)
-        why = ", ".join(f"breakpoint {one.number}" for one in hit) or stop.reason
+        why = ", ".join(f"breakpoint {breakpoint.number}" for breakpoint in hit) or stop.reason
         part = ("● compile time", COMPILE_TIME) if symbolic else ("● run time", RUN_TIME)
         self.console.print(
             Text.assemble(part, (f"  {frame.name}", "bold"), (f"  {place(frame)}", "cyan"), (f"  ({why})", "dim"))
@@ -114,14 +114,14 @@ class Printer:
 
     def variables(self, variables: Sequence[Variable], indent: str = "  ") -> None:
         """Print a line for each variable: name, value, type."""
-        names = min(max((len(one.name) for one in variables), default=0), 40)
-        for one in variables:
-            if one.value.startswith(f"%{one.name} "):
-                self.say(f"{indent}{shorten(one.value)}")  # an FX node, which names itself
+        names = min(max((len(variable.name) for variable in variables), default=0), 40)
+        for variable in variables:
+            if variable.value.startswith(f"%{variable.name} "):
+                self.say(f"{indent}{shorten(variable.value)}")  # an FX node, which names itself
                 continue
-            line = Text.assemble((f"{indent}{one.name.ljust(names)}", "cyan"), "  ", shorten(one.value))
-            if one.type and one.type not in one.value:
-                line.append(f"  {one.type}", "dim")
+            line = Text.assemble((f"{indent}{variable.name.ljust(names)}", "cyan"), "  ", shorten(variable.value))
+            if variable.type and variable.type not in variable.value:
+                line.append(f"  {variable.type}", "dim")
             self.console.print(line)
 
     def threads(self, threads: Sequence[Thread], selected: int | None, stopped: Iterable[int]) -> None:
@@ -137,11 +137,11 @@ def place(frame: StackFrame) -> str:
     source = frame.source
     if source is None or not (source.path or source.name):
         return "?"
-    shown = display_path(source.path) if source.path else source.name or "?"
-    parts = shown.split(os.sep)
-    if os.path.isabs(shown) and len(parts) > 5:
-        shown = os.path.join("…", *parts[-3:])
-    return f"{shown}:{frame.line}"
+    text = display_path(source.path) if source.path else source.name or "?"
+    parts = text.split(os.sep)
+    if os.path.isabs(text) and len(parts) > 5:
+        text = os.path.join("…", *parts[-3:])
+    return f"{text}:{frame.line}"
 
 
 def shorten(value: str) -> str:

@@ -33,13 +33,13 @@ def execute(session: Session, line: str, starts: bool = False) -> commands.Comma
     if not line:
         return None
     word, argument = _split(line)
-    found = commands.find(word)
-    if found.missing and not argument:
-        raise CommandError(found.missing)
-    if starts and found.needs_stop and session.debuggee is None and not session.finished:
+    command = commands.find(word)
+    if command.missing and not argument:
+        raise CommandError(command.missing)
+    if starts and command.needs_stop and session.debuggee is None and not session.finished:
         session.start()
-    found.run(session, argument)
-    return found
+    command.run(session, argument)
+    return command
 
 
 def converse(session: Session) -> None:
@@ -110,12 +110,12 @@ class CommandCompleter(Completer):
             return
         if name in _TAKES_FILES:
             start = argument.rpartition(" ")[2]
-            yield from (Completion(each, -len(start)) for each in options.completions(argument))
+            yield from (Completion(option, -len(start)) for option in options.completions(argument))
             yield from self._files.get_completions(Document(options.without(argument)), complete_event)
         elif name in _TAKES_EXPRESSIONS:
             start = argument[len(argument.rstrip("_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")) :]
-            found = local_names(self._session) if self._session.frames else []
-            yield from (Completion(one, -len(start)) for one in found if one.startswith(start))
+            candidates = local_names(self._session) if self._session.frames else []
+            yield from (Completion(one, -len(start)) for one in candidates if one.startswith(start))
         elif name == "help":
             yield from (Completion(one, -len(argument)) for one in commands.names() if one.startswith(argument))
 

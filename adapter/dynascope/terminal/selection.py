@@ -81,15 +81,15 @@ class Selection:
         debugpy neither pages nor filters: the names of elements are numbers, and those after 100 are children of rows
         of types MoreItems and MoreItemsRange.
         """
-        found: list[Variable] = []
-        for one in self.ask("variables", {"variablesReference": reference}, VariablesBody).variables:
-            if len(found) >= stop:
+        elements: list[Variable] = []
+        for row in self.ask("variables", {"variablesReference": reference}, VariablesBody).variables:
+            if len(elements) >= stop:
                 break
-            if one.name.isdecimal():
-                found.append(one)
-            elif one.type in ("MoreItems", "MoreItemsRange"):
-                found += self._elements(one.variables_reference, stop - len(found))
-        return found
+            if row.name.isdecimal():
+                elements.append(row)
+            elif row.type in ("MoreItems", "MoreItemsRange"):
+                elements += self._elements(row.variables_reference, stop - len(elements))
+        return elements
 
     def evaluate(self, expression: str, context: str = "repl") -> EvaluateResult:
         """Evaluate in the selected frame. Raises CommandError with the reason."""

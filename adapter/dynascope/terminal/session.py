@@ -126,7 +126,7 @@ class Session(Selection):
     def _next_stop(self, interrupts: Interrupts, single_thread: int | None) -> Stop | None:
         """Wait for the next stop; None at the end. Raises _StillRunning at the second Ctrl-C."""
         debuggee = self.need_program()
-        asked, patience = False, None if single_thread is None or not self.interactive else ALONE_TELLS_AFTER
+        pausing, patience = False, None if single_thread is None or not self.interactive else ALONE_TELLS_AFTER
         while True:
             try:
                 with interrupts.let_through():
@@ -134,9 +134,9 @@ class Session(Selection):
             except KeyboardInterrupt:
                 if not self.interactive:
                     raise
-                if asked:
+                if pausing:
                     return self._other_stop(debuggee, single_thread)
-                asked, patience = True, None
+                pausing, patience = True, None
                 debuggee.pause()
                 continue
             if stop is None and not debuggee.ended:
@@ -162,9 +162,9 @@ class Session(Selection):
         """Run the program to its end, through every stop. Raises CommandError."""
         if self.debuggee is None and self.finished:
             return
-        for one in self.breakpoints:
-            self.breakpoints.remove(one)
-            self.send_breakpoints(one.location.group)
+        for breakpoint in self.breakpoints:
+            self.breakpoints.remove(breakpoint)
+            self.send_breakpoints(breakpoint.location.group)
         self.catching.forget()
         if self.debuggee is None:
             self.start()
@@ -197,8 +197,8 @@ class Session(Selection):
         debuggee = self.need_program()
         if thread_id not in [thread.id for thread in self.ask("threads", {}, ThreadsBody).threads]:
             raise CommandError(f"there is no thread {thread_id}; `threads` lists them")
-        known = debuggee.stops.get(thread_id)
-        self._show_stop(known or Stop(reason="stopped with the others", thread_id=thread_id))
+        stop = debuggee.stops.get(thread_id)
+        self._show_stop(stop or Stop(reason="stopped with the others", thread_id=thread_id))
 
     # ---- showing
 
@@ -209,12 +209,12 @@ class Session(Selection):
         first, last = max(first, 1), min(last, len(lines))
         file = self.current_file
         marked = [
-            one.answer.line if one.answer and one.answer.line else one.location.line
-            for one in (self.breakpoints.in_group(file) if file else ())
+            breakpoint.answer.line if breakpoint.answer and breakpoint.answer.line else breakpoint.location.line
+            for breakpoint in (self.breakpoints.in_group(file) if file else ())
         ]
         if file is not None:
-            for one in self.breakpoints.in_group("functions"):
-                marked += lines_of_function(file, one.location.function)
+            for breakpoint in self.breakpoints.in_group("functions"):
+                marked += lines_of_function(file, breakpoint.location.function)
         self.printer.source(lines[first - 1 : last], first, frame.line, marked)
         self.listed = last
 
@@ -223,17 +223,17 @@ class Session(Selection):
     def exception_filters(self) -> list[ExceptionFilter]:
         """Return the adapter's filters, even before the program runs. Raises CommandError."""
         try:
-            known = capabilities_of_adapter() if self.debuggee is None else self.debuggee.capabilities
+            capabilities = capabilities_of_adapter() if self.debuggee is None else self.debuggee.capabilities
         except RequestFailed as error:
             raise CommandError(str(error)) from error
-        return known.exception_breakpoint_filters
+        return capabilities.exception_breakpoint_filters
 
-    def find_watched(self, one: UserBreakpoint) -> None:
+    def find_watched(self, breakpoint: UserBreakpoint) -> None:
         """Request the data id of `one`, in the selected frame if there is one. Raises CommandError."""
         frame = self.frames[self.selected] if self.frames else None
         if self.debuggee is not None:
             try:
-                self.debuggee.find_watched(one, frame.id if frame is not None else None)
+                self.debuggee.find_watched(breakpoint, frame.id if frame is not None else None)
             except RequestFailed as error:
                 raise CommandError(str(error)) from error
 
@@ -248,10 +248,10 @@ class Session(Selection):
 
     def _arrive(self, stop: Stop) -> None:
         hit = self.breakpoints.hit(stop.hit_breakpoint_ids)
-        for one in hit:
-            one.hits += 1
-            if self.breakpoints.used(one):
-                self.send_breakpoints(one.location.group)
+        for breakpoint in hit:
+            breakpoint.hits += 1
+            if self.breakpoints.used(breakpoint):
+                self.send_breakpoints(breakpoint.location.group)
         self._show_stop(stop, hit)
 
     def _show_stop(self, stop: Stop, hit: Sequence[UserBreakpoint] = ()) -> None:
@@ -262,9 +262,9 @@ class Session(Selection):
         if stop.text and stop.reason in ("data breakpoint", "function breakpoint"):
             self.printer.say(f"  {stop.text}")
         if stop.reason == "exception":
-            headline, *more = self._exception(stop).splitlines() or ["exception"]
+            headline, *lines = self._exception(stop).splitlines() or ["exception"]
             self.printer.say(f"  {headline}", "bold red")
-            for line in more:
+            for line in lines:
                 self.printer.say(f"  {line}")
         if frames:
             self.show_source(frames[0].line - CONTEXT, frames[0].line + CONTEXT)
@@ -279,19 +279,19 @@ class Session(Selection):
         return f"{info.exception_id}: {info.description}" if info.description else info.exception_id
 
     def _tell_moved(self) -> None:
-        for one in self.breakpoints:
-            if one.location.path and one.place != str(one.location):
-                self.printer.say(str(one))
+        for breakpoint in self.breakpoints:
+            if breakpoint.location.path and breakpoint.place != str(breakpoint.location):
+                self.printer.say(str(breakpoint))
 
     def _forget_stop(self) -> None:
         self.stop, self.frames, self.selected, self.listed = None, [], 0, None
 
     def _breakpoint_changed(self, answer: Breakpoint) -> None:
         """Store a breakpoint's new state, on the reader thread; print it if it was never hit."""
-        before = [(one.place, one.message) for one in self.breakpoints.hit([answer.id])]
-        one = self.breakpoints.changed(answer)
-        if one is not None and not one.has_stopped and before != [(one.place, one.message)]:
-            self.printer.say(str(one), "dim")
+        before = [(breakpoint.place, breakpoint.message) for breakpoint in self.breakpoints.hit([answer.id])]
+        breakpoint = self.breakpoints.changed(answer)
+        if breakpoint is not None and not breakpoint.has_stopped and before != [(breakpoint.place, breakpoint.message)]:
+            self.printer.say(str(breakpoint), "dim")
 
 
 def _is_exit(stop: Stop) -> bool:

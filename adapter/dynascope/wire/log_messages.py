@@ -30,27 +30,27 @@ def pieces(template: str) -> Iterator[str | Expression]:
             yield char
             at += 2
             continue
-        found = _expression(template, at + 1) if char == "{" else None
-        if found is None:
+        expression = _expression(template, at + 1) if char == "{" else None
+        if expression is None:
             yield char
             at += 1
         else:
-            yield found[0]
-            at = found[1]
+            yield expression[0]
+            at = expression[1]
 
 
 def for_debugpy(template: str) -> str:
     """Rewrite conversions and formats as calls of `repr` and `format`: pydevd has neither."""
     if all(isinstance(piece, str) or piece.is_plain for piece in pieces(template)):
         return template
-    made = []
+    parts = []
     for piece in pieces(template):
         if isinstance(piece, str):
-            made.append(piece * 2 if piece in ("{", "}") else piece)
+            parts.append(piece * 2 if piece in ("{", "}") else piece)
             continue
         text = f"{_BY_CONVERSION[piece.conversion]}({piece.text})" if piece.conversion else piece.text
-        made.append(f"{{format({text}, {piece.format!r})}}" if piece.format else f"{{{text}}}")
-    return "".join(made)
+        parts.append(f"{{format({text}, {piece.format!r})}}" if piece.format else f"{{{text}}}")
+    return "".join(parts)
 
 
 def _expression(template: str, start: int) -> tuple[Expression, int] | None:

@@ -94,17 +94,17 @@ class PendingRequests:
         if request is None:
             return
         ident = request.thread_ident
-        what = f"the expression `{request.expression}`" if isinstance(request, Evaluate) else "a request"
+        work = f"the expression `{request.expression}`" if isinstance(request, Evaluate) else "a request"
         sentence = (
-            f"This thread is still busy with {what}, which waits outside of Python, perhaps for a lock, where it "
+            f"This thread is still busy with {work}, which waits outside of Python, perhaps for a lock, where it "
             "cannot be cancelled. The thread does not answer or continue before that ends."
         )
         if ident not in self._stuck:
             self._stuck[ident] = sentence
             self.say(sentence)
-        for each, other in list(self._unanswered.items()):
+        for other_id, other in list(self._unanswered.items()):
             if other.thread_ident == ident:
-                self._refuse(each, sentence)
+                self._refuse(other_id, sentence)
         for waits_for, when_stuck in self._waiting:
             if waits_for in (None, ident):
                 when_stuck()

@@ -66,48 +66,48 @@ _NO_AGENT = "Nothing stops at compile time: there is no agent in the program."
 
 async def place_exceptions(program: Program, arguments: SetExceptionBreakpointsArguments) -> list[Breakpoint]:
     """Switch exactly these filters on; return their states. Raises RequestError of debugpy."""
-    asked = [ExceptionFilterOptions(filter_id=name) for name in arguments.filters] + (arguments.filter_options or [])
-    states = [_judged(program, each) for each in asked]
+    filters = [ExceptionFilterOptions(filter_id=name) for name in arguments.filters] + (arguments.filter_options or [])
+    states = [_judged(program, entry) for entry in filters]
     options = arguments.exception_options or []
-    states += [_of_debugpy(program, program.client.exception_id(str(each))) for each in options]
-    pairs = list(zip(asked, states, strict=False))
-    ours = [
-        ExceptionFilter(id=state.id, filter_id=each.filter_id, condition=each.condition)
-        for each, state in pairs
-        if each.filter_id in _OURS
+    states += [_of_debugpy(program, program.client.exception_id(str(entry))) for entry in options]
+    pairs = list(zip(filters, states, strict=False))
+    agent_filters = [
+        ExceptionFilter(id=state.id, filter_id=entry.filter_id, condition=entry.condition)
+        for entry, state in pairs
+        if entry.filter_id in _OURS
     ]
     configured = [
         ExceptionFilter(
-            id=program.client.exception_id(f"{each.filter_id}: {each.condition or ''}"),
-            filter_id=each.filter_id,
-            condition=each.condition,
+            id=program.client.exception_id(f"{entry.filter_id}: {entry.condition or ''}"),
+            filter_id=entry.filter_id,
+            condition=entry.condition,
         )
-        for each in program.arguments.exception_filters
-        if each.filter_id in _OURS
+        for entry in program.arguments.exception_filters
+        if entry.filter_id in _OURS
     ]
-    by_id = {state.id: state for state in await _ask_agent(program, ours + configured)}
-    for each in configured:
-        if each.id in by_id and not by_id[each.id].verified:
-            program.say(f"`exceptionFilters` of the configuration: {by_id[each.id].message}")
+    by_id = {state.id: state for state in await _ask_agent(program, agent_filters + configured)}
+    for entry in configured:
+        if entry.id in by_id and not by_id[entry.id].verified:
+            program.say(f"`exceptionFilters` of the configuration: {by_id[entry.id].message}")
     if program.debugpy is not None:
-        its = [each.filter_id for each, state in pairs if each.filter_id in _DEBUGPYS and state.verified]
+        debugpy_filters = [entry.filter_id for entry, state in pairs if entry.filter_id in _DEBUGPYS and state.verified]
         response = await program.debugpy.request(
-            "setExceptionBreakpoints", {"filters": its} | ({"exceptionOptions": options} if options else {})
+            "setExceptionBreakpoints", {"filters": debugpy_filters} | ({"exceptionOptions": options} if options else {})
         )
         if not response.success:
             raise RequestError(response.message or "debugpy refused the exception filters.")
     return [by_id.get(state.id, state) for state in states]
 
 
-def _judged(program: Program, asked: ExceptionFilterOptions) -> Breakpoint:
+def _judged(program: Program, options: ExceptionFilterOptions) -> Breakpoint:
     """Return a filter's state as far as it is known without asking debugpy or the agent."""
-    id = program.client.exception_id(f"{asked.filter_id}: {asked.condition or ''}")
-    if asked.filter_id in _OURS:
+    id = program.client.exception_id(f"{options.filter_id}: {options.condition or ''}")
+    if options.filter_id in _OURS:
         return _refused(id, _NO_AGENT)
-    if asked.filter_id not in _DEBUGPYS:
-        return _refused(id, f"There is no exception filter {asked.filter_id!r}.")
-    if asked.condition:
-        return _refused(id, f"debugpy takes no condition for {asked.filter_id!r}: remove it.")
+    if options.filter_id not in _DEBUGPYS:
+        return _refused(id, f"There is no exception filter {options.filter_id!r}.")
+    if options.condition:
+        return _refused(id, f"debugpy takes no condition for {options.filter_id!r}: remove it.")
     return _of_debugpy(program, id)
 
 

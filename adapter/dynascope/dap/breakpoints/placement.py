@@ -47,27 +47,27 @@ async def place_file(program: Program, source: Source, entries: list[Entry]) -> 
                 if entry.is_refused and entry.agent is not None:
                     entry.agent.message = f"no such file: {path}"
     if program.debugpy is not None:
-        its = _left_to_debugpy(entries)
-        arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in its]}
-        await _ask_debugpy(program, "setBreakpoints", arguments, its)
+        debugpy_entries = _left_to_debugpy(entries)
+        arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in debugpy_entries]}
+        await _ask_debugpy(program, "setBreakpoints", arguments, debugpy_entries)
 
 
 async def place_functions(program: Program, entries: list[Entry]) -> None:
     """Replace the function breakpoints. Raises RequestError when debugpy refuses them."""
     if (agent := program.agent) is not None:
-        wanted = [for_agent(entry, FunctionBreakpoint) for entry in entries]
-        await _ask_agent(program, SetFunctionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
+        breakpoints = [for_agent(entry, FunctionBreakpoint) for entry in entries]
+        await _ask_agent(program, SetFunctionBreakpoints(id=agent.next_id(), breakpoints=breakpoints), entries)
     if program.debugpy is not None:
-        its = _left_to_debugpy(entries)
-        arguments = {"breakpoints": [for_debugpy(entry) for entry in its]}
-        await _ask_debugpy(program, "setFunctionBreakpoints", arguments, its)
+        debugpy_entries = _left_to_debugpy(entries)
+        arguments = {"breakpoints": [for_debugpy(entry) for entry in debugpy_entries]}
+        await _ask_debugpy(program, "setFunctionBreakpoints", arguments, debugpy_entries)
 
 
 async def place_instructions(program: Program, entries: list[Entry]) -> None:
     """Replace the instruction breakpoints, which only the agent has."""
     if (agent := program.agent) is not None:
-        wanted = [for_agent(entry, InstructionBreakpoint) for entry in entries]
-        await _ask_agent(program, SetInstructionBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
+        breakpoints = [for_agent(entry, InstructionBreakpoint) for entry in entries]
+        await _ask_agent(program, SetInstructionBreakpoints(id=agent.next_id(), breakpoints=breakpoints), entries)
         for entry in entries:
             if entry.agent is not None:
                 entry.agent.source = program.paths.source_to_client(entry.agent.source)
@@ -76,8 +76,8 @@ async def place_instructions(program: Program, entries: list[Entry]) -> None:
 async def place_data(program: Program, entries: list[Entry]) -> None:
     """Replace the data breakpoints, which only the agent has."""
     if (agent := program.agent) is not None:
-        wanted = [for_agent(entry, DataBreakpoint) for entry in entries]
-        await _ask_agent(program, SetDataBreakpoints(id=agent.next_id(), breakpoints=wanted), entries)
+        breakpoints = [for_agent(entry, DataBreakpoint) for entry in entries]
+        await _ask_agent(program, SetDataBreakpoints(id=agent.next_id(), breakpoints=breakpoints), entries)
 
 
 async def place_everything(program: Program) -> None:

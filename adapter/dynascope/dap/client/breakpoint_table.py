@@ -145,29 +145,29 @@ class BreakpointTable:
         """Return an id for a breakpoint that is not in this table."""
         return next(self._ids)
 
-    def replace_file(self, source: Source, asked: Sequence[ClientBreakpoint]) -> list[Entry]:
+    def replace_file(self, source: Source, breakpoints: Sequence[ClientBreakpoint]) -> list[Entry]:
         """Replace the breakpoints of one file; unchanged ones keep their ids."""
         path = source.path or ""
-        entries = self._entries(self.files.get(path, []), asked, source)
+        entries = self._entries(self.files.get(path, []), breakpoints, source)
         if entries:
             self.files[path] = entries
         else:
             self.files.pop(path, None)
         return entries
 
-    def replace_functions(self, asked: Sequence[ClientFunctionBreakpoint]) -> list[Entry]:
+    def replace_functions(self, breakpoints: Sequence[ClientFunctionBreakpoint]) -> list[Entry]:
         """Replace the function breakpoints."""
-        self.functions = self._entries(self.functions, asked, None)
+        self.functions = self._entries(self.functions, breakpoints, None)
         return self.functions
 
-    def replace_instructions(self, asked: Sequence[ClientInstructionBreakpoint]) -> list[Entry]:
+    def replace_instructions(self, breakpoints: Sequence[ClientInstructionBreakpoint]) -> list[Entry]:
         """Replace the instruction breakpoints."""
-        self.instructions = self._entries(self.instructions, asked, None)
+        self.instructions = self._entries(self.instructions, breakpoints, None)
         return self.instructions
 
-    def replace_data(self, asked: Sequence[ClientDataBreakpoint]) -> list[Entry]:
+    def replace_data(self, breakpoints: Sequence[ClientDataBreakpoint]) -> list[Entry]:
         """Replace the data breakpoints."""
-        self.data = self._entries(self.data, asked, None)
+        self.data = self._entries(self.data, breakpoints, None)
         return self.data
 
     def get(self, id: int) -> Entry | None:
@@ -225,11 +225,11 @@ class BreakpointTable:
             entry.entered = entry.hit = False
             entry.never_hit = None
 
-    def _entries(self, before: list[Entry], asked: Sequence[Asked], source: Source | None) -> list[Entry]:
+    def _entries(self, before: list[Entry], breakpoints: Sequence[Asked], source: Source | None) -> list[Entry]:
         entries = []
-        for wish in asked:
-            same = next((entry for entry in before if entry.asked == wish and entry not in entries), None)
-            entries.append(same or Entry(next(self._ids), wish, source))
+        for breakpoint in breakpoints:
+            same = next((entry for entry in before if entry.asked == breakpoint and entry not in entries), None)
+            entries.append(same or Entry(next(self._ids), breakpoint, source))
         for entry in before:
             self._by_id.pop(entry.id, None)
         self._by_id.update((entry.id, entry) for entry in entries)

@@ -41,18 +41,18 @@ class Progress:
         if not self.is_shown:
             yield
             return
-        shown: list[str] = []
+        progress_ids: list[str] = []
 
         def start() -> None:
-            shown.append(self.begin(f"Dynascope: {command}", request=seq))
-            self._requests[shown[0]] = seq
+            progress_ids.append(self.begin(f"Dynascope: {command}", request=seq))
+            self._requests[progress_ids[0]] = seq
 
         timer = asyncio.get_running_loop().call_later(PATIENCE, start)
         try:
             yield
         finally:
             timer.cancel()
-            for progress_id in shown:
+            for progress_id in progress_ids:
                 del self._requests[progress_id]
                 self.end(progress_id)
 
@@ -60,8 +60,8 @@ class Progress:
         """Show a progress; return its id."""
         progress_id = f"dynascope {next(_numbers)}"
         body = {"progressId": progress_id, "title": title, "cancellable": request is not None}
-        more = {"message": message, "requestId": request}
-        self._client.event("progressStart", body | {key: value for key, value in more.items() if value is not None})
+        optional = {"message": message, "requestId": request}
+        self._client.event("progressStart", body | {key: value for key, value in optional.items() if value is not None})
         return progress_id
 
     def update(self, progress_id: str, message: str) -> None:

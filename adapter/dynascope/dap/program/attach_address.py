@@ -32,10 +32,10 @@ def address_of(arguments: AttachArguments) -> Address | None:
     return None
 
 
-def token_for(port: int, given: str | None) -> str | None:
+def token_for(port: int, configured: str | None) -> str | None:
     """Return the token of the program that listens on `port`; None if none is found."""
-    if given:
-        return given
+    if configured:
+        return configured
     if token := os.environ.get(TOKEN_VARIABLE):
         return token
     try:

@@ -40,16 +40,16 @@ def waits_because(waiting: Compiling, all_of_them: list[Compiling]) -> str | Non
     """Return "waits for Dynamo's compile lock, held by Thread-1, …"; None if it does not wait."""
     if waiting.state != "waiting":
         return None
-    holder = next((each for each in all_of_them if each.state != "waiting"), None)
+    holder = next((row for row in all_of_them if row.state != "waiting"), None)
     if holder is None:
         return "waits for Dynamo's compile lock"
     doing = "is stopped in" if holder.state == "stopped" else "compiles"
     return f"waits for Dynamo's compile lock, held by {holder.thread_name}, which {doing} {holder.name}"
 
 
-def named(threads: list[dict[str, Any]], known: list[Compiling]) -> list[dict[str, Any]]:
+def named(threads: list[dict[str, Any]], rows: list[Compiling]) -> list[dict[str, Any]]:
     """Return the DAP threads, with the reason in the name of each that waits."""
-    reasons = {each.thread_id: why for each in known if (why := waits_because(each, known)) is not None}
+    reasons = {row.thread_id: why for row in rows if (why := waits_because(row, rows)) is not None}
     return [
         thread | {"name": f"{thread['name']} ({reasons[thread['id']]})"} if thread["id"] in reasons else thread
         for thread in threads
@@ -64,16 +64,16 @@ class Waiting:
         self._told: dict[int, int] = {}
         """By the waiting thread's ident: the ident of the stopped one."""
 
-    def newly_waiting(self, known: list[Compiling]) -> list[str]:
+    def newly_waiting(self, rows: list[Compiling]) -> list[str]:
         """Return a sentence for each newly waiting thread; send an event when names change."""
-        holder = next((each for each in known if each.state == "stopped"), None)
-        waiting = {each.thread_ident: each for each in known if each.state == "waiting"} if holder is not None else {}
+        holder = next((row for row in rows if row.state == "stopped"), None)
+        waiting = {row.thread_ident: row for row in rows if row.state == "waiting"} if holder is not None else {}
         now = dict.fromkeys(waiting, holder.thread_ident if holder is not None else 0)
-        new = [each for ident, each in waiting.items() if self._told.get(ident) != now[ident]]
+        new = [row for ident, row in waiting.items() if self._told.get(ident) != now[ident]]
         if now != self._told and self._client.refetches:
             self._client.event("invalidated", {"areas": ["threads"]})
         self._told = now
-        return [f"{each.thread_name} {waits_because(each, known)}. It continues when that one does." for each in new]
+        return [f"{row.thread_name} {waits_because(row, rows)}. It continues when that one does." for row in new]
 
 
 class CompileProgress:
@@ -93,19 +93,19 @@ class CompileProgress:
         finally:
             self._show([])
 
-    def _show(self, known: list[Compiling]) -> None:
+    def _show(self, rows: list[Compiling]) -> None:
         now = asyncio.get_running_loop().time()
-        working = {each.thread_ident: each for each in known if each.state in ("tracing", "backend")}
+        working = {row.thread_ident: row for row in rows if row.state in ("tracing", "backend")}
         for ident in self._since.keys() - working.keys():
             del self._since[ident]
             if ident in self._shown:
                 self._progress.end(self._shown.pop(ident))
-        for ident, each in working.items():
-            name, since = self._since.setdefault(ident, (each.name, now))
+        for ident, row in working.items():
+            name, since = self._since.setdefault(ident, (row.name, now))
             if ident in self._shown:
-                self._progress.update(self._shown[ident], _phase(each))
+                self._progress.update(self._shown[ident], _phase(row))
             elif now - since >= PATIENCE - INTERVAL:
-                self._shown[ident] = self._progress.begin(f"torch.compile: {name}", _phase(each))
+                self._shown[ident] = self._progress.begin(f"torch.compile: {name}", _phase(row))
 
 
 def _phase(compile: Compiling) -> str:

@@ -30,15 +30,15 @@ def named(frame: StackFrame, format: StackFrameFormat | None, parameters: Sequen
     function, space, where = frame.name.partition(" ")
     source = frame.source and frame.source.name
     module = f"{source.removesuffix('.py')}." if format.module and source else ""
-    shown = "" if parameters is None else f"({', '.join(_text(each, format) for each in parameters)})"
+    signature = "" if parameters is None else f"({', '.join(_text(parameter, format) for parameter in parameters)})"
     line = f" : {frame.line}" if format.line else ""
-    return msgspec.structs.replace(frame, name=f"{module}{function}{shown}{space}{where}{line}")
+    return msgspec.structs.replace(frame, name=f"{module}{function}{signature}{space}{where}{line}")
 
 
 def _text(parameter: Parameter, format: StackFrameFormat) -> str:
     """Return the parts in `format` of `x: f32[2, 3]`, `width: int = 4` or `width=4`."""
-    asked = format.parameter_names, format.parameter_types, format.parameter_values
-    names, types, values = asked if any(asked) else (True, True, False)
+    selected = format.parameter_names, format.parameter_types, format.parameter_values
+    names, types, values = selected if any(selected) else (True, True, False)
     type, value = parameter.type, parameter.value
     if values and value is None and not types:
         type, value = None, type  # a tensor's type is all its value

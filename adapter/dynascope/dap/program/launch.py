@@ -93,10 +93,10 @@ def target(arguments: LaunchArguments) -> list[str]:
 
 async def command_line(arguments: LaunchArguments) -> list[str]:
     """Return the whole command that runs the program with an agent. Raises RequestError."""
-    python, what = interpreter(arguments), target(arguments)
+    python, program = interpreter(arguments), target(arguments)
     if await _has_agent(python, arguments):
-        return [*python, "-m", "dynascope.agent.startup.launcher", *what]
-    return [*python, "-c", injected_source.launcher_source(), *what]
+        return [*python, "-m", "dynascope.agent.startup.launcher", *program]
+    return [*python, "-c", injected_source.launcher_source(), *program]
 
 
 def environment(arguments: LaunchArguments, ours: dict[str, str]) -> dict[str, str | None]:
@@ -130,9 +130,9 @@ async def _has_agent(python: list[str], arguments: LaunchArguments) -> bool:
             "Correct `python` in the launch configuration."
         ) from None
     if probe.returncode not in (WITH_AGENT, WITHOUT_AGENT):
-        said = errors.decode(errors="replace").strip()[-500:] or f"running a line, it exited with {probe.returncode}"
+        output = errors.decode(errors="replace").strip()[-500:] or f"running a line, it exited with {probe.returncode}"
         raise RequestError(
-            f"{' '.join(python)} is not a working Python ({said}). Correct `python` in the launch configuration."
+            f"{' '.join(python)} is not a working Python ({output}). Correct `python` in the launch configuration."
         )
     return probe.returncode == WITH_AGENT
 

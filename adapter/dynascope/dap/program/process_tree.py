@@ -54,12 +54,12 @@ class LaunchedProcesses:
         """Send SIGTERM, then SIGKILL; return whether all ended within `PATIENCE` seconds."""
         loop = asyncio.get_running_loop()
         start = loop.time()
-        known: dict[int, psutil.Process] = {}
+        processes: dict[int, psutil.Process] = {}
         while True:
             # a process may start another while it is being ended, so list them again each time
             for process in self._members():
-                known.setdefault(process.pid, process)
-            alive = [process for process in known.values() if _is_alive(process)]
+                processes.setdefault(process.pid, process)
+            alive = [process for process in processes.values() if _is_alive(process)]
             elapsed = loop.time() - start
             if not alive:
                 return True

@@ -47,10 +47,10 @@ class Stops:
 
     def remove_thread(self, thread_ident: int) -> Stop | None:
         """Remove the stop of that thread and return it; None when it was removed before."""
-        found = next((s for s in self._stops.values() if s.notice.thread_ident == thread_ident), None)
-        if found is not None:
-            del self._stops[found.notice.thread_id]
-        return found
+        stop = next((s for s in self._stops.values() if s.notice.thread_ident == thread_ident), None)
+        if stop is not None:
+            del self._stops[stop.notice.thread_id]
+        return stop
 
     def clear(self) -> None:
         self._stops.clear()

@@ -114,9 +114,9 @@ class ProgramWithDebugpy(Program):
 
     async def _connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         assert isinstance(self.arguments, AttachArguments)
-        given = self.arguments.token
+        configured = self.arguments.token
         # the parent's session has said whether there is a token for a child process
-        self._token = given if self._is_child else attach_address.token_for(address.port, given)
+        self._token = configured if self._is_child else attach_address.token_for(address.port, configured)
         if self._token is not None:
             return await open_listener(address, self._token, debugpy_adapter.MODE)
         try:

@@ -22,7 +22,7 @@ def is_another_user(client: Address, own: Address) -> bool:
 
 
 def _user_of(client: Address, own: Address) -> int | None:
-    wanted = [_hexadecimal(client), _hexadecimal(own)]
+    addresses = [_hexadecimal(client), _hexadecimal(own)]
     for table in TABLES:
         try:
             rows = Path(table).read_text().splitlines()[1:]
@@ -30,7 +30,7 @@ def _user_of(client: Address, own: Address) -> int | None:
             continue
         for row in rows:
             columns = row.split()
-            if columns[1:3] == wanted:
+            if columns[1:3] == addresses:
                 return int(columns[7])
     return None
 

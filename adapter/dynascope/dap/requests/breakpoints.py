@@ -58,10 +58,10 @@ async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments])
         return {"breakpoints": [dict(refused) for _ in call.arguments.breakpoints or call.arguments.lines or ()]}
     if not source.path:
         raise RequestError("setBreakpoints: the source has no path; breakpoints are set in files only.")
-    asked = call.arguments.breakpoints
-    if asked is None:
-        asked = [ClientBreakpoint(line=line) for line in call.arguments.lines or ()]
-    entries = session.client.breakpoints.replace_file(source, asked)
+    breakpoints = call.arguments.breakpoints
+    if breakpoints is None:
+        breakpoints = [ClientBreakpoint(line=line) for line in call.arguments.lines or ()]
+    entries = session.client.breakpoints.replace_file(source, breakpoints)
     await place_file(session.running(), source, entries)
     return BreakpointsBody(breakpoints=[entry.shown() for entry in entries])
 
@@ -70,12 +70,12 @@ async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments])
 @capability("supportsBreakpointLocationsRequest")
 async def breakpoint_locations(session: Session, call: Call[BreakpointLocationsArguments]) -> Body:
     """Let the agent read the file's code: debugpy has no such request, and nothing is imported."""
-    asked, program = call.arguments, session.running()
-    if not asked.source.path or program.agent is None:
+    arguments, program = call.arguments, session.running()
+    if not arguments.source.path or program.agent is None:
         return {"breakpoints": []}
-    path = program.paths.to_program(asked.source.path)
+    path = program.paths.to_program(arguments.source.path)
     request = FindBreakpointLocations(
-        id=program.agent.next_id(), path=path, line=asked.line, end_line=asked.end_line or asked.line
+        id=program.agent.next_id(), path=path, line=arguments.line, end_line=arguments.end_line or arguments.line
     )
     return await program.agent.ask(request)
 

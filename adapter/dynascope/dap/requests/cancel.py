@@ -13,13 +13,13 @@ from dynascope.dap.session import Session
 @capability("supportsCancelRequest")
 async def cancel(session: Session, call: Call[CancelArguments]) -> Body:
     """Answer the request with the error `cancelled`; at a compile-time stop its work ends too."""
-    wanted = [call.arguments.request_id] if call.arguments.request_id is not None else []
+    seqs = [call.arguments.request_id] if call.arguments.request_id is not None else []
     if call.arguments.progress_id is not None:
         of_progress = session.progress.request_of(call.arguments.progress_id)
         if of_progress is None:
             raise RequestError("This cannot be cancelled: a compile ends by itself. Pause it to see where it is.")
-        wanted.append(of_progress)
-    for seq in wanted:
+        seqs.append(of_progress)
+    for seq in seqs:
         task = session.cancellable.get(seq)
         if task is None:
             raise RequestError(

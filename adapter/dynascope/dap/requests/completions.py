@@ -59,14 +59,14 @@ async def _names(agent: AgentConnection, stop: Stop, frame_id: int, prefix: str)
     ident = stop.notice.thread_ident
     body = await agent.ask(Scopes(id=agent.next_id(), thread_ident=ident, frame_id=frame_id))
     scopes = msgspec.json.decode(body, type=ScopesBody).scopes
-    found: list[Variable] = []
+    variables: list[Variable] = []
     for scope in scopes:
         if scope.name in NAMED_BY_CODE:
-            found += await _variables(agent, stop, scope.variables_reference, prefix)
-    known = {variable.name for variable in found}
-    contexts = [name for name in ("ctx", "__ctx__") if name not in known]  # the program's own `ctx` takes precedence
-    found += [Variable(name=name, value="ComptimeContext", variables_reference=0) for name in contexts]
-    return list({variable.name: variable for variable in reversed(found)}.values())[::-1]
+            variables += await _variables(agent, stop, scope.variables_reference, prefix)
+    names = {variable.name for variable in variables}
+    contexts = [name for name in ("ctx", "__ctx__") if name not in names]  # the program's own `ctx` takes precedence
+    variables += [Variable(name=name, value="ComptimeContext", variables_reference=0) for name in contexts]
+    return list({variable.name: variable for variable in reversed(variables)}.values())[::-1]
 
 
 async def _attributes(
@@ -76,14 +76,14 @@ async def _attributes(
     value = await _evaluated(agent, stop, frame_id, expression)
     if value is None:
         return []
-    found = await _variables(agent, stop, value.variables_reference, prefix)
+    children = await _variables(agent, stop, value.variables_reference, prefix)
     # indexed children are all the object's own attributes, so only those of its class are missing
-    more = f"dir(type({expression}))" if value.indexed_variables else f"dir({expression})"
-    names = await _evaluated(agent, stop, frame_id, more)
+    listing = f"dir(type({expression}))" if value.indexed_variables else f"dir({expression})"
+    names = await _evaluated(agent, stop, frame_id, listing)
     rows = [] if names is None else await _variables(agent, stop, names.variables_reference)
-    known = {variable.name for variable in found}
-    others = [name for row in rows if (name := row.value.strip("'\"")) not in known]
-    return found + [Variable(name=name, value="", variables_reference=0) for name in others]
+    child_names = {variable.name for variable in children}
+    others = [name for row in rows if (name := row.value.strip("'\"")) not in child_names]
+    return children + [Variable(name=name, value="", variables_reference=0) for name in others]
 
 
 async def _evaluated(agent: AgentConnection, stop: Stop, frame_id: int, expression: str) -> EvaluateResult | None:

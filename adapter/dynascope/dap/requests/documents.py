@@ -41,8 +41,8 @@ async def _files_of_modules(program: Program) -> list[Source]:
 
 @request("source", SourceArguments, cancellable=True)
 async def source(session: Session, call: Call[SourceArguments]) -> Body:
-    asked = call.arguments.source
-    reference = (asked.source_reference if asked is not None else None) or call.arguments.source_reference
+    document = call.arguments.source
+    reference = (document.source_reference if document is not None else None) or call.arguments.source_reference
     if reference < FIRST_AGENT_ID:
         return session.pass_to_debugpy(call)
     agent = session.running().agent
@@ -60,9 +60,9 @@ async def locations(session: Session, call: Call[LocationsArguments]) -> Body:
         raise RequestError(f"There is no location {reference}.")
     agent, stop = owner
     wanted = Locations(id=agent.next_id(), thread_ident=stop.notice.thread_ident, location_reference=reference)
-    found = msgspec.json.decode(await agent.ask(wanted), type=LocationsBody)
-    mapped = session.running().paths.source_to_client(found.source)
-    return LocationsBody(source=mapped or found.source, line=found.line)
+    location = msgspec.json.decode(await agent.ask(wanted), type=LocationsBody)
+    mapped = session.running().paths.source_to_client(location.source)
+    return LocationsBody(source=mapped or location.source, line=location.line)
 
 
 @request("modules", ModulesArguments, cancellable=True)
@@ -76,14 +76,14 @@ async def modules(session: Session, call: Call[ModulesArguments]) -> Body:
         for module in msgspec.json.decode(body, type=ModulesBody).modules:
             module.path = program.paths.to_client(module.path)
             traced[module.path] = module
-    found: list[Any] = []
+    listing: list[Any] = []
     if program.debugpy is not None:
         response = await program.debugpy.request("modules", {})
-        for known in decode_body(response).get("modules", []) if response.success else ():
-            ours = traced.pop(known.get("path") or "", None)
-            if ours is not None:
-                known |= {"symbolStatus": ours.symbol_status, "isOptimized": True}
-            found.append(known)
-    found += traced.values()
-    first, count = call.arguments.start_module or 0, call.arguments.module_count or len(found)
-    return {"modules": found[first : first + count], "totalModules": len(found)}
+        for row in decode_body(response).get("modules", []) if response.success else ():
+            traced_module = traced.pop(row.get("path") or "", None)
+            if traced_module is not None:
+                row |= {"symbolStatus": traced_module.symbol_status, "isOptimized": True}
+            listing.append(row)
+    listing += traced.values()
+    first, count = call.arguments.start_module or 0, call.arguments.module_count or len(listing)
+    return {"modules": listing[first : first + count], "totalModules": len(listing)}

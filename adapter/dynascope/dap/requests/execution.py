@@ -46,12 +46,12 @@ async def single_thread(session: Session, call: Call[Any]) -> int | None:
 
     Return the thread's ident if it waits inside pydevd, which resumes all threads; else None.
     """
-    program, asked = session.running(), call.arguments
-    stop = program.stops.of_thread(asked.thread_id)
+    program, arguments = session.running(), call.arguments
+    stop = program.stops.of_thread(arguments.thread_id)
     alone_anyway = program.debugpy is None or (stop is not None and stop.notice.own_loop)
-    if not asked.single_thread or program.agent is None or alone_anyway:
+    if not arguments.single_thread or program.agent is None or alone_anyway:
         return None
-    body = await program.agent.ask(SingleThread(id=program.agent.next_id(), thread_id=asked.thread_id))
+    body = await program.agent.ask(SingleThread(id=program.agent.next_id(), thread_id=arguments.thread_id))
     return msgspec.json.decode(body, type=SingleThreadBody).thread_ident
 
 
@@ -64,11 +64,11 @@ async def check_stopped(program: Program, thread_id: int) -> None:
         body = await agent.ask(IsStopped(id=agent.next_id(), thread_id=thread_id))
         if msgspec.json.decode(body, type=IsStoppedBody).stopped:
             return
-    known = await compiles(agent)
-    for each in known:
-        why = waits_because(each, known) if each.thread_id == thread_id else None
+    rows = await compiles(agent)
+    for row in rows:
+        why = waits_because(row, rows) if row.thread_id == thread_id else None
         if why is not None:
-            raise RequestError(f"{each.thread_name} cannot step: it {why}. It continues when that one does.")
+            raise RequestError(f"{row.thread_name} cannot step: it {why}. It continues when that one does.")
     raise RequestError(NOT_STOPPED)
 
 
@@ -137,29 +137,29 @@ async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
 
 async def _say_why_it_waits(program: Program, thread_id: int) -> None:
     """Explain why a thread that waits for Dynamo's lock cannot stop yet."""
-    known = await compiles(program.agent)
-    for each in known:
-        why = waits_because(each, known) if each.thread_id == thread_id else None
+    rows = await compiles(program.agent)
+    for row in rows:
+        why = waits_because(row, rows) if row.thread_id == thread_id else None
         if why is not None:
-            program.say(f"{each.thread_name} cannot pause now: it {why}. It stops at the first line traced after that.")
+            program.say(f"{row.thread_name} cannot pause now: it {why}. It stops at the first line traced after that.")
 
 
 @request("threads", NoArguments)
 async def threads(session: Session, call: Call[NoArguments]) -> Body:
     """Return debugpy's threads, or the agent's; names say which wait for another's compile."""
     program = session.running()
-    known = await compiles(program.agent)
+    rows = await compiles(program.agent)
     if program.debugpy is None:
         if program.agent is None:
             return {"threads": []}
         body = await program.agent.ask(Threads(id=program.agent.next_id()))
-        return {"threads": named(msgspec.json.decode(body)["threads"], known)}
-    if not any(each.state == "waiting" for each in known):
+        return {"threads": named(msgspec.json.decode(body)["threads"], rows)}
+    if not any(row.state == "waiting" for row in rows):
         return session.pass_to_debugpy(call)
 
     def name(response: Envelope) -> None:
         if response.success:
-            response.body = raw({"threads": named(decode_body(response)["threads"], known)})
+            response.body = raw({"threads": named(decode_body(response)["threads"], rows)})
         session.client.respond(call, response)
 
     program.debugpy.forward("threads", call.raw, name)

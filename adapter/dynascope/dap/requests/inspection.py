@@ -45,9 +45,9 @@ def stop_of(session: Session, id: int) -> tuple[AgentConnection, Stop] | None:
 async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body:
     program = session.running()
     start, levels = call.arguments.start_frame or 0, call.arguments.levels or 0
-    asked = program.stops.of_thread(call.arguments.thread_id)
-    frames = [] if asked is None else await _frames(program, asked, call.arguments.format)
-    if asked is not None and asked.notice.own_loop:
+    requested_stop = program.stops.of_thread(call.arguments.thread_id)
+    frames = [] if requested_stop is None else await _frames(program, requested_stop, call.arguments.format)
+    if requested_stop is not None and requested_stop.notice.own_loop:
         return agents_stack(frames, start, levels)
     if program.debugpy is None:
         return {"stackFrames": [], "totalFrames": 0}
@@ -56,15 +56,15 @@ async def stack_trace(session: Session, call: Call[StackTraceArguments]) -> Body
         # read again: after a pause of all threads, this one may have reached its stop since the request
         stop = program.stops.of_thread(call.arguments.thread_id)
         if stop is not None and response.success and isinstance(response.body, Raw):
-            shown = frames if stop is asked else stop.frames
-            response.body = raw(merged_stack(stop, shown, response.body, start))
+            agent_frames = frames if stop is requested_stop else stop.frames
+            response.body = raw(merged_stack(stop, agent_frames, response.body, start))
         session.client.respond(call, response)
 
-    wanted = call.raw
-    if start and not levels and isinstance(wanted, Raw):
+    arguments = call.raw
+    if start and not levels and isinstance(arguments, Raw):
         # without `levels` debugpy, against DAP, also answers the frames before `startFrame`
-        wanted = raw(msgspec.json.decode(wanted) | {"levels": _ALL})
-    program.debugpy.forward("stackTrace", wanted, merge)
+        arguments = raw(msgspec.json.decode(arguments) | {"levels": _ALL})
+    program.debugpy.forward("stackTrace", arguments, merge)
     return ANSWERED
 
 

@@ -20,17 +20,17 @@ LIMIT = 10_000
 @request("disassemble", DisassembleArguments)
 @capability("supportsDisassembleRequest")
 async def disassemble(session: Session, call: Call[DisassembleArguments]) -> Body:
-    asked, program = call.arguments, session.running()
+    arguments, program = call.arguments, session.running()
     if program.agent is None:
         raise RequestError("There is no agent in the program, so no bytecode that Dynamo traces.")
-    if not 0 <= asked.instruction_count <= LIMIT:
-        raise RequestError(f"instructionCount is {asked.instruction_count}: ask for 0 to {LIMIT}.")
+    if not 0 <= arguments.instruction_count <= LIMIT:
+        raise RequestError(f"instructionCount is {arguments.instruction_count}: ask for 0 to {LIMIT}.")
     request = Disassemble(
         id=program.agent.next_id(),
-        memory_reference=asked.memory_reference,
-        offset=asked.offset,
-        instruction_offset=asked.instruction_offset,
-        instruction_count=asked.instruction_count,
+        memory_reference=arguments.memory_reference,
+        offset=arguments.offset,
+        instruction_offset=arguments.instruction_offset,
+        instruction_count=arguments.instruction_count,
     )
     body = msgspec.json.decode(await program.agent.ask(request), type=DisassembleBody)
     for row in body.instructions:

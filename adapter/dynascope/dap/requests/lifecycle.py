@@ -132,8 +132,8 @@ async def configuration_done(session: Session, call: Call[NoArguments]) -> Body:
 async def restart(session: Session, call: Call[RestartArguments]) -> Body:
     """End the program and start it again, with the request's configuration or the one before."""
     old = session.running()
-    wanted = call.arguments.arguments
-    configuration = old.configuration if wanted is None else wanted
+    new_configuration = call.arguments.arguments
+    configuration = old.configuration if new_configuration is None else new_configuration
     arguments = read_launch(configuration) if old.launched else read_attach(configuration)
     old.quiet = True
     await session.end_program(None)

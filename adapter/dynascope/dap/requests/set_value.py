@@ -63,14 +63,14 @@ async def set_expression(session: Session, call: Call[SetExpressionArguments]) -
     )
 
 
-async def _set(agent: AgentConnection, wanted: Evaluate) -> SetExpressionBody:
+async def _set(agent: AgentConnection, request: Evaluate) -> SetExpressionBody:
     """Set the value and return the response's body. Raises RequestError if it cannot be set."""
-    body = await agent.ask(wanted)
-    shown = msgspec.json.decode(body, type=EvaluateResult)
+    body = await agent.ask(request)
+    result = msgspec.json.decode(body, type=EvaluateResult)
     return SetExpressionBody(
-        value=shown.result,
-        type=shown.type,
-        variables_reference=shown.variables_reference,
-        named_variables=shown.named_variables,
-        indexed_variables=shown.indexed_variables,
+        value=result.result,
+        type=result.type,
+        variables_reference=result.variables_reference,
+        named_variables=result.named_variables,
+        indexed_variables=result.indexed_variables,
     )

@@ -30,21 +30,21 @@ async def step_out(session: Session, call: Call[StepArguments]) -> Body:
 
 async def _step(session: Session, call: Call[StepArguments]) -> Body:
     """Step; at a compile-time stop, send the agent the granularity and target first."""
-    program, asked = session.running(), call.arguments
-    await check_stopped(program, asked.thread_id)
-    stop = program.stops.of_thread(asked.thread_id)
-    by_instruction = asked.granularity == "instruction"
-    if stop is not None and program.agent is not None and (by_instruction or asked.target_id is not None):
+    program, arguments = session.running(), call.arguments
+    await check_stopped(program, arguments.thread_id)
+    stop = program.stops.of_thread(arguments.thread_id)
+    by_instruction = arguments.granularity == "instruction"
+    if stop is not None and program.agent is not None and (by_instruction or arguments.target_id is not None):
         step = PrepareStep(
             id=program.agent.next_id(),
             thread_ident=stop.notice.thread_ident,
             granularity="instruction" if by_instruction else "line",
-            target_id=asked.target_id,
+            target_id=arguments.target_id,
         )
         await program.agent.ask(step)
-        call.raw = raw({"threadId": asked.thread_id})  # debugpy does not know the target
+        call.raw = raw({"threadId": arguments.thread_id})  # debugpy does not know the target
     if await single_thread(session, call) is not None:
-        announce_single_thread(session, asked.thread_id)
+        announce_single_thread(session, arguments.thread_id)
     return resume(session, call)
 
 

@@ -32,14 +32,14 @@ class UserBreakpoint:
     def to_dap(self) -> dict[str, Any]:
         """Return it as a DAP breakpoint of its kind."""
         place = self.location
-        asked: dict[str, Any] = {"line": place.line} if place.path else {"name": place.function}
+        fields: dict[str, Any] = {"line": place.line} if place.path else {"name": place.function}
         if place.mode:
-            asked["mode"] = place.mode
+            fields["mode"] = place.mode
         if place.address:
-            asked = {"instructionReference": place.address}
+            fields = {"instructionReference": place.address}
         if place.watched:
-            asked = {"dataId": self.data_id, "accessType": place.access}
-        return asked | (self.when if self.once is None else self.once).to_dap()
+            fields = {"dataId": self.data_id, "accessType": place.access}
+        return fields | (self.when if self.once is None else self.once).to_dap()
 
     @property
     def place(self) -> str:
@@ -112,7 +112,7 @@ class Breakpoints:
 
     def at(self, location: Location) -> UserBreakpoint | None:
         """Return the breakpoint at that location; None when there is none."""
-        return next((one for one in self if one.location == location), None)
+        return next((breakpoint for breakpoint in self if breakpoint.location == location), None)
 
     def get(self, number: int) -> UserBreakpoint | None:
         return self._all.get(number)
@@ -130,24 +130,24 @@ class Breakpoints:
 
     def groups(self) -> list[Group]:
         """Return the groups that have a breakpoint, enabled or not."""
-        return list(dict.fromkeys(one.location.group for one in self))
+        return list(dict.fromkeys(breakpoint.location.group for breakpoint in self))
 
     def in_group(self, group: Group) -> list[UserBreakpoint]:
         """Return the enabled breakpoints that one DAP request sets."""
-        return [one for one in self if one.enabled and one.location.group == group]
+        return [breakpoint for breakpoint in self if breakpoint.enabled and breakpoint.location.group == group]
 
     def forget_answers(self) -> None:
         """Forget ids and hits: a new run of the program has its own."""
-        for one in self:
-            one.answer, one.hits = None, 0
+        for breakpoint in self:
+            breakpoint.answer, breakpoint.hits = None, 0
 
     def hit(self, ids: list[int]) -> list[UserBreakpoint]:
         """Return the breakpoints of the adapter's ids."""
-        return [one for one in self if one.answer is not None and one.answer.id in ids]
+        return [breakpoint for breakpoint in self if breakpoint.answer is not None and breakpoint.answer.id in ids]
 
     def changed(self, answer: Breakpoint) -> UserBreakpoint | None:
         """Store the adapter's new state of a breakpoint; return it, or None if it is unknown."""
-        for one in self.hit([answer.id]):
-            one.answer = answer
-            return one
+        for breakpoint in self.hit([answer.id]):
+            breakpoint.answer = answer
+            return breakpoint
         return None

@@ -155,21 +155,21 @@ def _checked(path: Path, line: int) -> Path:
 
 def _line_of_function(path: Path, name: str) -> int:
     """Return the first line after the docstring of a function: `forward`, `Block.forward`."""
-    found = [(full, node) for full, node in _definitions(path) if f".{full}".endswith(f".{name}")]
-    found.sort(key=lambda one: one[1].lineno)
-    found = [one for one in found if one[0] == name] or found
-    if not found:
+    matches = [(full, node) for full, node in _definitions(path) if f".{full}".endswith(f".{name}")]
+    matches.sort(key=lambda match: match[1].lineno)
+    matches = [match for match in matches if match[0] == name] or matches
+    if not matches:
         raise BadLocation(f"{display_path(path)} defines no function `{name}`")
-    if len(found) > 1:
-        names = ", ".join(full for full, _ in found)
+    if len(matches) > 1:
+        names = ", ".join(full for full, _ in matches)
         raise BadLocation(f"{display_path(path)} defines several: {names}. Say which: `break FILE:CLASS.FUNCTION`")
-    return _first_line(found[0][1])
+    return _first_line(matches[0][1])
 
 
 def lines_of_function(path: Path, name: str) -> list[int]:
     """Return the lines where a function breakpoint stops: the first of each function it names."""
-    wanted = f"*.{name.replace('.<locals>', '')}"
-    return [_first_line(node) for full, node in _definitions(path) if fnmatch.fnmatchcase(f".{full}", wanted)]
+    pattern = f"*.{name.replace('.<locals>', '')}"
+    return [_first_line(node) for full, node in _definitions(path) if fnmatch.fnmatchcase(f".{full}", pattern)]
 
 
 def _first_line(definition: Definition) -> int:

@@ -44,15 +44,15 @@ def split(text: str) -> tuple[When, str]:
     """Return `--hit` and `--log` as a When, and the rest with `--mode`. Raises BadLocation."""
     hit = log = mode = ""
     while text.startswith("--"):
-        if (found := _MODE.match(text)) is not None:
-            mode = found[0].strip() + " "
-        elif (found := _HIT.match(text)) is not None:
-            hit = _checked(found["bare"] or found["text"])
-        elif (found := _LOG.match(text)) is not None:
-            log = re.sub(r"\\([\"'\\])", r"\1", found["text"])
+        if (match := _MODE.match(text)) is not None:
+            mode = match[0].strip() + " "
+        elif (match := _HIT.match(text)) is not None:
+            hit = _checked(match["bare"] or match["text"])
+        elif (match := _LOG.match(text)) is not None:
+            log = re.sub(r"\\([\"'\\])", r"\1", match["text"])
         else:
             raise BadLocation(_complaint(text))
-        text = text[found.end() :]
+        text = text[match.end() :]
     return When(hit_condition=hit, log_message=log), mode + text
 
 
@@ -64,8 +64,8 @@ def check(when: When, location: Location) -> None:
 
 def without(text: str) -> str:
     """Return the text after the complete options, for completion."""
-    while (found := _MODE.match(text) or _HIT.match(text) or _LOG.match(text)) is not None and found[0][-1].isspace():
-        text = text[found.end() :]
+    while (match := _MODE.match(text) or _HIT.match(text) or _LOG.match(text)) is not None and match[0][-1].isspace():
+        text = text[match.end() :]
     return text
 
 
@@ -73,8 +73,8 @@ def completions(text: str) -> list[str]:
     """Return completions of the last, incomplete option, or of the mode after `--mode`."""
     rest = without(text)
     if (mode := re.fullmatch(r"--mode\s+(\S*)", rest)) is not None:
-        return [each for each in MODES if each.startswith(mode[1])]
-    return [each for each in NAMES if each.startswith(rest) and rest.startswith("-")]
+        return [name for name in MODES if name.startswith(mode[1])]
+    return [name for name in NAMES if name.startswith(rest) and rest.startswith("-")]
 
 
 def _checked(hit: str) -> str:

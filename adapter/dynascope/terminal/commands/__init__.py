@@ -45,10 +45,10 @@ def command(
     def register(run: Body) -> Body:
         summary, _, details = (run.__doc__ or "").partition("\n")
         group = run.__module__.rpartition(".")[2]
-        shown = f"{names[0]} {usage}".strip()
-        made = Command(names, shown, summary, details.strip(), group, run, repeats, needs_stop, missing)
-        _commands.append(made)
-        _by_name.update(dict.fromkeys(names, made))
+        usage_line = f"{names[0]} {usage}".strip()
+        registered = Command(names, usage_line, summary, details.strip(), group, run, repeats, needs_stop, missing)
+        _commands.append(registered)
+        _by_name.update(dict.fromkeys(names, registered))
         return run
 
     return register
@@ -68,10 +68,10 @@ def find(word: str) -> Command:
     """Find a command by its name or a unique prefix. Raises CommandError with similar names."""
     if word in _by_name:
         return _by_name[word]
-    beginning = {one.names for name, one in _by_name.items() if name.startswith(word)}
+    beginning = {entry.names for name, entry in _by_name.items() if name.startswith(word)}
     if len(beginning) == 1:
         return _by_name[beginning.pop()[0]]
-    near = sorted({one[0] for one in beginning}) or difflib.get_close_matches(word, names(), 3, 0.5)
+    near = sorted({entry[0] for entry in beginning}) or difflib.get_close_matches(word, names(), 3, 0.5)
     hint = f"did you mean {' or '.join(f'`{name}`' for name in near)}?" if near else "`help` lists the commands"
     raise CommandError(f"there is no command `{word}`; {hint} (`print {word}` evaluates an expression)")
 

@@ -51,17 +51,17 @@ def breakpoints(session: Session, argument: str) -> None:
     """List the breakpoints: where each is, and whether it can be hit."""
     if not len(session.breakpoints):
         session.printer.say("no breakpoints; `break FILE:LINE` sets one")
-    for one in session.breakpoints:
-        session.printer.say(str(one))
+    for breakpoint in session.breakpoints:
+        session.printer.say(str(breakpoint))
 
 
 @command("clear", "cl", "delete", usage="[NUMBER | LOCATION]…")
 def clear(session: Session, argument: str) -> None:
     """Clear breakpoints: those named, or all."""
     chosen = [_find(session, word) for word in argument.split()] or list(session.breakpoints)
-    for one in chosen:
-        session.breakpoints.remove(one)
-        session.printer.say(f"breakpoint {one.number} cleared: {one.location}")
+    for breakpoint in chosen:
+        session.breakpoints.remove(breakpoint)
+        session.printer.say(f"breakpoint {breakpoint.number} cleared: {breakpoint.location}")
     _send(session, chosen)
 
 
@@ -90,19 +90,19 @@ def set_breakpoint(session: Session, argument: str, temporary: bool = False) -> 
     when = replace(when, condition=condition)
     before = session.breakpoints.at(location)
     replaced = before.when if before is not None and not temporary and before.when != when else None
-    one = session.breakpoints.add(location, when, temporary)
-    _send(session, [one])
-    session.printer.say(str(one))
+    breakpoint = session.breakpoints.add(location, when, temporary)
+    _send(session, [breakpoint])
+    session.printer.say(str(breakpoint))
     if replaced is not None:
         session.printer.say(f"    There is one breakpoint to a place: it was{str(replaced) or ' without condition'}.")
 
 
 def _find(session: Session, word: str) -> UserBreakpoint:
-    if word.isdecimal() and (one := session.breakpoints.get(int(word))) is not None:
-        return one
-    for one in session.breakpoints:
-        if word in (str(one.location), one.place):
-            return one
+    if word.isdecimal() and (breakpoint := session.breakpoints.get(int(word))) is not None:
+        return breakpoint
+    for breakpoint in session.breakpoints:
+        if word in (str(breakpoint.location), breakpoint.place):
+            return breakpoint
     raise CommandError(f"there is no breakpoint {word}; `breakpoints` lists them")
 
 
@@ -110,12 +110,12 @@ def _switch(session: Session, argument: str, enabled: bool) -> None:
     chosen = [_find(session, word) for word in argument.split()]
     if not chosen:
         raise CommandError("which? `breakpoints` lists them with their numbers")
-    for one in chosen:
-        one.enabled = enabled
-        one.answer = None
+    for breakpoint in chosen:
+        breakpoint.enabled = enabled
+        breakpoint.answer = None
     _send(session, chosen)
 
 
 def _send(session: Session, changed: list[UserBreakpoint]) -> None:
-    for group in dict.fromkeys(one.location.group for one in changed):
+    for group in dict.fromkeys(breakpoint.location.group for breakpoint in changed):
         session.send_breakpoints(group)

@@ -53,12 +53,12 @@ def _watch(session: Session, argument: str, access: DataAccess) -> None:
     if not name:
         raise CommandError(_MISSING)
     before = list(session.breakpoints)
-    one = session.breakpoints.add(location, replace(when, condition=condition))
+    breakpoint = session.breakpoints.add(location, replace(when, condition=condition))
     try:
-        session.find_watched(one)
+        session.find_watched(breakpoint)
         session.send_breakpoints("data")
     except CommandError:
-        if one not in before:
-            session.breakpoints.remove(one)
+        if breakpoint not in before:
+            session.breakpoints.remove(breakpoint)
         raise
-    session.printer.say(str(one))
+    session.printer.say(str(breakpoint))

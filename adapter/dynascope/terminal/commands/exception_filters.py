@@ -24,8 +24,8 @@ def catch(session: Session, argument: str) -> None:
     name, condition = exception_filters.parse(argument)
     if name == "none":
         session.catching.switch_all_off()
-    elif name not in (known := [one.filter for one in session.exception_filters()]):
-        raise CommandError(f"there is no filter `{name}`; there are: {', '.join(known) or 'none'}")
+    elif name not in (names := [entry.filter for entry in session.exception_filters()]):
+        raise CommandError(f"there is no filter `{name}`; there are: {', '.join(names) or 'none'}")
     elif condition == "off":
         session.catching.switch_off(name)
     else:
@@ -48,8 +48,8 @@ def send_filters(session: Session) -> None:
 def _list(session: Session) -> None:
     filters = session.exception_filters()
     on = session.catching.on(filters)
-    width = max((len(one.filter) for one in filters), default=0)
-    for one in filters:
-        condition = on.get(one.filter)
-        text = f"  {'on ' if one.filter in on else 'off'} {one.filter:{width}}  {one.description or one.label}"
+    width = max((len(entry.filter) for entry in filters), default=0)
+    for entry in filters:
+        condition = on.get(entry.filter)
+        text = f"  {'on ' if entry.filter in on else 'off'} {entry.filter:{width}}  {entry.description or entry.label}"
         session.printer.say(text + (f"  [{condition}]" if condition else ""))

@@ -69,7 +69,7 @@ def single_thread(session: Session, argument: str) -> None:
     session.need_frame()
     name = find(argument).names[0]
     if name not in _ALONE:
-        raise CommandError(f"`alone` takes one of {', '.join(f'`{each}`' for each in _ALONE)}, not `{argument}`")
+        raise CommandError(f"`alone` takes one of {', '.join(f'`{word}`' for word in _ALONE)}, not `{argument}`")
     session.resume(_ALONE[name], {"singleThread": True})
 
 
@@ -104,12 +104,12 @@ def _target(session: Session, text: str) -> int:
     """Return the id of the call on this line that contains `text`. Raises CommandError."""
     frame = session.need_frame()
     targets = session.ask("stepInTargets", {"frameId": frame.id}, StepInTargetsBody).targets
-    called = [one for one in targets if text in one.label.partition("(")[0]]
-    found = called or [one for one in targets if text in one.label]
-    if not found:
-        there_are = f"; there are {', '.join(f'`{one.label}`' for one in targets)}" if targets else ""
+    called = [target for target in targets if text in target.label.partition("(")[0]]
+    matches = called or [target for target in targets if text in target.label]
+    if not matches:
+        there_are = f"; there are {', '.join(f'`{target.label}`' for target in targets)}" if targets else ""
         raise CommandError(f"no call with `{text}` is still to come on this line{there_are}")
-    return found[0].id
+    return matches[0].id
 
 
 def _step(session: Session, argument: str, kind: str) -> None:

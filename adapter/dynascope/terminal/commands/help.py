@@ -13,16 +13,16 @@ def help_(session: Session, argument: str) -> None:
     """List the commands, or explain one."""
     say = session.printer.say
     if argument:
-        one = find(argument)
-        say(one.usage, "bold")
-        say(f"  {one.summary}")
-        for line in one.details.splitlines():
+        entry = find(argument)
+        say(entry.usage, "bold")
+        say(f"  {entry.summary}")
+        for line in entry.details.splitlines():
             say(f"  {line.strip()}")
-        if one.names[1:]:
-            say(f"  also: {', '.join(one.names[1:])}", "dim")
+        if entry.names[1:]:
+            say(f"  also: {', '.join(entry.names[1:])}", "dim")
         return
-    for group, members in groupby(all_commands(), key=lambda one: one.group):
+    for group, members in groupby(all_commands(), key=lambda entry: entry.group):
         say(group.replace("_", " "), "bold")
-        for one in members:
-            say(f"  {', '.join(one.names):28} {one.summary}")
+        for entry in members:
+            say(f"  {', '.join(entry.names):28} {entry.summary}")
     say("An empty line repeats a step. Unlisted words are not evaluated: `print EXPRESSION` is.", "dim")

@@ -104,15 +104,15 @@ def show_scope(session: Session, name: str, text: str = "") -> None:
         rows = session.children(reference)
         _show(session, rows, PAGE if len(rows) == PAGE else None)
         return
-    wanted = text.casefold()
+    folded = text.casefold()
     rows = session.children(reference, 0, 100 * PAGE)
-    rows = [one for one in rows if wanted in f"{one.name} {one.value} {one.type or ''}".casefold()]
+    rows = [row for row in rows if folded in f"{row.name} {row.value} {row.type or ''}".casefold()]
     _show(session, rows)
 
 
 def _instead(session: Session) -> str:
     """Return a hint at the scopes of a frame without locals, such as a node of a backward."""
-    names = [one.name for one in session.scopes()]
+    names = [scope.name for scope in session.scopes()]
     return "" if not names or "Locals" in names else f"; it has {', '.join(names)}: `expand {names[0]}`"
 
 
@@ -120,23 +120,23 @@ def local_names(session: Session) -> list[str]:
     """Return the names of the selected frame's locals, for completion; [] without a frame."""
     try:
         scope = _scope(session, "Locals")
-        return [one.name for one in session.children(scope.variables_reference)] if scope else []
+        return [variable.name for variable in session.children(scope.variables_reference)] if scope else []
     except CommandError:
         return []
 
 
 def _show(session: Session, children: list[Variable], rest: int | None = None) -> None:
     """Print rows; `rest` is the number of the first one that is missing, None if none is."""
-    shown = [one for one in children if one.name not in _DEBUGPY_GROUPS]
-    if not shown:
+    rows = [row for row in children if row.name not in _DEBUGPY_GROUPS]
+    if not rows:
         session.printer.say("  (empty)", "dim")
-    session.printer.variables(shown)
+    session.printer.variables(rows)
     if rest is not None:
         session.printer.say(f"  … there may be more: `expand … {rest}:{rest + PAGE}`", "dim")
 
 
 def _scope(session: Session, name: str) -> Scope | None:
-    return next((one for one in session.scopes() if one.name.casefold() == name.casefold()), None)
+    return next((scope for scope in session.scopes() if scope.name.casefold() == name.casefold()), None)
 
 
 def _page(argument: str) -> tuple[str, tuple[int, int] | None]:
@@ -157,10 +157,10 @@ def _resolve(session: Session, text: str) -> tuple[str, int, int]:
         while rest:
             # names can contain slashes (`L['a/b']`): the longest child name that matches is taken
             children = session.children(reference, 0, 10 * PAGE)
-            fitting = [one for one in children if rest == one.name or rest.startswith(one.name + "/")]
+            fitting = [child for child in children if rest == child.name or rest.startswith(child.name + "/")]
             if not fitting:
                 raise CommandError(f"there is no `{rest}` below `{text[: -len(rest)].rstrip('/')}`")
-            chosen = max(fitting, key=lambda one: len(one.name))
+            chosen = max(fitting, key=lambda child: len(child.name))
             value, reference, rest = chosen.value, chosen.variables_reference, rest[len(chosen.name) + 1 :]
             elements = chosen.indexed_variables or 0
         return value, reference, elements

@@ -28,12 +28,12 @@ def disassemble(session: Session, argument: str) -> None:
         if not argument.isdecimal():
             raise CommandError(f"how many instructions? A number or `all`, not `{argument}`")
         first, count = 0, int(argument)
-    wanted = {
+    arguments = {
         "memoryReference": frame.instruction_pointer_reference,
         "instructionOffset": first,
         "instructionCount": count,
     }
-    rows = session.ask("disassemble", wanted, DisassembleBody).instructions
+    rows = session.ask("disassemble", arguments, DisassembleBody).instructions
     marked = [one.answer.instruction_reference for one in session.breakpoints if one.answer is not None]
     line = None
     for row in rows:
@@ -70,6 +70,6 @@ def _step(session: Session, argument: str, kind: str) -> None:
 
 
 def _show_one(session: Session, pointer: str) -> None:
-    wanted = {"memoryReference": pointer, "instructionCount": 1}
-    for row in session.ask("disassemble", wanted, DisassembleBody).instructions:
+    arguments = {"memoryReference": pointer, "instructionCount": 1}
+    for row in session.ask("disassemble", arguments, DisassembleBody).instructions:
         session.printer.say(f"->       {row.address}  {row.instruction}", "bold")

@@ -19,24 +19,24 @@ def sources(session: Session, argument: str) -> None:
 
     With TEXT, only those whose names contain it. `source NAME` shows one.
     """
-    shown = [source for source in _documents(session) if argument in (source.name or "")]
-    for source in shown:
+    documents = [source for source in _documents(session) if argument in (source.name or "")]
+    for source in documents:
         session.printer.say(f"  {source.name}")
-    if not shown:
+    if not documents:
         session.printer.say("  (nothing has been compiled yet)" if not argument else "  (none)", "dim")
 
 
 @command("source", usage="NAME", missing="which? `sources` lists them")
 def source(session: Session, argument: str) -> None:
     """Show a graph, generated code or resume function; a part of its name is enough."""
-    found = [each for each in _documents(session) if argument in (each.name or "")]
-    exact = [each for each in found if each.name == argument]
-    if not found:
+    matches = [document for document in _documents(session) if argument in (document.name or "")]
+    exact = [document for document in matches if document.name == argument]
+    if not matches:
         raise CommandError(f"there is no `{argument}`; `sources` lists the documents")
-    if len(found) > 1 and not exact:
-        names = ", ".join(f"`{each.name}`" for each in found[:6])
-        raise CommandError(f"which? {names}{' …' if len(found) > 6 else ''}")
-    chosen = (exact or found)[0]
+    if len(matches) > 1 and not exact:
+        names = ", ".join(f"`{document.name}`" for document in matches[:6])
+        raise CommandError(f"which? {names}{' …' if len(matches) > 6 else ''}")
+    chosen = (exact or matches)[0]
     body = _ask(session, "source", {"sourceReference": chosen.source_reference}, SourceBody)
     for line in body.content.splitlines():
         session.printer.say(f"  {line}")
@@ -45,7 +45,7 @@ def source(session: Session, argument: str) -> None:
 @command("modules", usage="[TEXT]")
 def modules(session: Session, argument: str) -> None:
     """List the files that Dynamo has traced."""
-    traced = [each for each in _ask(session, "modules", {}, ModulesBody).modules if _is_traced(each, argument)]
+    traced = [row for row in _ask(session, "modules", {}, ModulesBody).modules if _is_traced(row, argument)]
     for module in traced:
         session.printer.say(f"  {module.name}  {module.path}  ({module.symbol_status})")
     if not traced:
@@ -58,7 +58,7 @@ def _is_traced(module: Module, text: str) -> bool:
 
 def _documents(session: Session) -> list[Source]:
     loaded = _ask(session, "loadedSources", {}, LoadedSourcesBody).sources
-    return [each for each in loaded if (each.source_reference or 0) >= FIRST_AGENT_ID]
+    return [document for document in loaded if (document.source_reference or 0) >= FIRST_AGENT_ID]
 
 
 def _ask(session: Session, request: str, arguments: dict[str, object], body: type[Body]) -> Body:

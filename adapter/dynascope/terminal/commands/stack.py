@@ -26,8 +26,8 @@ def where(session: Session, argument: str) -> None:
         raise CommandError(f"`where` takes `-p` and `-a`, not `{argument}`")
     frames = session.frames
     if words and session.stop is not None:
-        asked = {"threadId": session.stop.thread_id, "format": {_FORMATS[word]: True for word in words}}
-        frames = session.ask("stackTrace", asked, StackTraceBody).stack_frames
+        arguments = {"threadId": session.stop.thread_id, "format": {_FORMATS[word]: True for word in words}}
+        frames = session.ask("stackTrace", arguments, StackTraceBody).stack_frames
         if "-a" in words:
             selected = next(at for at, frame in enumerate(frames) if frame.id == here.id)
             session.frames, session.selected = frames, selected
@@ -82,12 +82,12 @@ def threads(session: Session, argument: str) -> None:
     """List the program's threads; `>` marks the selected one."""
     debuggee = session.need_program()
     try:
-        found = debuggee.threads()
+        listing = debuggee.threads()
     except RequestFailed as error:
         raise CommandError(str(error)) from error
     all_stopped = any(stop.all_threads_stopped for stop in debuggee.stops.values())
-    stopped = [thread.id for thread in found] if all_stopped else list(debuggee.stops)
-    session.printer.threads(found, session.stop.thread_id if session.stop else None, stopped)
+    stopped = [thread.id for thread in listing] if all_stopped else list(debuggee.stops)
+    session.printer.threads(listing, session.stop.thread_id if session.stop else None, stopped)
 
 
 @command("thread", "t", usage="NUMBER", needs_stop=True, missing="which? `threads` lists them with their numbers")
@@ -100,9 +100,9 @@ def thread(session: Session, argument: str) -> None:
 
 def _select(session: Session, index: int) -> None:
     session.select_frame(index)
-    one = session.frames[index]
-    session.printer.stack_line(one, index)
-    session.show_source(one.line - CONTEXT, one.line + CONTEXT)
+    frame = session.frames[index]
+    session.printer.stack_line(frame, index)
+    session.show_source(frame.line - CONTEXT, frame.line + CONTEXT)
     session.listed = None
 
 
