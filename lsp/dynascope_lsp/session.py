@@ -141,6 +141,9 @@ class Session:
         folders = self._folders()
         return not folders or any(path.startswith(folder + os.sep) for folder in folders)
 
+    def snapshot_of(self, path: str) -> Snapshot | None:
+        return self.snapshot(self.uri_of(path))
+
     def predictions(self, path: str) -> list[Finding]:
         return self.project.predictions(path)
 

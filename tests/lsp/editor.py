@@ -30,6 +30,7 @@ PULLS = types.ClientCapabilities(
     text_document=types.TextDocumentClientCapabilities(
         diagnostic=types.DiagnosticClientCapabilities(),
         publish_diagnostics=types.PublishDiagnosticsClientCapabilities(related_information=True),
+        code_action=types.CodeActionClientCapabilities(disabled_support=True),
     ),
     notebook_document=types.NotebookDocumentClientCapabilities(types.NotebookDocumentSyncClientCapabilities()),
     experimental={"commands": {"commands": ["dynascope.debugFunction", "dynascope.debugFinding"]}},

@@ -1,7 +1,8 @@
 """What becomes of programs to which fixes are applied: `python -m tests.lsp.fix_outcomes [PROGRAM…]`.
 
 Each program runs recorded; every fix that the language server would offer for what was found is applied to a copy, and
-that runs, too. Programs are those of `fixable`, unless others are given: a file, or `main.py` of a folder.
+that runs, too. It is an error when one of them crashes or prints something else. Programs are those of `fixable`, or
+those that are given: a file, or `main.py` of a folder.
 """
 
 from __future__ import annotations
@@ -71,8 +72,18 @@ class Applied(Struct):
 class Around:
     """What a snapshot asks the session for: the files of the program are the user's."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, reader: Reader) -> None:
         self._folder = str(folder)
+        self._reader = reader
+        self._snapshots: dict[str, Snapshot] = {}
+
+    def snapshot_of(self, path: str) -> Snapshot:
+        if path not in self._snapshots:
+            view = self._reader.view(path)
+            facts = FileFacts(self._reader, view) if view is not None else None
+            text = Text(Path(path).read_text())
+            self._snapshots[path] = Snapshot(self, Path(path).as_uri(), path, text, Settings(), facts)
+        return self._snapshots[path]
 
     def locate(self, path: str, line: int) -> int | None:
         return line
@@ -97,8 +108,9 @@ def outcomes(paths: Iterable[Path], folder: Path) -> tuple[list[Case], list[Appl
     for case in before:
         for number, (path, finding, fix) in enumerate(_offers(case)):
             after = _copied(case.program, case.folder.with_name(f"{case.folder.name}-{number}"))
-            target = after.folder / path.relative_to(case.folder)
-            target.write_text(applied(path.read_text(), fix.edits))
+            for changed, edits in {str(path): fix.edits, **fix.elsewhere}.items():
+                target = after.folder / Path(changed).relative_to(case.folder)
+                target.write_text(applied(Path(changed).read_text(), edits))
             edited.append((case, after, path, finding, fix))
     _run([after for _, after, *_ in edited])
     return before, [_judged(*each) for each in edited]
@@ -134,7 +146,8 @@ def _offers(case: Case) -> Iterator[tuple[Path, Finding, Fix]]:
     for path, snapshot in _snapshots(case):
         for finding in snapshot.findings:
             for fix in offered(snapshot, finding):
-                yield path, finding, fix
+                if isinstance(fix, Fix):
+                    yield path, finding, fix
 
 
 def _snapshots(case: Case) -> Iterator[tuple[Path, Snapshot]]:
@@ -143,12 +156,10 @@ def _snapshots(case: Case) -> Iterator[tuple[Path, Snapshot]]:
         reader = Reader.open(case.facts / FILE_NAME)
     except StoreMissing:
         return
-    around = Around(case.folder)
     with reader:
+        around = Around(case.folder, reader)
         for path in sorted(case.folder.rglob("*.py")):
-            view = reader.view(str(path))
-            facts = FileFacts(reader, view) if view is not None else None
-            yield path, Snapshot(around, path.as_uri(), str(path), Text(path.read_text()), Settings(), facts)
+            yield path, around.snapshot_of(str(path))
 
 
 def _judged(case: Case, after: Case, path: Path, finding: Finding, fix: Fix) -> Applied:
@@ -208,9 +219,12 @@ def main() -> None:
             if each.detail:
                 print(f"                 {each.detail[:300]}")
     print()
+    bad = [each for each in found if each.verdict in ("crashed", "results changed")]
     for verdict, count in Counter(each.verdict for each in found).most_common():
         print(f"{count:4}  {verdict}")
     print(f"{len(found):4}  fixes offered in {len(cases)} programs")
+    if bad or 10 * sum(each.verdict == "gone" for each in found) < 9 * len(found):
+        sys.exit("A fix must break nothing, and nine in ten must remove what they are offered for.")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 from dynascope_lsp.features.diagnostics import diagnostics, range_of
-from dynascope_lsp.fixes import calls
+from dynascope_lsp.fixes import comptime
 from dynascope_lsp.fixes.fix import Fix
 from dynascope_lsp.fixes.offered import offered
 from dynascope_lsp.recorded.findings import Finding
@@ -21,6 +21,7 @@ DEBUG_FINDING = "dynascope.debugFinding"
 """A command of the client's: `[{"uri", "line", "filters", "condition"}]`, and what `recorded_program` returns: it
 starts a debug session of that program with these exception filters on, under this condition."""
 
+NO_FIX = "No edit is sure to be right here"
 REFACTOR = types.CodeActionKind.RefactorRewrite
 DEBUGGED = ("graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame")
 """Kinds of findings that are exception filters of the debugger."""
@@ -38,10 +39,10 @@ def code_action(session: Session, params: types.CodeActionParams) -> list[types.
     if _wanted(params, types.CodeActionKind.QuickFix):
         for finding in _findings_at(snapshot, params.range):
             found += _quick_fixes(session, snapshot, finding)
-    if _wanted(params, REFACTOR):
-        fix = calls.insert_breakpoint(snapshot.text, params.range.start.line + 1)
-        if fix is not None and _is_compiled(snapshot, params.range.start.line + 1):
-            found.append(_action(snapshot, fix, REFACTOR))
+    line = params.range.start.line + 1
+    if _wanted(params, REFACTOR) and _is_compiled(snapshot, line):
+        stops = (comptime.replaced_breakpoint(snapshot.text, line), comptime.insert_breakpoint(snapshot.text, line))
+        found += [_action(session, snapshot, fix, REFACTOR) for fix in stops if fix is not None]
     return found
 
 
@@ -55,8 +56,12 @@ def _findings_at(snapshot: Snapshot, asked: types.Range) -> Iterator[Finding]:
 def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iterator[types.CodeAction]:
     shown = [each for each in diagnostics(session, snapshot) if each.message == finding.message]
     shown = [each for each in shown if each.range == range_of(snapshot, finding)]
-    for fix in offered(snapshot, finding):
-        yield _action(snapshot, fix, types.CodeActionKind.QuickFix, shown)
+    for each in offered(snapshot, finding):
+        if isinstance(each, Fix):
+            yield _action(session, snapshot, each, types.CodeActionKind.QuickFix, shown)
+        elif _shows_disabled(session):
+            disabled = types.CodeActionDisabled(each.text)
+            yield types.CodeAction(NO_FIX, types.CodeActionKind.QuickFix, shown, disabled=disabled)
     filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in DEBUGGED else []
     if filters and session.client_runs(DEBUG_FINDING):
         title = "Debug this graph break" if filters == ["graphBreak"] else "Debug this compile"
@@ -88,10 +93,21 @@ def _condition(snapshot: Snapshot, finding: Finding, exception_filter: str) -> s
 
 
 def _action(
-    snapshot: Snapshot, fix: Fix, kind: types.CodeActionKind, shown: list[types.Diagnostic] | None = None
+    session: Session,
+    snapshot: Snapshot,
+    fix: Fix,
+    kind: types.CodeActionKind,
+    shown: list[types.Diagnostic] | None = None,
 ) -> types.CodeAction:
-    edit = types.WorkspaceEdit({snapshot.uri: fix.edits})
+    changes = {session.uri_of(path): edits for path, edits in fix.elsewhere.items()}
+    edit = types.WorkspaceEdit({snapshot.uri: fix.edits, **changes} if fix.edits else changes)
     return types.CodeAction(fix.title, kind, shown, is_preferred=fix.preferred or None, edit=edit)
+
+
+def _shows_disabled(session: Session) -> bool:
+    """Whether the client shows actions that cannot be chosen, with the reason."""
+    documents = session.server.client_capabilities.text_document
+    return bool(documents and documents.code_action and documents.code_action.disabled_support)
 
 
 def _wanted(params: types.CodeActionParams, kind: str) -> bool:

@@ -1,53 +1,113 @@
-"""A branch on a tensor's values: `torch.cond` in its place, as far as that is mechanical."""
+"""A branch on a tensor's values: `torch.cond` in its place, or `torch.where`.
+
+Both branches are traced then, and must give tensors of one type: what they compute is read off their types as recorded.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
+from msgspec import Struct
+
 from dynascope_lsp.documents.edits import replaced
-from dynascope_lsp.documents.text import Text
-from dynascope_lsp.fixes.fix import Fix
+from dynascope_lsp.documents.syntax import Index
+from dynascope_lsp.fixes.effects import is_pure, mutates
+from dynascope_lsp.fixes.fix import Advice, Fix, Refused
+from dynascope_lsp.fixes.inference import SMOOTH, TRUTHS, called_operation
+from dynascope_lsp.fixes.names import torch_name
+from dynascope_lsp.fixes.place import Place, place_of
+from dynascope_lsp.fixes.tensor_type import TensorType
 from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.snapshot import Snapshot
 
 TYPE = "Data-dependent branching"
+WHAT_TO_DO = "compute both sides and choose with `torch.where`, or give `torch.cond` two functions of tensors alone."
 
 
-def fixes(text: Text, finding: Finding) -> Iterator[Fix]:
-    if finding.type != TYPE or text.index is None:
+class Choice(Struct, frozen=True):
+    """What a branch comes down to: one of two expressions, replacing `node`; `target` is None for what is returned."""
+
+    node: ast.stmt | ast.expr
+    last: ast.stmt | ast.expr
+    test: ast.expr
+    body: ast.expr
+    orelse: ast.expr | None
+    """None: `target` stays as it is."""
+    target: str | None
+    prefix: str
+
+
+def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
+    if finding.type != TYPE:
         return
-    statement = text.index.statement_at(finding.line)
-    if isinstance(statement, ast.If) and statement.test.lineno == finding.line:
-        new = _from_if(text, statement)
-        if new is not None:
-            yield Fix("Replace the branch by torch.cond", [replaced(text, statement, new)])
-        return
-    for node in ast.walk(statement) if statement is not None else ():
-        if isinstance(node, ast.IfExp) and node.lineno == finding.line:
-            new = _cond(text, node.test, node.body, node.orelse)
-            yield Fix("Replace the branch by torch.cond", [replaced(text, node, new)])
-            chosen = f"torch.where({_code(text, node.test)}, {_code(text, node.body)}, {_code(text, node.orelse)})"
-            yield Fix("Compute both and choose with torch.where", [replaced(text, node, chosen)])
-            return
+    try:
+        place = place_of(snapshot, finding)
+        choice = _choice(place, finding.line)
+        found = _type_of(place, choice)
+        _check_test(place, choice.test)
+        _check_aliases(place, choice)
+        yield Fix("Replace the branch by torch.cond", [_edit(place, choice, _cond(place, choice))])
+        if _may_compute_both(place, choice, found):
+            yield Fix("Compute both and choose with torch.where", [_edit(place, choice, _where(place, choice))])
+    except Refused as problem:
+        yield Advice(str(problem))
 
 
-def _from_if(text: Text, node: ast.If) -> str | None:
-    """Both branches return, or assign one and the same name; else there is no mechanical way."""
+def _choice(place: Place, line: int) -> Choice:
+    statement = place.statement
+    if isinstance(statement, ast.If) and statement.test.lineno == line:
+        return _of_statement(place, statement)
+    if isinstance(statement, ast.While):
+        raise Refused("A loop that ends when a tensor says so breaks the graph: run a fixed number of turns instead.")
+    if isinstance(statement, ast.Assert):
+        raise Refused(
+            "An assertion about a tensor's values breaks the graph: use `torch._assert_async`, or check before."
+        )
+    found = [each for each in ast.walk(statement) if isinstance(each, ast.IfExp) and each.test.lineno == line]
+    if len(found) != 1 or not _runs_once(place, found[0]):
+        raise Refused(f"This branch has no mechanical replacement: {WHAT_TO_DO}")
+    return Choice(found[0], found[0], found[0].test, found[0].body, found[0].orelse, None, "")
+
+
+def _runs_once(place: Place, node: ast.expr) -> bool:
+    """Whether an expression is evaluated whenever its statement is, in the function itself."""
+    each: ast.AST = node
+    while not isinstance(each, ast.stmt):
+        each = place.index.parents[each]
+        if isinstance(each, ast.IfExp | ast.BoolOp | ast.Lambda | ast.comprehension | ast.ListComp | ast.GeneratorExp):
+            return False
+    return True
+
+
+def _of_statement(place: Place, node: ast.If) -> Choice:
+    parent = place.index.parents[node]
+    if (
+        isinstance(parent, ast.If)
+        and node in parent.orelse
+        and place.text.line(node.lineno).lstrip().startswith("elif")
+    ):
+        raise Refused(f"An `elif` runs only when the tests above it fail, which torch.cond would not see: {WHAT_TO_DO}")
     if len(node.body) != 1 or len(node.orelse) > 1:
-        return None
+        raise Refused(f"The branch does more than give one tensor a value: {WHAT_TO_DO}")
     then, otherwise = node.body[0], node.orelse[0] if node.orelse else None
-    if isinstance(then, ast.Return) and isinstance(otherwise, ast.Return) and then.value and otherwise.value:
-        return f"return {_cond(text, node.test, then.value, otherwise.value)}"
+    if isinstance(then, ast.Return):
+        following = otherwise or _next(parent, node)
+        if not then.value or not isinstance(following, ast.Return) or not following.value:
+            raise Refused(f"Only one side returns: {WHAT_TO_DO}")
+        return Choice(
+            node, following if otherwise is None else node, node.test, then.value, following.value, "", "return "
+        )
     target, value = _assignment(then)
-    if target is None or value is None:
-        return None
-    if otherwise is None:
-        # what a branch returns must not be what it was given
-        return f"{target} = {_cond(text, node.test, value, ast.parse(f'{target}.clone()', mode='eval').body)}"
-    other_target, other_value = _assignment(otherwise)
-    if other_target != target or other_value is None:
-        return None
-    return f"{target} = {_cond(text, node.test, value, other_value)}"
+    other_target, other_value = _assignment(otherwise) if otherwise is not None else (target, None)
+    if target is None or value is None or other_target != target:
+        raise Refused(f"The branch does more than give one tensor a value: {WHAT_TO_DO}")
+    return Choice(node, node, node.test, value, other_value, target, f"{target} = ")
+
+
+def _next(parent: ast.AST, node: ast.stmt) -> ast.stmt | None:
+    body: list[ast.stmt] = getattr(parent, "body", [])
+    return body[body.index(node) + 1] if node in body[:-1] else None
 
 
 def _assignment(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
@@ -56,42 +116,113 @@ def _assignment(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
     return None, None
 
 
-def _cond(text: Text, test: ast.expr, body: ast.expr, orelse: ast.expr) -> str:
-    """The operands are the local names that the branches read; modules, functions and `self` are closed over."""
+def _type_of(place: Place, choice: Choice) -> TensorType:
+    """That of both sides. Raises Refused unless it is the same, and known of both."""
+    inference = place.inference_before(place.statement)
+    found = []
+    for side in (choice.body, choice.orelse):
+        if side is None:
+            found.append(place.types.before(choice.target or "", place.statement))
+            continue
+        if not is_pure(place.index, place.function, side):
+            raise Refused(f"`{_code(place, side)}` may do more than compute a tensor: {WHAT_TO_DO}")
+        recorded = place.types.at(side.lineno, choice.target) if choice.target else None
+        found.append(inference.tensor(side) or recorded)
+    if None in found:
+        raise Refused(f"What the two sides give is not known to be tensors of one type: {WHAT_TO_DO}")
+    if found[0] != found[1]:
+        raise Refused(f"The two sides give tensors of different types, which torch.cond refuses: {WHAT_TO_DO}")
+    assert found[0] is not None
+    return found[0]
+
+
+def _check_test(place: Place, test: ast.expr) -> None:
+    """It must be one tensor of booleans: `not`, `and`, `or` ask for its value before torch.cond could."""
+    inferred = place.inference_before(place.statement).tensor(test)
+    if inferred is not None and inferred.dtype == "b8":
+        return
+    match test:
+        case ast.Compare(ops=[ast.Gt() | ast.Lt() | ast.GtE() | ast.LtE()]):
+            if is_pure(place.index, place.function, test):
+                return
+        case ast.Call(args=[]) if (called_operation(place.index, test) or ("",))[0] in TRUTHS:
+            if is_pure(place.index, place.function, test):
+                return
+    raise Refused(f"The test is not known to be a tensor of one boolean: {WHAT_TO_DO}")
+
+
+def _check_aliases(place: Place, choice: Choice) -> None:
+    """A side that is a name gives that tensor itself; in its place comes a copy, which later writes tell apart."""
+    plain = [each for each in (choice.body, choice.orelse) if each is None or isinstance(each, ast.Name)]
+    for each in (choice.body, choice.orelse):
+        if isinstance(each, ast.Attribute | ast.Subscript):
+            raise Refused(f"`{_code(place, each)}` is a part of something else, not a new tensor: {WHAT_TO_DO}")
+    if not plain:
+        return
+    if mutates(place.function.node, place.types) or mutates(place.index.tree):
+        raise Refused(
+            f"One side gives a tensor that exists already, and something here writes into tensors: {WHAT_TO_DO}"
+        )
+    if choice.target == "" or (isinstance(place.statement, ast.Return) and place.statement.value is choice.node):
+        raise Refused(
+            f"One side returns a tensor that the caller has, and torch.cond would return a copy: {WHAT_TO_DO}"
+        )
+
+
+def _may_compute_both(place: Place, choice: Choice, found: TensorType) -> bool:
+    """Whether the side that is not chosen can do no harm: no error, and no infinite gradient times zero."""
+    sides = [each for each in (choice.body, choice.orelse) if each is not None]
+    inference = place.inference_before(place.statement)
+    test = inference.tensor(choice.test)
+    if test is None or len(test.sizes) > len(found.sizes):
+        return False
+    return all(inference.tensor(each) is not None and _is_smooth(place.index, each) for each in sides)
+
+
+def _is_smooth(index: Index, node: ast.expr) -> bool:
+    for each in ast.walk(node):
+        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Div):
+            if not (isinstance(each.right, ast.Constant) and each.right.value):
+                return False
+        elif isinstance(each, ast.Call):
+            operation = called_operation(index, each)
+            if operation is None or operation[0] not in SMOOTH | {"sum", "mean", "clamp", "zeros_like", "ones_like"}:
+                return False
+    return True
+
+
+def _cond(place: Place, choice: Choice) -> str:
+    """The operands are the tensors that the branches read; all else is closed over."""
     names: list[str] = []
-    for branch in (body, orelse):
-        called = {id(node.func) for node in ast.walk(branch) if isinstance(node, ast.Call)}
-        roots = {id(node.value) for node in ast.walk(branch) if isinstance(node, ast.Attribute) and id(node) in called}
-        for node in ast.walk(branch):
-            local = isinstance(node, ast.Name) and node.id not in ("self", "cls", "torch", "F", "nn", "math")
-            if isinstance(node, ast.Name) and local and id(node) not in called and node.id not in names:
-                if id(node) in roots and _is_module(text, node.id):
-                    continue
-                names.append(node.id)
+    for side in (choice.body, choice.orelse):
+        read = [choice.target or ""] if side is None else [n.id for n in ast.walk(side) if isinstance(n, ast.Name)]
+        names += [name for name in read if name not in names and place.types.before(name, place.statement) is not None]
     parameters = ", ".join(names)
     operands = f"({parameters},)" if len(names) == 1 else f"({parameters})"
     space = " " if parameters else ""
-    branches = [f"lambda{space}{parameters}: {_code(text, each)}" for each in (body, orelse)]
-    return f"torch.cond({_code(text, test)}, {branches[0]}, {branches[1]}, {operands})"
+    sides = [f"lambda{space}{parameters}: {_new(place, choice, each)}" for each in (choice.body, choice.orelse)]
+    return f"{torch_name(place.index)}.cond({_code(place, choice.test)}, {sides[0]}, {sides[1]}, {operands})"
 
 
-def _is_module(text: Text, name: str) -> bool:
-    tree = text.tree
-    return tree is not None and any(
-        isinstance(node, ast.Import) and any((a.asname or a.name.partition(".")[0]) == name for a in node.names)
-        for node in ast.walk(tree)
-    )
+def _where(place: Place, choice: Choice) -> str:
+    sides = [choice.target if each is None else _code(place, each) for each in (choice.body, choice.orelse)]
+    return f"{torch_name(place.index)}.where({_code(place, choice.test)}, {sides[0]}, {sides[1]})"
 
 
-def _code(text: Text, node: ast.expr) -> str:
-    """As it is written, on one line."""
-    return ast.get_source_segment(text.source, node) if _is_written(text, node) else ast.unparse(node)  # type: ignore[return-value]
+def _new(place: Place, choice: Choice, side: ast.expr | None) -> str:
+    """What a branch returns must not be what it was given."""
+    if side is None:
+        return f"{choice.target}.clone()"
+    return f"{_code(place, side)}.clone()" if isinstance(side, ast.Name) else _code(place, side)
 
 
-def _is_written(text: Text, node: ast.expr) -> bool:
-    return (
-        hasattr(node, "end_lineno")
-        and node.lineno == node.end_lineno
-        and text.line(node.lineno) != ""
-        and (node.lineno != 1 or not isinstance(node, ast.Call) or ast.unparse(node) in text.line(1))
-    )
+def _edit(place: Place, choice: Choice, new: str):  # type: ignore[no-untyped-def]
+    edit = replaced(place.text, choice.node, choice.prefix + new)
+    edit.range.end = place.text.range_of(choice.last).end
+    return edit
+
+
+def _code(place: Place, node: ast.expr) -> str:
+    """As it is written, when that is one line."""
+    written = ast.get_source_segment(place.text.source, node)
+    return written if written is not None and "\n" not in written else ast.unparse(node)

@@ -1,5 +1,8 @@
-"""A recompile because a size changed: `mark_dynamic` where the function is called, or `dynamic=True` where it is
-compiled."""
+"""A recompile because a size changed: mark it dynamic where the function is called, or compile with `dynamic=True`.
+
+Only where Dynamo made each size that changed a symbol by itself, after it had compiled for numbers: then one compile
+does for all.
+"""
 
 from __future__ import annotations
 
@@ -10,82 +13,137 @@ from collections.abc import Iterator
 from lsprotocol import types
 
 from dynascope_lsp.documents.edits import inserted_before
-from dynascope_lsp.documents.syntax import Function, Index, dotted
-from dynascope_lsp.documents.text import Text
-from dynascope_lsp.fixes.fix import Fix
+from dynascope_lsp.documents.syntax import Function
+from dynascope_lsp.fixes.fix import Advice, Fix, Refused
+from dynascope_lsp.fixes.names import torch_name
+from dynascope_lsp.fixes.sites import Call, Site, calls, sites
+from dynascope_lsp.fixes.sizes import Sizes, other_tensors, sizes_of
 from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.snapshot import Snapshot
 
-_SIZE = re.compile(r"tensor '(?P<name>[^']+)' size mismatch at index (?P<dimension>\d+)")
+SIZE = re.compile(r"tensor '(?P<name>[^']+)' size mismatch at index (?P<dimension>\d+)")
+Edits = dict[str, list[types.TextEdit]]
+"""By path."""
 
 
-def fixes(text: Text, finding: Finding) -> Iterator[Fix]:
-    index, guard = text.index, finding.guard
-    if index is None or guard is None:
+def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
+    mismatch = SIZE.search(finding.guard or "")
+    if mismatch is None or snapshot.text.index is None:
         return
-    mismatch = _SIZE.search(guard)
-    function = index.function_at(finding.line)
-    if mismatch is None or function is None:
-        return
-    parameter = re.sub(r"^L\['(\w+)'\]$", r"\1", mismatch["name"])
-    compiled = list(_sites(index, function))
-    for call in _calls(index, function, compiled):
-        argument = _argument(call, function, parameter)
-        statement = index.statement_of(call)
-        if argument is None or statement is None:
-            continue
-        line = f"torch._dynamo.mark_dynamic({argument}, {mismatch['dimension']})"
-        yield Fix(f"Mark it dynamic before the call: {line}", [inserted_before(text, statement, line)], preferred=True)
-    for site in compiled:
-        if any(each.arg == "dynamic" for each in site.keywords):
-            continue
-        end = text.range_of(site).end
-        place = types.Position(end.line, end.character - 1)
-        comma = ", " if site.args or site.keywords else ""
-        yield Fix("Compile with dynamic=True", [types.TextEdit(types.Range(place, place), f"{comma}dynamic=True")])
+    found: list[Fix | Advice] = []
+    try:
+        function = snapshot.text.index.function_at(finding.line)
+        if function is None or finding.stale:
+            raise Refused(finding.stale or "Only a function that has a name can be marked.")
+        sizes = sizes_of(snapshot, function)
+        if mismatch["name"] not in sizes.changed():
+            raise Refused(f"`{mismatch['name']}` is made in the function: see what it was recompiled for before.")
+        compiled = sites(snapshot, function)
+        for offer in (_marked, _dynamic):
+            try:
+                found.append(offer(snapshot, function, sizes, compiled))
+            except Refused as problem:
+                found.append(Advice(str(problem)))
+    except Refused as problem:
+        found.append(Advice(str(problem)))
+    yield from [each for each in found if isinstance(each, Fix)] or found[:1]
 
 
-def _sites(index: Index, function: Function) -> Iterator[ast.Call]:
-    """`torch.compile(…)` of this function, or of an object of its class."""
-    owner = function.qualified_name.rpartition(".")[0]
-    wanted = {function.node.name, owner}
-    for decorator in function.node.decorator_list:
-        if isinstance(decorator, ast.Call) and dotted(decorator.func) == "torch.compile":
-            yield decorator
-    for calls in index.calls.values():
-        for call in calls:
-            if dotted(call.func) == "torch.compile" and call.args and _stands_for(index, call.args[0]) & wanted:
-                yield call
+def _marked(snapshot: Snapshot, function: Function, sizes: Sizes, compiled: list[Site]) -> Fix:
+    """`torch._dynamo.maybe_mark_dynamic` before every call: unlike `mark_dynamic` it never makes a program fail."""
+    if sizes.has_rest:
+        raise Refused("What follows a graph break is compiled apart, for tensors that nothing marks.")
+    if any(_option(site, "dynamic") for site in compiled):
+        raise Refused("`dynamic` is given where this is compiled: see whether it is meant so.")
+    called = calls(snapshot, function, compiled)
+    if not called:
+        raise Refused("Not every call of what was compiled is to be seen: pass `dynamic=True` to `torch.compile`.")
+    edits: Edits = {}
+    lines: list[str] = []
+    for call in called:
+        mark = f"{torch_name(call.snapshot.text.index)}._dynamo.maybe_mark_dynamic"
+        changed = sizes.changed().items()
+        marks = [f"{mark}({_argument(call, function, name)}, {_places(which)})" for name, which in changed]
+        edits.setdefault(call.snapshot.path, []).append(inserted_before(call.snapshot.text, _statement(call), *marks))
+        lines += [each for each in marks if each not in lines]
+    more = " …" if len(lines) > 1 else ""
+    return _fix(snapshot, f"Mark it dynamic before the call: {lines[0]}{more}", edits, preferred=True)
 
 
-def _stands_for(index: Index, node: ast.expr) -> set[str]:
-    """The names a compiled expression may mean: of the function, or of the class it makes an object of."""
-    found = {name for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute) and (name := dotted(each))}
-    for each in ast.walk(index.tree):
-        if isinstance(each, ast.Assign) and any(isinstance(t, ast.Name) and t.id in found for t in each.targets):
-            found |= {n.id for n in ast.walk(each.value) if isinstance(n, ast.Name)}
-    return found
+def _places(dimensions: list[int]) -> str:
+    return str(dimensions[0]) if len(dimensions) == 1 else str(tuple(dimensions))
 
 
-def _calls(index: Index, function: Function, sites: list[ast.Call]) -> list[ast.Call]:
-    """Calls of what came of compiling."""
-    names = {function.node.name} if any(site in function.node.decorator_list for site in sites) else set()
-    names |= {function.node.name} if any(dotted(d) == "torch.compile" for d in function.node.decorator_list) else set()
-    for site in sites:
-        parent = index.parents.get(site)
-        if isinstance(parent, ast.Assign):
-            names |= {name for target in parent.targets if (name := dotted(target))}
-    return [
-        call
-        for _, calls in sorted(index.calls.items())
-        for call in calls
-        if dotted(call.func) in names or call.func in sites
-    ]
+def _statement(call: Call) -> ast.stmt:
+    """That of a call, with a line to itself, which has to be reached for the call. Raises Refused for others."""
+    index = call.snapshot.text.index
+    assert index is not None
+    node: ast.AST = call.node
+    while not isinstance(node, ast.stmt):
+        node = index.parents[node]
+        if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.NamedExpr):
+            raise Refused("The argument has no name before the call: pass `dynamic=True` to `torch.compile`.")
+    line = call.snapshot.text.line(node.lineno)
+    alone = not line.encode()[: node.col_offset].strip()
+    if not alone or not isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):
+        raise Refused("The call has no line to itself: pass `dynamic=True` to `torch.compile`.")
+    before = call.snapshot.text.line(node.lineno - 1).rstrip()
+    if before.endswith("\\"):
+        raise Refused("The call has no line to itself: pass `dynamic=True` to `torch.compile`.")
+    function = index.function_at(node.lineno)
+    if function is not None and _is_traced(call.snapshot, function):
+        raise Refused("The call is in compiled code, where nothing can be marked.")
+    return node
 
 
-def _argument(call: ast.Call, function: Function, parameter: str) -> str | None:
-    """The name given for a parameter; None when it is not a plain name."""
+def _is_traced(snapshot: Snapshot, function: Function) -> bool:
+    if snapshot.facts is None or snapshot.placement is None:
+        return False
+    return any(snapshot.placement.line(each.first_line) == function.first_line for each in snapshot.facts.calls)
+
+
+def _argument(call: Call, function: Function, parameter: str) -> str:
+    """The name given for a parameter. Raises Refused when it is not a plain name."""
     names = [each.arg for each in function.parameters if each.arg not in ("self", "cls")]
-    given: dict[str, ast.expr] = dict(zip(names, call.args, strict=False))
-    given |= {each.arg: each.value for each in call.keywords if each.arg is not None}
+    given: dict[str, ast.expr] = dict(zip(names, call.node.args, strict=False))
+    given |= {each.arg: each.value for each in call.node.keywords if each.arg is not None}
     value = given.get(parameter)
-    return dotted(value) if value is not None else None
+    starred = any(isinstance(each, ast.Starred) for each in call.node.args)
+    if starred or not isinstance(value, ast.Name):
+        raise Refused(f"What is passed for `{parameter}` has no name before the call: pass `dynamic=True`.")
+    return value.id
+
+
+def _dynamic(snapshot: Snapshot, function: Function, sizes: Sizes, compiled: list[Site]) -> Fix:
+    """`dynamic=True` where it is compiled: sizes that are equal at first are one symbol, so none may be by accident."""
+    if not compiled:
+        raise Refused("Where this is compiled is not to be seen: pass `dynamic=True` to `torch.compile` there.")
+    if sizes.are_shared() or other_tensors(snapshot, function, set(sizes.values)):
+        raise Refused(
+            "Sizes that are equal in the first call would be taken for the same: mark what changes, one by one."
+        )
+    edits: Edits = {}
+    for site in compiled:
+        if _option(site, "dynamic"):
+            raise Refused("`dynamic` is given where this is compiled: see whether it is meant so.")
+        text = site.snapshot.text
+        end = text.range_of(site.node).end
+        new = "(dynamic=True)"
+        if isinstance(site.node, ast.Call):
+            end = types.Position(end.line, end.character - 1)
+            written = ast.get_source_segment(text.source, site.node) or ""
+            comma = ", " if site.node.args or site.node.keywords else ""
+            if written[:-1].rstrip().endswith(","):
+                comma = " "
+            new = f"{comma}dynamic=True"
+        edits.setdefault(site.snapshot.path, []).append(types.TextEdit(types.Range(end, end), new))
+    return _fix(snapshot, "Compile with dynamic=True", edits)
+
+
+def _option(site: Site, name: str) -> bool:
+    return isinstance(site.node, ast.Call) and any(each.arg in (name, None) for each in site.node.keywords)
+
+
+def _fix(snapshot: Snapshot, title: str, edits: Edits, preferred: bool = False) -> Fix:
+    here = edits.pop(snapshot.path, [])
+    return Fix(title, here, preferred, edits)

@@ -1,9 +1,9 @@
-"""A fix: what a code action is made of."""
+"""What is offered for a finding: a fix is an edit, advice is what to do where no edit is sure to be right."""
 
 from __future__ import annotations
 
 from lsprotocol import types
-from msgspec import Struct
+from msgspec import Struct, field
 
 
 class Fix(Struct, frozen=True):
@@ -12,3 +12,15 @@ class Fix(Struct, frozen=True):
     title: str
     edits: list[types.TextEdit]
     preferred: bool = False
+    elsewhere: dict[str, list[types.TextEdit]] = field(default_factory=dict)
+    """Edits of other files, by path."""
+
+
+class Advice(Struct, frozen=True):
+    """A sentence or two: what stands against an edit, and what to do."""
+
+    text: str
+
+
+class Refused(Exception):
+    """A precondition of a fix does not hold; the text is the advice."""

@@ -1,22 +1,23 @@
-"""The fixes that are offered for one finding."""
+"""What is offered for one finding: fixes, or advice in words where none of them is sure to be right."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dynascope_lsp.fixes import branches, calls, dynamic, options, scalars
-from dynascope_lsp.fixes.fix import Fix
+from dynascope_lsp.fixes import branches, dynamic, options, printing, scalars
+from dynascope_lsp.fixes.fix import Advice, Fix
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
-KINDS = (branches.fixes, scalars.fixes, calls.fixes, dynamic.fixes, options.fixes, options.print_fix)
+KINDS = (branches.fixes, scalars.fixes, printing.fixes, dynamic.fixes, options.fixes)
 
 
-def offered(snapshot: Snapshot, finding: Finding) -> Iterator[Fix]:
+def offered(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
     """Each title once."""
     titles: set[str] = set()
     for kind in KINDS:
-        for fix in kind(snapshot.text, finding):
-            if fix.title not in titles:
-                titles.add(fix.title)
-                yield fix
+        for each in kind(snapshot, finding):
+            title = each.title if isinstance(each, Fix) else each.text
+            if title not in titles:
+                titles.add(title)
+                yield each

@@ -1,39 +1,51 @@
-"""Options of Dynamo's that the hints name: `torch._dynamo.config.capture_scalar_outputs = True`."""
+"""Options of Dynamo's that take a kind of operation into the graph."""
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Iterator
 
-from dynascope_lsp.documents.edits import inserted_after_imports
-from dynascope_lsp.documents.text import Text
-from dynascope_lsp.fixes.fix import Fix
+from dynascope_lsp.fixes import configuration
+from dynascope_lsp.fixes.fix import Advice, Fix, Refused
+from dynascope_lsp.fixes.place import Place, place_of
 from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.snapshot import Snapshot
 
-_OPTION = re.compile(r"torch\._dynamo\.config\.(\w+)\s*=\s*(True|False|\d+)")
-
-BY_TYPE = {
-    "Unsupported Tensor.item() call with capture_scalar_outputs=False": "capture_scalar_outputs = True",
-    "Dynamic shape operator": "capture_dynamic_output_shape_ops = True",
-    "Attempted to wrap RNN, GRU, or LSTM": "allow_rnn = True",
-}
-"""For types of breaks whose hints do not say it in these words in every version."""
-
-
-def fixes(text: Text, finding: Finding) -> Iterator[Fix]:
-    found = {f"{name} = {value}" for hint in finding.hints for name, value in _OPTION.findall(hint)}
-    if finding.type in BY_TYPE:
-        found.add(BY_TYPE[finding.type])
-    if finding.kind == "recompileLimit":
-        found.add("recompile_limit = 32")
-    for option in sorted(found):
-        line = f"torch._dynamo.config.{option}"
-        if line not in text.source and (edits := inserted_after_imports(text, line)):
-            yield Fix(f"Set {line}", edits)
+DYNAMIC_SHAPES = "Dynamic shape operator"
+RECURRENT = "Attempted to wrap RNN, GRU, or LSTM"
+_ASK_FOR_SIZES = frozenset(
+    ("shape", "size", "numel", "item", "tolist", "len", "range", "int", "float", "bool", "print", "zip", "enumerate")
+)
+SIZES_ASKED_FOR = (
+    "The number of elements is asked for afterwards, which breaks the graph again: compute with a mask of fixed size, "
+    "`torch.where(mask, x, 0)`."
+)
 
 
-def print_fix(text: Text, finding: Finding) -> Iterator[Fix]:
-    """Let Dynamo move `print` behind the graph."""
-    line = "torch._dynamo.config.reorderable_logging_functions.add(print)"
-    if "print" in text.line(finding.line) and line not in text.source and (edits := inserted_after_imports(text, line)):
-        yield Fix("Let Dynamo run print() behind the graph (reorderable_logging_functions)", edits)
+def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
+    if finding.type not in (DYNAMIC_SHAPES, RECURRENT):
+        return
+    try:
+        place = place_of(snapshot, finding)
+        if finding.type == RECURRENT:
+            if "pack" in place.text.source:
+                raise Refused(
+                    "Packed sequences are not traced: leave the recurrent layer out of the compiled function."
+                )
+            yield configuration.setting(place.text, "allow_rnn = True")
+        else:
+            _check_sizes(place)
+            yield configuration.setting(place.text, "capture_dynamic_output_shape_ops = True")
+    except Refused as problem:
+        yield Advice(str(problem))
+
+
+def _check_sizes(place: Place) -> None:
+    """The rest of the function must not ask how many elements there are, nor decide anything."""
+    first = place.statement.lineno
+    for node in ast.walk(place.function.node):
+        if getattr(node, "lineno", 0) < first or node is place.function.node:
+            continue
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        if name in _ASK_FOR_SIZES or isinstance(node, ast.If | ast.IfExp | ast.While | ast.For | ast.comprehension):
+            raise Refused(SIZES_ASKED_FOR)

@@ -1,36 +1,48 @@
-"""`.item()`: keep the tensor, or read the value before the graph begins."""
+"""`.item()`: keep the tensor where its value only takes part in arithmetic with tensors, or have Dynamo trace it."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 
-from dynascope_lsp.documents.edits import inserted_before, replaced
-from dynascope_lsp.documents.syntax import Function, Index
-from dynascope_lsp.documents.text import Text
-from dynascope_lsp.fixes.fix import Fix
+from dynascope_lsp.documents.edits import replaced
+from dynascope_lsp.fixes import configuration
+from dynascope_lsp.fixes.effects import mutates
+from dynascope_lsp.fixes.fix import Advice, Fix, Refused
+from dynascope_lsp.fixes.inference import called_operation
+from dynascope_lsp.fixes.place import Place, place_of
+from dynascope_lsp.fixes.tensor_type import TensorType
 from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.snapshot import Snapshot
 
 REGISTRY_ID = "GB0124"
+OPTION = "capture_scalar_outputs = True"
 _CONVERSIONS = ("float", "int", "bool")
+_ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+_KEPT_NUMBERS = ("append", "clamp", "clip", "full", "full_like")
+"""Calls that Dynamo traces with a number that it does not know yet."""
+WHAT_TO_DO = "keep the value a tensor as long as it is computed with, and read it outside of the compiled function."
 
 
-def fixes(text: Text, finding: Finding) -> Iterator[Fix]:
-    index = text.index
-    if index is None or (finding.registry_id != REGISTRY_ID and "item()" not in finding.type):
+def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
+    if finding.registry_id != REGISTRY_ID and "item()" not in finding.type:
         return
-    for call in index.calls.get(finding.line, ()):
-        tensor = _read_tensor(call)
-        if tensor is None:
-            continue
-        source = ast.get_source_segment(text.source, tensor)
-        if source is None:
-            continue
-        yield Fix(f"Keep it a tensor: {_short(source)}", [replaced(text, call, source)])
-        hoisted = _hoisted(text, index, call, tensor, finding.line)
-        if hoisted is not None:
-            yield hoisted
+    try:
+        place = place_of(snapshot, finding)
+        reads = [each for each in place.index.calls.get(finding.line, ()) if _read_tensor(each) is not None]
+        if not reads or any(place.index.statement_of(each) is not place.statement for each in reads):
+            raise Refused(f"Which tensor becomes a number here is not plain to see: {WHAT_TO_DO}")
+    except Refused as problem:
+        yield Advice(str(problem))
         return
+    found: list[Fix | Advice] = []
+    for offer in (_kept, _captured):
+        try:
+            found.append(offer(place, reads))
+        except Refused as problem:
+            found.append(Advice(str(problem)))
+    edits = [each for each in found if isinstance(each, Fix)]
+    yield from edits or found[-1:]
 
 
 def _read_tensor(call: ast.Call) -> ast.expr | None:
@@ -38,48 +50,133 @@ def _read_tensor(call: ast.Call) -> ast.expr | None:
     if isinstance(call.func, ast.Attribute) and call.func.attr == "item" and not call.args:
         return call.func.value
     if isinstance(call.func, ast.Name) and call.func.id in _CONVERSIONS and len(call.args) == 1:
-        return call.args[0]
+        inner = call.args[0]
+        return None if isinstance(inner, ast.Call) and _read_tensor(inner) is not None else inner
     return None
 
 
-def _hoisted(text: Text, index: Index, call: ast.Call, tensor: ast.expr, line: int) -> Fix | None:
-    """To the start of the function, when the tensor comes from its parameters alone: then one graph follows."""
-    function = index.function_at(line)
-    if function is None or not function.node.body:
-        return None
-    parameters = {each.arg for each in function.parameters}
-    read = {node.id for node in ast.walk(tensor) if isinstance(node, ast.Name)}
-    if not read or not read <= parameters | {"torch"} or _assigned_before(function, read, line):
-        return None
-    body = function.node.body
-    first = (
-        body[1]
-        if len(body) > 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-        else body[0]
-    )
-    if first.lineno >= line:
-        return None
-    name = _free_name(function, "value")
-    source = ast.get_source_segment(text.source, call)
-    edits = [inserted_before(text, first, f"{name} = {source}"), replaced(text, call, name)]
-    return Fix("Hoist .item() to the start of the function, before its graph", edits)
+def _kept(place: Place, reads: list[ast.Call]) -> Fix:
+    """Leave the reads out: each tensor has no dimensions, and takes the number's place in arithmetic with tensors."""
+    edits, written = [], []
+    for call in reads:
+        tensor = _read_tensor(call)
+        assert tensor is not None
+        found = place.inference_before(place.statement).tensor(tensor)
+        if found is None or found.sizes or not (found.is_float or found.dtype == "i64"):
+            raise Refused(f"`{ast.unparse(tensor)}` is not known to be a tensor of one number: {WHAT_TO_DO}")
+        if isinstance(call.func, ast.Name) and call.func.id != ("float" if found.is_float else "int"):
+            raise Refused(f"`{call.func.id}()` changes the number: {WHAT_TO_DO}")
+        if not isinstance(tensor, ast.Call | ast.BinOp) and mutates(place.function.node, place.types):
+            raise Refused(
+                f"Something in this function writes into tensors, and a number would not change: {WHAT_TO_DO}"
+            )
+        for use, statement in _uses(place, call):
+            _check_arithmetic(place, use, statement, found)
+        new = ast.get_source_segment(place.text.source, tensor) or ast.unparse(tensor)
+        if isinstance(tensor, ast.BinOp | ast.UnaryOp | ast.Compare):
+            new = f"({new})"
+        # a number has no gradient
+        new += ".detach()" if found.is_float else ""
+        edits.append(replaced(place.text, call, new))
+        written.append(new)
+    return Fix(f"Keep it a tensor: {_short(', '.join(written))}", edits, preferred=True)
 
 
-def _assigned_before(function: Function, names: set[str], line: int) -> bool:
-    return any(
-        isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in names and node.lineno <= line
-        for node in ast.walk(function.node)
-    )
+def _uses(place: Place, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:
+    """Where a number goes: the expression itself, or every use of the one name that it is given to."""
+    statement = place.statement
+    if not (isinstance(statement, ast.Assign) and statement.value is call):
+        yield call, statement
+        return
+    if len(statement.targets) != 1 or not isinstance(statement.targets[0], ast.Name):
+        raise Refused(f"The number is stored, not computed with: {WHAT_TO_DO}")
+    name = statement.targets[0].id
+    all_of_it = [each for each in ast.walk(place.function.node) if isinstance(each, ast.Name) and each.id == name]
+    declared = [each for each in ast.walk(place.function.node) if isinstance(each, ast.Global | ast.Nonlocal)]
+    if sum(isinstance(each.ctx, ast.Store) for each in all_of_it) != 1 or any(name in each.names for each in declared):
+        raise Refused(f"`{name}` is given other values, too: {WHAT_TO_DO}")
+    for each in all_of_it:
+        if isinstance(each.ctx, ast.Load):
+            used_in = place.index.statement_of(each)
+            if used_in is None or place.index.function_at(each.lineno) is not place.function:
+                raise Refused(f"`{name}` is used in another function: {WHAT_TO_DO}")
+            yield each, used_in
 
 
-def _free_name(function: Function, wanted: str) -> str:
-    taken = {node.id for node in ast.walk(function.node) if isinstance(node, ast.Name)}
-    taken |= {each.arg for each in function.parameters}
-    name, number = wanted, 1
-    while name in taken:
-        number += 1
-        name = f"{wanted}_{number}"
-    return name
+def _check_arithmetic(place: Place, use: ast.expr, statement: ast.stmt, found: TensorType) -> None:
+    """Its partner is a tensor whose type the number does not change."""
+    parent = place.index.parents[use]
+    other = None
+    if isinstance(parent, ast.BinOp) and isinstance(parent.op, _ARITHMETIC):
+        other = parent.right if parent.left is use else parent.left
+    partner = place.inference_before(statement).tensor(other) if other is not None else None
+    if partner is None or not (partner.is_float or (partner.dtype == "i64" and found.dtype == "i64")):
+        raise Refused(f"The number is used for something else than arithmetic with tensors: {WHAT_TO_DO}")
+    if found.is_float and found.dtype != partner.dtype:
+        raise Refused(f"The tensor has another dtype than what it would be computed with: {WHAT_TO_DO}")
+    divides = isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div)
+    if divides and (partner.device != "cpu" or not (found.is_float and partner.is_float)):
+        raise Refused(f"Division by a number is rounded in another way than division by a tensor: {WHAT_TO_DO}")
+    if found.device != partner.device:
+        raise Refused(f"The tensors are on different devices: {WHAT_TO_DO}")
+
+
+def _captured(place: Place, reads: list[ast.Call]) -> Fix:
+    """The option, where the number goes into arithmetic, results and lists, and decides nothing."""
+    for call in reads:
+        if isinstance(call.func, ast.Name) and call.func.id == "bool":
+            raise Refused(f"`bool()` asks for the value: {WHAT_TO_DO}")
+        for use, _ in _uses_or_itself(place, call):
+            _check_destination(place, use)
+    return configuration.setting(place.text, OPTION)
+
+
+def _uses_or_itself(place: Place, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:
+    targets = place.statement.targets if isinstance(place.statement, ast.Assign) else []
+    if len(targets) == 1 and isinstance(targets[0], ast.Name):
+        outer = place.statement.value if isinstance(place.statement, ast.Assign) else call
+        if outer is call:
+            yield from _uses(place, call)
+            return
+    yield call, place.statement
+
+
+def _check_destination(place: Place, use: ast.expr) -> None:
+    node: ast.AST = use
+    while True:
+        parent = place.index.parents[node]
+        match parent:
+            case ast.BinOp(op=op) if isinstance(op, _ARITHMETIC):
+                pass
+            case ast.UnaryOp(op=ast.USub()):
+                pass
+            case ast.Tuple() | ast.Return():
+                pass
+            case ast.Call() if _is_kept(place, parent, node):
+                return
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                _check_name(place, name, parent)
+                return
+            case ast.Assign(targets=[ast.Attribute()]) | ast.AugAssign(target=ast.Attribute()):
+                return
+            case _:
+                raise Refused(f"The number decides something, or leaves torch: {WHAT_TO_DO}")
+        if isinstance(parent, ast.Return):
+            return
+        node = parent
+
+
+def _check_name(place: Place, name: str, assignment: ast.Assign) -> None:
+    """A tensor that a number went into is an ordinary one; a number is followed no further."""
+    if place.types.at(assignment.lineno, name) is None:
+        raise Refused(f"`{name}` is a number, too: {WHAT_TO_DO}")
+
+
+def _is_kept(place: Place, call: ast.Call, node: ast.AST) -> bool:
+    if node is call.func or (isinstance(call.func, ast.Attribute) and call.func.value is node):
+        return False
+    operation = called_operation(place.index, call)
+    return operation is not None and operation[0] in _KEPT_NUMBERS
 
 
 def _short(source: str) -> str:

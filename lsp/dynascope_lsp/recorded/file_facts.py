@@ -51,6 +51,21 @@ class FileFacts:
         return next((each for each in self._reader.runs() if each.id == number), None)
 
     @cached_property
+    def files(self) -> list[str]:
+        """Paths of all files that the launch traced."""
+        return self._reader.files(self._view.launch)
+
+    @cached_property
+    def calls(self) -> list[model.Call]:
+        """Functions of this file that were traced inline, or compiled themselves."""
+        return self._view.calls()
+
+    def guards(self, compile: int) -> list[model.Guard]:
+        """Of one compile, those of shapes (`SHAPE_ENV`) too, which have no line."""
+        found = self._reader.compile(compile)
+        return found.guards if found is not None else []
+
+    @cached_property
     def own_compiles(self) -> list[model.Compile]:
         """Those of functions of this file."""
         return [each for each in self.compiles.values() if each.path == self.path]

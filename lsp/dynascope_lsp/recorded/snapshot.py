@@ -25,6 +25,9 @@ class Surroundings(Protocol):
     def predictions(self, path: str) -> list[Finding]:
         """Of one file."""
 
+    def snapshot_of(self, path: str) -> Snapshot | None:
+        """Of another file; None for one that is not there."""
+
 
 class Snapshot:
     """Of one document. `facts` and `placement` are None for a file that no run has traced."""
@@ -38,7 +41,7 @@ class Snapshot:
         self.settings = settings
         self.facts = facts
         self.placement = Placement(facts, text, trusted=facts.path != path) if facts else None
-        self._surroundings = surroundings
+        self.surroundings = surroundings
 
     @cached_property
     def findings(self) -> list[Finding]:
@@ -53,12 +56,12 @@ class Snapshot:
     def observed(self) -> list[Finding]:
         if self.facts is None or self.placement is None:
             return []
-        around = self._surroundings
+        around = self.surroundings
         return Observations(self.facts, self.placement, self.text, around.locate, around.is_ours).findings()
 
     @property
     def _predicted(self) -> list[Finding]:
-        return self._surroundings.predictions(self.path) if self.settings.predictions else []
+        return self.surroundings.predictions(self.path) if self.settings.predictions else []
 
     def _traced_without(self, prediction: Finding) -> bool:
         """Dynamo traced this very line, and no break came of it: what was observed counts."""

@@ -1,0 +1,89 @@
+"""What an expression or a function does besides computing: in-place operations, and calls that are not known."""
+
+from __future__ import annotations
+
+import ast
+
+from dynascope_lsp.documents.syntax import Function, Index, dotted
+from dynascope_lsp.fixes.inference import ELEMENTWISE, REDUCTIONS, TESTS, TRUTHS, called_operation
+from dynascope_lsp.fixes.names import full_name
+from dynascope_lsp.fixes.tensor_type import Types
+
+PURE_LAYERS = frozenset(
+    (
+        "Linear",
+        "LayerNorm",
+        "RMSNorm",
+        "GroupNorm",
+        "Conv1d",
+        "Conv2d",
+        "ReLU",
+        "GELU",
+        "SiLU",
+        "Tanh",
+        "Sigmoid",
+        "Identity",
+    )
+)
+"""Of torch.nn: their results depend on weights and arguments alone, and they change nothing."""
+OPERATIONS = ELEMENTWISE | REDUCTIONS | TESTS | TRUTHS | {"softmax", "log_softmax", "matmul", "zeros_like", "ones_like"}
+_SAFE_METHODS = ("requires_grad_", "manual_seed_")
+
+
+def mutates(node: ast.AST, types: Types | None = None) -> bool:
+    """Whether something in a function may write into a tensor: `add_`, `x[…] = …`, `x += …`, `out=`.
+
+    Without `types` (of a whole file) an augmented assignment to a name counts, too, unless it is to a number.
+    """
+    for each in ast.walk(node):
+        match each:
+            case ast.Call(func=ast.Attribute(attr=name)) if name.endswith("_") and not name.endswith("__"):
+                if name not in _SAFE_METHODS:
+                    return True
+            case ast.Call(keywords=keywords) if any(k.arg in ("out", "inplace") for k in keywords):
+                return True
+            case ast.Subscript(ctx=ast.Store()):
+                return True
+            case ast.AugAssign(target=ast.Name(id=name)):
+                if types is not None and types.is_tensor_somewhere(name):
+                    return True
+                if types is None and not isinstance(each.value, ast.Constant):
+                    return True
+            case ast.AugAssign(target=ast.Subscript()):
+                return True
+    return False
+
+
+def is_pure(index: Index, function: Function, node: ast.expr) -> bool:
+    """Whether every call in an expression is of an operation, or a layer, that only computes something new."""
+    for each in ast.walk(node):
+        if isinstance(each, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr | ast.Lambda | ast.comprehension):
+            return False
+        if isinstance(each, ast.Call) and not _is_pure_call(index, function, each):
+            return False
+    return True
+
+
+def _is_pure_call(index: Index, function: Function, call: ast.Call) -> bool:
+    if isinstance(call.func, ast.Name):
+        return call.func.id == "len"
+    if dotted(call.func) and str(dotted(call.func)).startswith("self."):
+        return _layer(index, function, call.func) in PURE_LAYERS
+    operation = called_operation(index, call)
+    return operation is not None and operation[0] in OPERATIONS
+
+
+def _layer(index: Index, function: Function, node: ast.expr) -> str | None:
+    """The class of `self.name`, where the file says it once: `self.name = nn.Linear(…)`."""
+    name = dotted(node)
+    owner = index.parents.get(function.node)
+    made = [
+        each.value
+        for each in ast.walk(owner if isinstance(owner, ast.ClassDef) else index.tree)
+        if isinstance(each, ast.Assign) and any(dotted(target) == name for target in each.targets)
+    ]
+    if len(made) != 1 or not isinstance(made[0], ast.Call):
+        return None
+    called = full_name(index, made[0].func) or ""
+    inplace = any(k.arg == "inplace" for k in made[0].keywords)
+    return called.removeprefix("torch.nn.") if called.startswith("torch.nn.") and not inplace else None

@@ -1,0 +1,102 @@
+"""`print` in compiled code: Dynamo can run it after the graph, where nothing can tell the difference.
+
+The option is one of the whole program: each `print` that is traced must be one that Dynamo prints as it was. It prints
+nothing of functions that are traced inline, leaves out `sep`, `end` and `file`, and shows a tensor as it is at the end.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from dynascope.facts import model
+from dynascope.facts.distinct import Distinct
+
+from dynascope_lsp.documents.syntax import Function
+from dynascope_lsp.fixes import configuration
+from dynascope_lsp.fixes.effects import is_pure, mutates
+from dynascope_lsp.fixes.fix import Advice, Fix, Refused
+from dynascope_lsp.fixes.inference import Inference
+from dynascope_lsp.fixes.place import place_of
+from dynascope_lsp.fixes.tensor_type import Types
+from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.program_files import program_files
+from dynascope_lsp.recorded.snapshot import Snapshot
+
+OPTION = "reorderable_logging_functions.add(print)"
+BROKE = "builtin operator `print`"
+WHAT_TO_DO = "print outside of the compiled function, or only `if not torch.compiler.is_compiling()`."
+INLINE = f"Dynamo drops what functions print that it traces inline: {WHAT_TO_DO}"
+
+
+def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
+    if BROKE not in finding.explanation:
+        return
+    try:
+        place = place_of(snapshot, finding)
+        if not any(_is_print(each) for each in place.index.calls.get(finding.line, ())):
+            raise Refused(f"The `print` is in a function that is called here: {WHAT_TO_DO}")
+        files = program_files(snapshot)
+        if files is None:
+            raise Refused(f"The program has too many files to see what else it prints: {WHAT_TO_DO}")
+        for each in files:
+            _check(each)
+        yield configuration.setting(place.text, OPTION, "Let Dynamo run print() after the graph: {}")
+    except Refused as problem:
+        yield Advice(str(problem))
+
+
+def _check(snapshot: Snapshot) -> None:
+    """Every `print` of a file that is in traced code."""
+    index = snapshot.text.index
+    if index is None or snapshot.facts is None or snapshot.placement is None:
+        return
+    if any(_is_inline(snapshot, each) for each in snapshot.facts.graph_breaks if BROKE in each.fact.explanation):
+        raise Refused(INLINE)
+    compiled, inline = set[int | None](), set[int | None]()
+    for traced in snapshot.facts.calls:
+        (compiled if traced.parent is None else inline).add(snapshot.placement.line(traced.first_line))
+    for calls in index.calls.values():
+        for call in filter(_is_print, calls):
+            function = index.function_at(call.lineno)
+            if function is None or function.first_line not in compiled | inline:
+                continue
+            if function.first_line in inline:
+                raise Refused(INLINE)
+            if call.keywords or any(isinstance(each, ast.Starred) for each in call.args):
+                raise Refused(f"Dynamo leaves out `sep`, `end` and `file` of what it prints later: {WHAT_TO_DO}")
+            _check_arguments(snapshot, function, call)
+
+
+def _is_inline(snapshot: Snapshot, broke: Distinct[model.GraphBreak]) -> bool:
+    """Whether a break came up while another function than its own was compiled."""
+    assert snapshot.facts is not None and snapshot.placement is not None and snapshot.text.index is not None
+    line = snapshot.placement.now(broke.fact)
+    function = snapshot.text.index.function_at(line) if line is not None else None
+    compiles = [snapshot.facts.compiles[number] for number in broke.compiles if number in snapshot.facts.compiles]
+    own = {snapshot.placement.now(each) for each in compiles if each.path == snapshot.facts.path}
+    return function is None or own != {function.first_line} or any(e.path != snapshot.facts.path for e in compiles)
+
+
+def _check_arguments(snapshot: Snapshot, function: Function, call: ast.Call) -> None:
+    index = snapshot.text.index
+    statement = index.statement_of(call) if index is not None else None
+    assert index is not None and statement is not None
+    types = Types(snapshot, function)
+    inference = Inference(index, lambda name: types.before(name, statement))
+    for each in call.args:
+        parts = each.values if isinstance(each, ast.JoinedStr) else [each]
+        for part in parts:
+            value = part.value if isinstance(part, ast.FormattedValue) else part
+            if isinstance(value, ast.Constant):
+                continue
+            if inference.tensor(value) is None or not is_pure(index, function, value):
+                raise Refused(
+                    f"`{ast.unparse(value)}` is not known to be a tensor, and only tensors can wait: {WHAT_TO_DO}"
+                )
+            if isinstance(value, ast.Name) and mutates(function.node, types):
+                raise Refused(f"`{value.id}` may be written to before it would be printed: {WHAT_TO_DO}")
+
+
+def _is_print(call: ast.Call) -> bool:
+    return isinstance(call.func, ast.Name) and call.func.id == "print"

@@ -1,0 +1,127 @@
+"""Where a program compiles a function, and where it calls what came of it: in all files of the program."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from msgspec import Struct
+
+from dynascope_lsp.documents.syntax import Function, Index, dotted
+from dynascope_lsp.fixes.fix import Refused
+from dynascope_lsp.fixes.names import full_name
+from dynascope_lsp.recorded.program_files import program_files
+from dynascope_lsp.recorded.snapshot import Snapshot
+
+COMPILE = "torch.compile"
+
+
+class Site(Struct, frozen=True):
+    """`torch.compile(…)`, or `@torch.compile`."""
+
+    snapshot: Snapshot
+    node: ast.expr
+    decorates: bool
+
+
+class Call(Struct, frozen=True):
+    """A call of what was compiled."""
+
+    snapshot: Snapshot
+    node: ast.Call
+
+
+def sites(snapshot: Snapshot, function: Function) -> list[Site]:
+    """Of a function, or of objects of its class. Raises Refused where the program has too many files."""
+    files = program_files(snapshot)
+    if files is None:
+        raise Refused("The program has too many files to find where this is compiled: pass `dynamic=True` there.")
+    found = []
+    for node in function.node.decorator_list:
+        if full_name(_index(snapshot), node.func if isinstance(node, ast.Call) else node) == COMPILE:
+            found.append(Site(snapshot, node, True))
+    for each in files:
+        found += [Site(each, call, False) for call in _compiling(each, snapshot, function)]
+    return found
+
+
+def calls(snapshot: Snapshot, function: Function, compiled: list[Site]) -> list[Call] | None:
+    """Calls of what came of these; None where it is also passed on, so that there may be others."""
+    found: list[Call] = []
+    for each in program_files(snapshot) or ():
+        for node in _results(each, snapshot, function, compiled):
+            parent = _index(each).parents.get(node)
+            if isinstance(parent, ast.Call) and parent.func is node:
+                found.append(Call(each, parent))
+            elif isinstance(parent, ast.Attribute):
+                if parent.attr in ("forward", "__call__", "compile"):
+                    return None
+            elif isinstance(getattr(node, "ctx", None), ast.Load):
+                return None
+    return found
+
+
+def _compiling(here: Snapshot, snapshot: Snapshot, function: Function) -> Iterator[ast.Call]:
+    owner, _, name = function.qualified_name.rpartition(".")
+    wanted = owner.rpartition(".")[2] if owner and name in ("forward", "__call__") else name
+    index = _index(here)
+    for each in index.calls.values():
+        for call in each:
+            compiles = full_name(index, call.func) == COMPILE and call.args
+            if compiles and any(_means(index, node, here, snapshot, wanted) for node in _origins(index, call.args[0])):
+                yield call
+
+
+def _origins(index: Index, node: ast.expr) -> Iterator[ast.expr]:
+    """What is compiled: a name itself, what was assigned to it, the class that was called for it."""
+    yield node.func if isinstance(node, ast.Call) else node
+    for each in ast.walk(index.tree):
+        if not isinstance(each, ast.Assign) or dotted(node) not in map(dotted, each.targets) or dotted(node) is None:
+            continue
+        value = each.value
+        while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+            if full_name(index, value.func) is not None:
+                break
+            value = value.func.value  # `Net().cuda().eval()`
+        yield value.func if isinstance(value, ast.Call) else value
+
+
+def _means(index: Index, node: ast.expr, here: Snapshot, snapshot: Snapshot, wanted: str) -> bool:
+    name = dotted(node)
+    if name is None or name.rpartition(".")[2] != wanted:
+        return False
+    if here.path == snapshot.path:
+        return name == wanted
+    module, _, last = (full_name(index, node) or "").rpartition(".")
+    path = PurePath(snapshot.path)
+    return last == wanted and module.rpartition(".")[2] in (path.stem, path.parent.name)
+
+
+def _results(here: Snapshot, snapshot: Snapshot, function: Function, compiled: list[Site]) -> Iterator[ast.expr]:
+    """Where the name of what was compiled stands in a file."""
+    index = _index(here)
+    names = {function.node.name} if any(site.decorates for site in compiled) else set()
+    for site in compiled:
+        parent = index.parents.get(site.node)
+        if site.snapshot.path == here.path and not site.decorates:
+            if isinstance(parent, ast.Assign):
+                names |= {name for target in parent.targets if (name := dotted(target))}
+            elif isinstance(parent, ast.Call) and parent.func is site.node:
+                yield site.node
+            else:
+                raise Refused("What was compiled is passed on: pass `dynamic=True` to `torch.compile`.")
+    if here.path != snapshot.path and any(site.decorates for site in compiled):
+        names = {name for name in names if any(_imports(each, name) for each in index.imports)}
+    for node in ast.walk(index.tree):
+        if isinstance(node, ast.Name | ast.Attribute) and dotted(node) in names:
+            yield node
+
+
+def _imports(statement: ast.Import | ast.ImportFrom, name: str) -> bool:
+    return isinstance(statement, ast.ImportFrom) and any((each.asname or each.name) == name for each in statement.names)
+
+
+def _index(snapshot: Snapshot) -> Index:
+    assert snapshot.text.index is not None
+    return snapshot.text.index

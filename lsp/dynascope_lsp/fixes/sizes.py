@@ -1,0 +1,120 @@
+"""How the sizes of a compiled function's arguments were, from compile to compile."""
+
+from __future__ import annotations
+
+import re
+
+from dynascope.facts import model
+from msgspec import Struct
+
+from dynascope_lsp.documents.syntax import Function
+from dynascope_lsp.fixes.fix import Refused
+from dynascope_lsp.recorded.snapshot import Snapshot
+
+_SIZES = re.compile(r"\[(?P<sizes>.*)\]")
+_HARMLESS = re.compile(r"2 <= L\['\w+'\]\.size\(\)\[\d+\]|L\['\w+'\]\.stride\(\)\[\d+\] == [^<>!=]+")
+"""Guards on sizes that hold for all but 0 and 1, of tensors that are contiguous."""
+WHAT_TO_DO = "pass sizes that vary less (pad, or drop the last batch), or compile a function of its own for them."
+
+
+class Sizes(Struct, frozen=True):
+    """By parameter: its sizes in each compile, as they are written."""
+
+    values: dict[str, list[list[str]]]
+    has_rest: bool
+    """What follows a graph break was compiled apart, and has sizes of its own."""
+
+    def changed(self) -> dict[str, list[int]]:
+        """Dimensions that were not always one number."""
+        found = {name: _differing(sizes) for name, sizes in self.values.items()}
+        return {name: dimensions for name, dimensions in found.items() if dimensions}
+
+    def are_shared(self) -> bool:
+        """Whether a size that changed was, in the first compile, equal to one that did not change with it."""
+        columns = {
+            (name, place): [sizes[place] for sizes in values]
+            for name, values in self.values.items()
+            for place in range(len(values[0]))
+        }
+        return any(
+            one[0] == other[0] and one != other
+            for key, one in columns.items()
+            if key[1] in self.changed().get(key[0], ())
+            for other in columns.values()
+        )
+
+
+def sizes_of(snapshot: Snapshot, function: Function) -> Sizes:
+    """Raises Refused unless Dynamo found by itself that each size that changed can be a symbol."""
+    assert snapshot.facts is not None and snapshot.placement is not None
+    own = [each for each in snapshot.facts.own_compiles if snapshot.placement.now(each) == function.first_line]
+    whole = [each for each in own if each.resumes_at is None]
+    found = Sizes({}, has_rest=len(whole) < len(own))
+    numbers = {each.id for each in whole}
+    by_compile: dict[int, dict[str, list[str]]] = {number: {} for number in sorted(numbers)}
+    for _, each in snapshot.placement.tensors(function.first_line, function.first_line):
+        match = _SIZES.search(each.fact.value)
+        if each.fact.role == "parameter" and match is not None:
+            for number in numbers & set(each.compiles):
+                by_compile[number][each.fact.name] = [size.strip() for size in match["sizes"].split(",")]
+    for name in {name for sizes in by_compile.values() for name in sizes}:
+        seen = [sizes[name] for sizes in by_compile.values() if name in sizes]
+        if len({len(sizes) for sizes in seen}) == 1:
+            found.values[name] = seen
+    changed = found.changed()
+    for name, dimensions in changed.items():
+        for dimension in dimensions:
+            _check_size(name, [sizes[dimension] for sizes in found.values[name]])
+    _check_guards(snapshot, max(numbers, default=0))
+    _check_recompiles(snapshot, function, numbers, changed)
+    return found
+
+
+def _check_size(name: str, sizes: list[str]) -> None:
+    if sizes[-1].isdecimal():
+        raise Refused(f"Dynamo fixed the size of `{name}` to a number each time, so that nothing can make it dynamic.")
+    if not sizes[-1].isidentifier():
+        raise Refused(f"The size of `{name}` follows from other sizes: make those dynamic.")
+    if {"0", "1"} & set(sizes):
+        raise Refused(f"A size of `{name}` was 0 or 1, which Dynamo always compiles by itself: {WHAT_TO_DO}")
+
+
+def _check_guards(snapshot: Snapshot, compile: int) -> None:
+    assert snapshot.facts is not None
+    for guard in snapshot.facts.guards(compile):
+        if guard.kind == "SHAPE_ENV" and not all(_HARMLESS.fullmatch(code) for code in guard.code):
+            raise Refused(f"The function asks how large its arguments are, and compiles for each answer: {WHAT_TO_DO}")
+
+
+def _check_recompiles(snapshot: Snapshot, function: Function, numbers: set[int], changed: dict[str, list[int]]) -> None:
+    """Of sizes, only of parameters; and none that met 0 or 1."""
+    assert snapshot.facts is not None and snapshot.placement is not None
+    for each in snapshot.facts.recompiles:
+        if not numbers & set(each.compiles) or snapshot.placement.now(each.fact) != function.first_line:
+            continue
+        mismatch = re.search(r"tensor '(?P<name>[^']+)' size mismatch at index (?P<at>\d+)", each.fact.guard)
+        if mismatch is not None and int(mismatch["at"]) not in changed.get(mismatch["name"], ()):
+            raise Refused(f"`{mismatch['name']}` changes its size, too, and is no argument by itself: {WHAT_TO_DO}")
+        met = _SIZES.search(each.fact.value or "")
+        if mismatch is not None and met is not None and met["sizes"].split(",")[int(mismatch["at"])].strip() in "01":
+            raise Refused(
+                f"A size of `{mismatch['name']}` was 0 or 1, which Dynamo always compiles by itself: {WHAT_TO_DO}"
+            )
+
+
+def _differing(sizes: list[list[str]]) -> list[int]:
+    return [place for place in range(len(sizes[0])) if len({each[place] for each in sizes}) > 1]
+
+
+def other_tensors(snapshot: Snapshot, function: Function, parameters: set[str]) -> bool:
+    """Whether a compile depends on tensors that are neither arguments by themselves nor the module's own."""
+    assert snapshot.facts is not None and snapshot.placement is not None
+    own: list[model.Compile] = snapshot.facts.own_compiles
+    return any(
+        guard.kind == "TENSOR_MATCH"
+        and not guard.expression.startswith("L['self'].")
+        and guard.expression not in {f"L['{name}']" for name in parameters}
+        for each in own
+        if snapshot.placement.now(each) == function.first_line
+        for guard in snapshot.facts.guards(each.id)
+    )

@@ -1,0 +1,63 @@
+"""The user's files that a recorded program is made of: those that were traced, the one that was started, and what they
+import."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+
+from dynascope_lsp.prediction.modules import module_candidates
+from dynascope_lsp.recorded.recorded_program import recorded_program
+from dynascope_lsp.recorded.snapshot import Snapshot
+
+FILES = 100
+"""More are not looked at: whoever asks must refuse to be sure then."""
+
+
+def program_files(snapshot: Snapshot) -> list[Snapshot] | None:
+    """Snapshots, that of the document first; None where there are too many to look at."""
+    started = recorded_program(snapshot)
+    folder = str(started.get("cwd") or os.path.dirname(snapshot.path))
+    program = str(started["program"]) if "program" in started else _of_module(folder, str(started.get("module") or ""))
+    paths = [
+        snapshot.path,
+        os.path.realpath(program) if program else "",
+        *(snapshot.facts.files if snapshot.facts else ()),
+    ]
+    folders = list(dict.fromkeys(each for each in (folder, os.path.dirname(program or "")) if each))
+    found: dict[str, Snapshot] = {}
+    while paths:
+        path = paths.pop(0)
+        if not path or path in found or not (path == snapshot.path or snapshot.surroundings.is_ours(path)):
+            continue
+        if len(found) >= FILES:
+            return None
+        each = snapshot if path == snapshot.path else snapshot.surroundings.snapshot_of(path)
+        if each is not None:
+            found[path] = each
+            paths += _imported(each, folders)
+    return list(found.values())
+
+
+def _imported(snapshot: Snapshot, folders: list[str]) -> Iterator[str]:
+    for statement in snapshot.text.index.imports if snapshot.text.index else ():
+        if isinstance(statement, ast.ImportFrom):
+            module = statement.module or ""
+            names = [module, *(f"{module}.{alias.name}".lstrip(".") for alias in statement.names)]
+            level = statement.level
+        else:
+            names, level = [alias.name for alias in statement.names], 0
+        for name in names:
+            for path in module_candidates(name, snapshot.path, level, folders):
+                if os.path.isfile(path):
+                    yield os.path.realpath(path)
+                    break
+
+
+def _of_module(folder: str, name: str) -> str:
+    """The file of `python -m NAME`; empty where it is not in that folder."""
+    base = os.path.join(folder, *name.split("."))
+    return next(
+        (each for each in (f"{base}.py", os.path.join(base, "__main__.py")) if name and os.path.isfile(each)), ""
+    )

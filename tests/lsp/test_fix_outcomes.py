@@ -1,0 +1,79 @@
+"""Quick fixes on programs that they were not written for: what is offered neither breaks a program nor changes what it
+prints, and removes what it is offered for.
+
+`python -m tests.lsp.fix_outcomes` does the same for all programs of `fixable`, and for yours.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.lsp.fix_outcomes import FIXABLE, Applied, Case, outcomes, programs
+
+pytestmark = pytest.mark.timeout(900)
+
+MENDED = (
+    *("branch_scaled", "branch_early_return", "branch_layers", "branch_clipped_norm", "branch_in_loop", "branch_any"),
+    *("item_factor", "item_gradient", "item_attribute", "item_two_on_a_line", "late_import", "import_names_only"),
+    *("print_tensor", "masked_mean", "recurrent", "size_two_tensors", "size_one_line_loop", "size_module"),
+    *("two_files/main", "imported_function/main"),
+)
+"""Something is offered for each."""
+LEFT_ALONE = (
+    *("branch_elif_on_mode", "branch_not_any", "branch_numbers", "branch_other_shape", "branch_mutated_after"),
+    *("branch_expression_returns_input", "branch_dropout", "branch_counts", "branch_other_dtype", "item_json"),
+    *("item_compared", "item_range", "item_divmod", "bool_conversion", "clock", "random_choice", "unique_names"),
+    *("zeroed_gradients", "print_mutated", "print_to_stderr", "print_in_inlined", "masked_length", "packed"),
+    *("size_starts_at_one", "size_specialised", "size_looped_over", "size_list_argument", "package_of_files/main"),
+)
+"""Nothing is."""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Case], list[Applied]]:
+    paths = [FIXABLE / f"{name}.py" for name in (*MENDED, *LEFT_ALONE)]
+    return outcomes(paths, Path(tmp_path_factory.mktemp("copies")).resolve())
+
+
+def test_every_program_runs(measured: tuple[list[Case], list[Applied]]):
+    assert {each.program.stem: each.error for each in measured[0] if each.exit_code} == {}
+
+
+def test_no_fix_breaks_a_program_or_changes_what_it_prints(measured: tuple[list[Case], list[Applied]]):
+    assert [each for each in measured[1] if each.verdict in ("crashed", "results changed")] == []
+
+
+def test_nine_in_ten_remove_what_they_are_offered_for(measured: tuple[list[Case], list[Applied]]):
+    left = [each for each in measured[1] if each.verdict == "still there"]
+    assert 10 * len(left) <= len(measured[1]), left
+
+
+def test_what_is_offered_and_what_not(measured: tuple[list[Case], list[Applied]]):
+    offered = {each.name for each in measured[1]}
+    names = {case.program.stem if case.program.stem != "main" else case.folder.name for case in measured[0]}
+    assert len(names) == len(MENDED) + len(LEFT_ALONE)
+    expected = {
+        case.program.stem if case.program.stem != "main" else case.folder.name
+        for case, name in zip(measured[0], (*MENDED, *LEFT_ALONE), strict=True)
+        if name in MENDED
+    }
+    assert offered == expected
+
+
+def test_a_fix_may_be_in_another_file(measured: tuple[list[Case], list[Applied]]):
+    titles = {each.title for each in measured[1] if each.path.name in ("net.py", "ops.py")}
+    assert {"Compile with dynamic=True", "Replace the branch by torch.cond"} <= titles
+    assert any(title.startswith("Mark it dynamic before the call") for title in titles)
+
+
+@pytest.mark.timeout(3600)
+@pytest.mark.skipif(not os.environ.get("WHOLE_CORPUS"), reason="minutes: `make matrix` does it")
+def test_the_same_of_every_program(tmp_path: Path):
+    cases, found = outcomes(programs(), tmp_path.resolve())
+    assert {each.program.stem: each.error for each in cases if each.exit_code} == {}
+    assert [each for each in found if each.verdict in ("crashed", "results changed")] == []
+    assert 10 * sum(each.verdict == "still there" for each in found) <= len(found)
+    assert len(found) >= 80  # silence is safe, too
