@@ -190,3 +190,26 @@ def test_the_command_line_starts_quickly():
 def test_the_pictures_of_the_house_are_those_of_the_code():
     text = ARCHITECTURE.read_text()
     assert text == with_pictures(text), "run `make architecture`"
+
+
+NO_SENTENCE = re.compile(
+    r"(The|An?|Of|What|Where|That|Those|These|This|By|All|One|None|How|Why|Every|Its|It|In|On|At|From|For|As|Another|With"
+    r"|Without|Whose|Which|Who|Raises|Returns|Names|If|When|Called|Used|Both|Each|Only|Not|Some|Any|There|`\S*|\S+'s) "
+)
+"""First words of a docstring that is a fragment, or a description where an imperative is wanted."""
+PROSE_TO_COME = (INTERNALS, ROOT / "adapter/dynascope/facts", ROOT / "adapter/dynascope/report", ROOT / "lsp")
+
+
+def test_docstrings_of_functions_begin_with_a_short_sentence_in_the_imperative():
+    wrong = []
+    for path in SOURCES:
+        if any(folder in path.parents for folder in PROSE_TO_COME):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            text = ast.get_docstring(node) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) else None
+            if not text:
+                continue
+            first, paragraph = text.split("\n")[0], text.split("\n\n")[0]
+            if NO_SENTENCE.match(first) or len(first) > 90 or not paragraph.rstrip().endswith((".", ":")):
+                wrong.append(where(path, node.lineno, first))
+    assert not wrong, "say in the imperative, or with `Whether`, what the function does:\n" + "\n".join(wrong)

@@ -95,7 +95,7 @@ def origin(package: str) -> str:
 
 
 def _requirement() -> str:
-    """Return what to give pip for an agent of this version: the folder this one is from (PEP 610), or its name."""
+    """Return what pip installs this version from: a folder (PEP 610), or the name."""
     try:
         distribution = metadata.distribution("dynascope")
     except metadata.PackageNotFoundError:

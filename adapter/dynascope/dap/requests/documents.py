@@ -68,7 +68,7 @@ async def locations(session: Session, call: Call[LocationsArguments]) -> Body:
 @request("modules", ModulesArguments, cancellable=True)
 @capability("supportsModulesRequest")
 async def modules(session: Session, call: Call[ModulesArguments]) -> Body:
-    """List debugpy's modules, those that Dynamo has traced marked; without debugpy, only those files."""
+    """List debugpy's modules, and mark those that Dynamo has traced."""
     program = session.running()
     traced: dict[str, Module] = {}
     if program.agent is not None:
