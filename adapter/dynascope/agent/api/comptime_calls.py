@@ -31,33 +31,33 @@ from dynascope.wire.from_agent import Output
 _PRINTS = frozenset({"print_disas", "print_value_stack", "print_locals", "print_bt"})
 
 
-def answer(translator: Any, method: str, given: dict[str, Any]) -> Any:
-    """Return the variable that a call returns, or None; `given` are variables or defaults.
+def answer(translator: Any, method: str, arguments: dict[str, Any]) -> Any:
+    """Return the variable that a call returns, or None; `arguments` are variables or defaults.
 
     Raises TypeError for an argument that must be a constant but is not, and exceptions of the user's function.
     """
     context = context_at(translator)
     if method == "force_static":  # PyTorch's own, as it changes the compile by adding a guard
         _tell(translator, method)
-        super(type(variable := context.variable(given["val"])), variable).force_static()
+        super(type(variable := context.variable(arguments["val"])), variable).force_static()
         return None
     effects = SideEffects(output_of(translator))
     with reading_only(output_of(translator).shape_env):
         if method in _PRINTS:
-            getattr(context, method)(stacklevel=_constant(given["stacklevel"], effects))
+            getattr(context, method)(stacklevel=_constant(arguments["stacklevel"], effects))
         elif method == "print_value_stack_and_return":
-            context.print_value_stack(stacklevel=_constant(given["stacklevel"], effects))
-            return given["e"]
+            context.print_value_stack(stacklevel=_constant(arguments["stacklevel"], effects))
+            return arguments["e"]
         elif method in ("print_graph", "print_guards", "graph_break"):
             getattr(context, method)()
         elif method == "print":
-            context.print(context.variable(given["e"]))
+            context.print(context.variable(arguments["e"]))
         elif method == "assert_static":
-            context.assert_static(context.variable(given["val"]))
+            context.assert_static(context.variable(arguments["val"]))
         elif method == "sleep":
-            context.sleep(_constant(given["sec"], effects))
+            context.sleep(_constant(arguments["sec"], effects))
         elif method == "__call__":
-            _function(given["fn"], context, effects)(context)
+            _function(arguments["fn"], context, effects)(context)
     if method == "breakpoint":
         _stop(context)
     return None
@@ -91,13 +91,13 @@ def _function(variable: Any, context: ComptimeContext, effects: SideEffects) -> 
     match contents(variable, effects):
         case Real(function) | Unrealised(function) if isinstance(function, (types.FunctionType, types.MethodType)):
             return function
-        case NestedFunction() as made:
-            if made.code.co_freevars:
+        case NestedFunction() as nested:
+            if nested.code.co_freevars:
                 raise TypeError(
                     "comptime function must not have free variables, but these variables were free: "
-                    f"{made.code.co_freevars}"
+                    f"{nested.code.co_freevars}"
                 )
-            return _with_defaults(made, context, effects)
+            return _with_defaults(nested, context, effects)
         case Parts(parts={"__self__": owner} as parts, real=real) if "__func__" in parts or "__func__" in real:
             plain: Any = real.get("__func__")
             function = plain if plain is not None else _function(parts["__func__"], context, effects)
@@ -105,17 +105,19 @@ def _function(variable: Any, context: ComptimeContext, effects: SideEffects) -> 
     raise RuntimeError("unsupported argument to comptime: give it a function, a lambda or a method")
 
 
-def _with_defaults(made: NestedFunction, context: ComptimeContext, effects: SideEffects) -> types.FunctionType:
+def _with_defaults(nested: NestedFunction, context: ComptimeContext, effects: SideEffects) -> types.FunctionType:
     """Make a function that was defined in the trace; unknown defaults are `ComptimeVar`s."""
 
     def given(variable: Any) -> Any:
         content = contents(variable, effects)
         return content.value if isinstance(content, (Constant, Real)) else context.variable(variable)
 
-    function = types.FunctionType(made.code, made.globals, made.name)
-    if is_variable(made.defaults) and isinstance(content := contents(made.defaults, effects), Items):
+    function = types.FunctionType(nested.code, nested.globals, nested.name)
+    if is_variable(nested.defaults) and isinstance(content := contents(nested.defaults, effects), Items):
         function.__defaults__ = tuple(map(given, content.items))
-    if is_variable(made.keyword_defaults) and isinstance(content := contents(made.keyword_defaults, effects), Entries):
+    if is_variable(nested.keyword_defaults) and isinstance(
+        content := contents(nested.keyword_defaults, effects), Entries
+    ):
         named = {_constant(key_variable(key), effects): given(value) for key, value in content.entries.items()}
         function.__kwdefaults__ = named
     return function

@@ -165,11 +165,11 @@ class BackwardDebugger:
         class_name = autograd_nodes.function_name(function)
         if class_name is not None:
             thread.live.functions[index] = class_name
-        found = self.table.at_node(index, name, class_name)
+        reached = self.table.at_node(index, name, class_name)
         if self.table.lines:
             for frame in thread.live.made_at(index)[:1]:
-                found += self.table.at_line(frame)
-        self._stop_if_wanted(thread, StopPoint("node", index), found)
+                reached += self.table.at_line(frame)
+        self._stop_if_wanted(thread, StopPoint("node", index), reached)
 
     @contained
     def hook_called(self, compiler: Compiler, kind: str, hook: int) -> None:
@@ -180,8 +180,8 @@ class BackwardDebugger:
         if thread.mode is Mode.RUN and not self.table.names:
             return
         place = thread.live.place_of_hook(lifted)
-        found = self.table.at_hook(kind, place.name if place is not None else None)
-        self._stop_if_wanted(thread, StopPoint("hook", lifted.node_call, hook=lifted), found)
+        reached = self.table.at_hook(kind, place.name if place is not None else None)
+        self._stop_if_wanted(thread, StopPoint("hook", lifted.node_call, hook=lifted), reached)
 
     @contained
     def pass_begins(self, compiler: Compiler, name: str) -> None:
@@ -257,8 +257,8 @@ class BackwardDebugger:
             if mode is Mode.INTO:
                 self._step_into_compile()
 
-    def _stop_if_wanted(self, thread: _Thread, point: StopPoint, found: Sequence[Breakpoint]) -> None:
-        hits = self._hits.that_stop(found, BackwardContext(thread.live, point)) if thread.live is not None else []
+    def _stop_if_wanted(self, thread: _Thread, point: StopPoint, reached: Sequence[Breakpoint]) -> None:
+        hits = self._hits.that_stop(reached, BackwardContext(thread.live, point)) if thread.live is not None else []
         if hits:
             by_name = all(isinstance(each.asked, FunctionBreakpoint) for each in hits)
             self._stop(thread, point, "function breakpoint" if by_name else "breakpoint", [each.id for each in hits])

@@ -133,9 +133,9 @@ def _value(expression: str, live: LiveCapture, point: StopPoint) -> Any:
             with undisturbed():
                 return eval(compile(tree, "<expression>", "eval"), world)
     except NameError as error:
-        known = ", ".join(NAMES)
+        available = ", ".join(NAMES)
         raise EvaluationError(
-            f"{error}. A backward has {known}; other names are those of the frame that called `backward()`."
+            f"{error}. A backward has {available}; other names are those of the frame that called `backward()`."
         ) from error
     except ActRefused as error:
         raise EvaluationError(str(error)) from error

@@ -19,8 +19,8 @@ class BackwardContext:
     @property
     def location(self) -> tuple[str | None, int | None]:
         """Return the forward line that created the node."""
-        made = self._live.made_at(self._point.node_call) if self._point.node_call is not None else []
-        return (made[0].path, made[0].line) if made else (None, None)
+        frames = self._live.made_at(self._point.node_call) if self._point.node_call is not None else []
+        return (frames[0].path, frames[0].line) if frames else (None, None)
 
     def holds(self, expression: str) -> bool:
         return expressions.holds(expression, self._live, self._point)

@@ -65,8 +65,8 @@ class BackwardInspection(StopInspection):
     def _add_node_calls(self) -> None:
         calls = self._live.capture.node_calls
         for call in reversed(calls[-NODE_CALLS_SHOWN:]):
-            made = self._live.made_at(call.index)
-            place = (made[0].path, made[0].line) if made else None
+            frames = self._live.made_at(call.index)
+            place = (frames[0].path, frames[0].line) if frames else None
             where = f"[{self._live.capture.compile_id} NodeCall {call.index}]"
             self._add(StopPoint("node", call.index), call.name, where, place)
 

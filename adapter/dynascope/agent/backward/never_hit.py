@@ -58,16 +58,16 @@ class NeverHit:
         """Return the states of breakpoints that never stopped, with the reason."""
         with self._lock:
             named = [
-                BreakpointState(id=each.id, verified=True, message=why)
-                for pattern, each in table.names
-                if names_backward(pattern) and (why := self._why(each, self._missing(pattern)))
+                BreakpointState(id=breakpoint.id, verified=True, message=why)
+                for pattern, breakpoint in table.names
+                if names_backward(pattern) and (why := self._why(breakpoint, self._missing(pattern)))
             ]
             at_lines = [
-                BreakpointState(id=each.id, verified=True, line=each.line, message=why)
+                BreakpointState(id=breakpoint.id, verified=True, line=breakpoint.line, message=why)
                 for lines in table.lines.values()
                 for at in lines.values()
-                for each in at
-                if (why := self._why(each, _NOT_MADE))
+                for breakpoint in at
+                if (why := self._why(breakpoint, _NOT_MADE))
             ]
         return named + at_lines
 

@@ -61,20 +61,20 @@ class BackwardTable:
 
     def at_node(self, index: int, name: str, function: str | None) -> list[Breakpoint]:
         """Return breakpoints on a node; `function` names the custom Function's class, if Python's."""
-        return [each for pattern, each in self.names if names_node(pattern, index, name, function)]
+        return [breakpoint for pattern, breakpoint in self.names if names_node(pattern, index, name, function)]
 
     def at_line(self, frame: ForwardFrame) -> Sequence[Breakpoint]:
         return self.lines.get(real_path(frame.path), {}).get(frame.line, ())
 
     def at_hook(self, kind: str, function: str | None) -> list[Breakpoint]:
         return [
-            each
-            for pattern, each in self.names
+            breakpoint
+            for pattern, breakpoint in self.names
             if fnmatch.fnmatchcase(kind, pattern) or (function is not None and names_function(pattern, function))
         ]
 
     def at_pass(self, name: str) -> list[Breakpoint]:
-        return [each for pattern, each in self.names if fnmatch.fnmatchcase(name, pattern)]
+        return [breakpoint for pattern, breakpoint in self.names if fnmatch.fnmatchcase(name, pattern)]
 
 
 def node_call_named(pattern: str) -> int | None:

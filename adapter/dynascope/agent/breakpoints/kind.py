@@ -55,17 +55,19 @@ class LineKind(BreakpointKind):
     def set_lines(self, path: str, asked: Sequence[SourceBreakpoint]) -> list[BreakpointState]:
         """Make these the breakpoints of one file (a real path); return the state of each."""
         states, rows = [], []
-        for one in asked:
-            where = placement.place(path, one.line)
+        for request in asked:
+            where = placement.place(path, request.line)
             try:
                 if where.line is None:
                     raise ValueError(placement.NO_CODE)
-                if (why := self.refusal(one, where)) is not None:
+                if (why := self.refusal(request, where)) is not None:
                     raise ValueError(why)
-                rows.append(PlacedBreakpoint(where, hit_counts.at_work(one, where.line), self.state(one, where)))
+                rows.append(
+                    PlacedBreakpoint(where, hit_counts.at_work(request, where.line), self.state(request, where))
+                )
                 states.append(rows[-1].state)
             except ValueError as error:
-                states.append(placement.refused(one.id, str(error), where))
+                states.append(placement.refused(request.id, str(error), where))
         self.use(path, rows)
         return states
 

@@ -42,8 +42,8 @@ def place(path: str, line: int) -> Placement:
     lines = lines_with_code(path)
     if lines is None:
         return Placement(path, line, line, ())
-    found = lines.line_for(line)
-    return Placement(path, line, found, () if found is None else lines.code_at[found])
+    actual = lines.line_for(line)
+    return Placement(path, line, actual, () if actual is None else lines.code_at[actual])
 
 
 def refused(breakpoint_id: int, why: str, where: Placement | None = None) -> BreakpointState:

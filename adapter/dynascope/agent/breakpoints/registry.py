@@ -44,9 +44,9 @@ class Breakpoints:
         path = real_path(message.path)
         states: dict[int, BreakpointState] = {}
         for mode, kind in self._by_mode.items():
-            asked = [one for one in message.breakpoints if self._mode_of(one.mode) == mode]
+            asked = [request for request in message.breakpoints if self._mode_of(request.mode) == mode]
             states |= {state.id: state for state in kind.set_lines(path, asked)}
-        return [states[one.id] for one in message.breakpoints]
+        return [states[request.id] for request in message.breakpoints]
 
     def _mode_of(self, asked: str | None) -> str:
         return asked if asked in self._by_mode else LineBreakpoints.mode

@@ -25,16 +25,16 @@ class BackendFailures(FilterSource):
 
 def _event(error: BaseException, stack: list[Translator]) -> CompilerEvent:
     backend, inner, trace = failure_of(error)
-    told = details_of(error, str(error), stack_text(stack))
+    details = details_of(error, str(error), stack_text(stack))
     if inner is not None:
-        told.inner_exception = [details_of(inner, str(inner), trace)]
+        details.inner_exception = [details_of(inner, str(inner), trace)]
     failed = f"{type(inner).__name__}: {inner}" if inner is not None else str(error)
     return CompilerEvent(
         info=ExceptionInfo(
             exception_id=type(inner if inner is not None else error).__name__,
             break_mode="unhandled",
             description=f"The backend {backend!r} raised {failed}",
-            details=told,
+            details=details,
         ),
         title=f"{backend}: {failed.partition(chr(10))[0]}",
         stack=stack,

@@ -73,7 +73,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def _then(ending: Ending) -> str:
-    names = [each.name for each in ending.resumes]
+    names = [resume.name for resume in ending.resumes]
     if names and ending.reason.startswith(_JUMPS):  # both branches, each with the frames that called this one
         middle = len(names) // 2
         return f", then {', '.join(names[:middle])} or {', '.join(names[middle:])}"

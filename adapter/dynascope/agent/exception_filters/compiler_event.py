@@ -41,10 +41,10 @@ class CompilerEvent:
         if not self.stack and self.skipped_frame is not None:
             code: types.CodeType = resume.original_code(self.skipped_frame.f_code)
             return [(real_path(code.co_filename), code.co_firstlineno)]
-        found = [(translators.code_of(frame).co_filename, translators.line_of(frame)) for frame in self.stack]
+        lines = [(translators.code_of(frame).co_filename, translators.line_of(frame)) for frame in self.stack]
         return [
             (path if path.startswith("<") else real_path(path), line)
-            for path, line in found
+            for path, line in lines
             if not is_our_code(path) and not is_torch_dynamo(path)
         ] + self.decided_at
 
@@ -91,6 +91,6 @@ def stack_text(stack: Sequence[Translator]) -> str | None:
         for each in reversed(stack)
         for code in (translators.code_of(each),)
     ]
-    shown = [frame for frame in graph_breaks.stack_above(traced) if not is_our_code(frame.path)]
-    lines = traceback.format_list([traceback.FrameSummary(each.path, each.line, each.function) for each in shown])
+    frames = [frame for frame in graph_breaks.stack_above(traced) if not is_our_code(frame.path)]
+    lines = traceback.format_list([traceback.FrameSummary(each.path, each.line, each.function) for each in frames])
     return "".join(lines) or None

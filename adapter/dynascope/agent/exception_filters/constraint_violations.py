@@ -37,8 +37,8 @@ class _Decision:
 
     def __str__(self) -> str:
         """Return the text, as `s0 refined to [6, oo] by s0 > 5 (model.py:12)`."""
-        shown = [frame for frame in self.frames if is_user_code(real_path(frame.path))] or self.frames
-        return f"{self.event} ({os.path.basename(shown[-1].path)}:{shown[-1].line})"
+        frames = [frame for frame in self.frames if is_user_code(real_path(frame.path))] or self.frames
+        return f"{self.event} ({os.path.basename(frames[-1].path)}:{frames[-1].line})"
 
 
 @dataclass
@@ -68,10 +68,10 @@ class ConstraintViolations(FilterSource):
         self._of(state, stack[-1]).told += 1
 
     def _of(self, state: ThreadState, outermost: Translator) -> _Compile:
-        known = self._compiles.get(id(state))
-        if known is None or known.outermost is not outermost:
-            known = self._compiles[id(state)] = _Compile(outermost)
-        return known
+        current = self._compiles.get(id(state))
+        if current is None or current.outermost is not outermost:
+            current = self._compiles[id(state)] = _Compile(outermost)
+        return current
 
     def _decided(self, events: list[SymbolEvent]) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:
@@ -83,15 +83,15 @@ class ConstraintViolations(FilterSource):
 
     def _violated(self, error: BaseException) -> None:
         def serve(state: ThreadState) -> None:
-            known = self._compiles.pop(id(state), None)
-            outermost = state.outermost or (known.outermost if known is not None else None)
+            current = self._compiles.pop(id(state), None)
+            outermost = state.outermost or (current.outermost if current is not None else None)
             if outermost is None:
                 return  # from torch.export with strict=False, without Dynamo
-            if known is None or known.outermost is not outermost:
-                known = _Compile(outermost)
-            if known.told < max(str(error).count("\n  - "), 1):
+            if current is None or current.outermost is not outermost:
+                current = _Compile(outermost)
+            if current.told < max(str(error).count("\n  - "), 1):
                 stack = translators.active_translators(outermost)[::-1] or [outermost]
-                self.tell(state, _event(error, known.decisions, stack))
+                self.tell(state, _event(error, current.decisions, stack))
 
         self.hook.outside_trace(serve)
 
@@ -107,19 +107,19 @@ def _frames(stack: Sequence[Translator]) -> list[StackFrame]:
 
 def _event(error: BaseException, decisions: Sequence[_Decision], stack: list[Translator]) -> CompilerEvent:
     message = str(error)
-    named = [each for each in decisions if any(source in message for source in each.event.sources)]
-    chosen = list({str(each): each for each in named or decisions}.values())[-_DECISIONS_TOLD:]
-    lines = [f"Decided: {each}" for each in chosen]
+    named = [decision for decision in decisions if any(source in message for source in decision.event.sources)]
+    chosen = list({str(decision): decision for decision in named or decisions}.values())[-_DECISIONS_TOLD:]
+    lines = [f"Decided: {decision}" for decision in chosen]
     frames = chosen[-1].frames if chosen else _frames(stack)
-    shown = traceback.format_list([traceback.FrameSummary(each.path, each.line, each.function) for each in frames])
+    trace = traceback.format_list([traceback.FrameSummary(frame.path, frame.line, frame.function) for frame in frames])
     return CompilerEvent(
         info=ExceptionInfo(
             exception_id=VIOLATION,
             break_mode="unhandled",
             description="\n".join([message, *lines]),
-            details=details_of(error, message, "".join(shown) or None),
+            details=details_of(error, message, "".join(trace) or None),
         ),
         title=message.partition("\n")[0],
         stack=stack,
-        decided_at=[(real_path(frame.path), frame.line) for each in chosen for frame in reversed(each.frames)],
+        decided_at=[(real_path(frame.path), frame.line) for decision in chosen for frame in reversed(decision.frames)],
     )

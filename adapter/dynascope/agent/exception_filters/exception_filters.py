@@ -42,12 +42,12 @@ class ExceptionFilters(BreakpointKind):
     def set(self, asked: Sequence[ExceptionFilter]) -> list[Breakpoint]:
         """Switch on only these filters; one whose condition cannot be parsed is refused."""
         states, filters = [], []
-        for one in asked:
+        for request in asked:
             try:
-                filters.append(ActiveFilter(one.id, one.filter_id, parse(one.condition, one.filter_id)))
-                states.append(Breakpoint(id=one.id, verified=True))
+                filters.append(ActiveFilter(request.id, request.filter_id, parse(request.condition, request.filter_id)))
+                states.append(Breakpoint(id=request.id, verified=True))
             except ValueError as error:
-                states.append(placement.refused(one.id, str(error)))
+                states.append(placement.refused(request.id, str(error)))
         self._on = tuple(filters)
         if self._active is not None:
             self._active.use(self._on)

@@ -45,14 +45,14 @@ class Condition:
     def allows_places(self, places: Sequence[tuple[str, int]]) -> bool:
         """Whether a frame is at one of the places, given the (real path, line) of each frame."""
         return not self.places or any(
-            (path == wanted or path.endswith("/" + wanted)) and (at is None or at == line)
-            for wanted, at in self.places
+            (path == file or path.endswith("/" + file)) and (at is None or at == line)
+            for file, at in self.places
             for path, line in places
         )
 
     def allows_text(self, text: str) -> bool:
         folded = text.casefold()
-        return all(wanted.casefold() in folded for wanted in self.texts)
+        return all(part.casefold() in folded for part in self.texts)
 
 
 def parse(text: str | None, filter_id: FilterId) -> Condition:
@@ -66,17 +66,17 @@ def parse(text: str | None, filter_id: FilterId) -> Condition:
     while rest:
         term, behind = next(_splits(rest))
         word = " ".join(term.lower().split())
-        if (found := _REGISTRY_ID.fullmatch(term)) is not None:
+        if (match := _REGISTRY_ID.fullmatch(term)) is not None:
             if not FILTERS[filter_id].takes_registry_ids:
                 raise ValueError(f"{term}: registry ids are of graph breaks, not of {filter_id}.")
-            ids.add(f"GB{int(found[1]):04}")
+            ids.add(f"GB{int(match[1]):04}")
         elif word in _WORDS:
             if word in _OF_GRAPH_BREAKS and filter_id != "graphBreak":
                 raise ValueError(f"`{word}` is a term of graphBreak, not of {filter_id}.")
             words.add(word)
-        elif (found := _PLACE.fullmatch(term)) is not None:
-            path = real_path(found["path"]) if os.path.isabs(found["path"]) else found["path"]
-            places.append((path, int(found["line"]) if found["line"] else None))
+        elif (match := _PLACE.fullmatch(term)) is not None:
+            path = real_path(match["path"]) if os.path.isabs(match["path"]) else match["path"]
+            places.append((path, int(match["line"]) if match["line"] else None))
         elif _TEXT.fullmatch(term) is not None:
             texts.append(term[1:-1])
         else:

@@ -106,8 +106,8 @@ class GraphBreaks(FilterSource):
         """
         stack = self._stacks.get(error) or []
         before = error.__cause__ or error.__context__
-        while not itself and before is not None and (known := self._stacks.get(before)) is not None:
-            error, stack = before, known
+        while not itself and before is not None and (earlier := self._stacks.get(before)) is not None:
+            error, stack = before, earlier
             before = error.__cause__ or error.__context__
         return error, stack
 
@@ -116,15 +116,15 @@ def _event(error: BaseException, cause: BaseException, stack: list[Translator], 
     messages = break_message.parse_all(unsupported.message_of(error))
     first = messages[-1 if effect == "first chance" else 0]
     ids = [each.registry_id for each in messages if each.registry_id is not None]
-    told = details_of(error, unsupported.message_of(error), stack_text(stack))
+    details = details_of(error, unsupported.message_of(error), stack_text(stack))
     if error is not cause:
-        told.inner_exception = [details_of(cause, unsupported.message_of(cause))]
+        details.inner_exception = [details_of(cause, unsupported.message_of(cause))]
     return CompilerEvent(
         info=ExceptionInfo(
             exception_id=first.registry_id or "graph break",
             break_mode="always" if effect == "first chance" else "unhandled",
             description=f"{break_message.prose(messages)}\n\n{_WHAT_HAPPENS[effect]}",
-            details=told,
+            details=details,
         ),
         title=f"{first.registry_id}: {first.type}" if first.registry_id else first.type,
         stack=stack,

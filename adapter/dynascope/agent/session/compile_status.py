@@ -22,23 +22,23 @@ def compiles_now(hook: Hook, stops: CompileStops) -> list[Compiling]:
     """Return threads that trace, run a backend, are stopped or wait for Dynamo's lock."""
     names = {thread.ident: thread.name for thread in threading.enumerate()}
     stopped, running = stops.stopped_threads(), sys._current_frames()
-    found = []
+    compiles = []
     for ident, state in hook.threads.items():
         frame = running.get(ident)
         if frame is None or (state.depth == 0 and state.outermost is None):
             continue
         kind = _kind(ident in stopped, state, frame)
         if kind is not None:
-            known = Compiling(
+            current = Compiling(
                 thread_ident=ident,
                 thread_id=state.thread_id,
                 thread_name=names.get(ident, "?"),
                 state=kind,
                 backend=state.backend,
             )
-            _describe(known, state)
-            found.append(known)
-    return found
+            _describe(current, state)
+            compiles.append(current)
+    return compiles
 
 
 def _kind(
@@ -53,7 +53,7 @@ def _kind(
     return "waiting" if waits_for_compile_lock(frame) else None
 
 
-def _describe(known: Compiling, state: ThreadState) -> None:
+def _describe(current: Compiling, state: ThreadState) -> None:
     """Add name, place and size of the compile, which runs on, so that any part may vanish."""
     from dynascope.agent.internals.frames import translators
     from dynascope.agent.internals.graph import graph
@@ -62,10 +62,10 @@ def _describe(known: Compiling, state: ThreadState) -> None:
     if outermost is None:
         return
     try:
-        known.name = translators.code_of(outermost).co_name
+        current.name = translators.code_of(outermost).co_name
         active = translators.active_translators(outermost)
         innermost = active[-1] if active else outermost
-        known.path, known.line = translators.code_of(innermost).co_filename, translators.line_of(innermost)
-        known.nodes = graph.size_so_far(translators.output_of(outermost))
+        current.path, current.line = translators.code_of(innermost).co_filename, translators.line_of(innermost)
+        current.nodes = graph.size_so_far(translators.output_of(outermost))
     except (AttributeError, IndexError, TypeError):
         return

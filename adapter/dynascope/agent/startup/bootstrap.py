@@ -89,9 +89,9 @@ class _Connection:
         """Report once that children are not debugged, unless debugpy follows them."""
         if starts_torchs_own():
             return
-        told, self._fork_told = self._fork_told, True
+        was_reported, self._fork_told = self._fork_told, True
         session = self.agent.session
-        if not told and not session.suspension.follows_children:
+        if not was_reported and not session.suspension.follows_children:
             text = _FORKED.format(_WHY[session.suspension.kind])
             session.send(Output(category="console", output=text))
 

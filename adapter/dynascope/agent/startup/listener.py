@@ -64,13 +64,13 @@ class Listener:
         self._without_debugpy = "this program called dynascope.listen(runtime=False)"
         self._spliced = 0
         self.configured = threading.Event()
-        given = os.environ.get(channel.TOKEN_VARIABLE)
-        token = given or channel.new_token()
+        inherited = os.environ.get(channel.TOKEN_VARIABLE)
+        token = inherited or channel.new_token()
         self._server = TokenServer(address, token, self._serve, _start_hidden_thread)
         host, port = self._server.socket.getsockname()[:2]
         self.address: tuple[str, int] = (host, port)
         try:
-            path = None if given else _leave_token(token, host, port)
+            path = None if inherited else _leave_token(token, host, port)
             if runtime:
                 self._start_debugpy()
         except BaseException:

@@ -22,10 +22,10 @@ def descendants(pid: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for child, parent in _parents():
         children.setdefault(parent, []).append(child)
-    found = list(children.get(pid, ()))
-    for each in found:
-        found.extend(children.get(each, ()))
-    return found
+    processes = list(children.get(pid, ()))
+    for process in processes:
+        processes.extend(children.get(process, ()))
+    return processes
 
 
 def _parents() -> Iterator[tuple[int, int]]:

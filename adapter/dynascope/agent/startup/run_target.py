@@ -113,7 +113,7 @@ def _set_import_folder(folder: str) -> None:
 
 def _hide_our_frames() -> None:
     """Make Python print an error's traceback from the program's first frame on."""
-    shown = sys.excepthook
+    previous = sys.excepthook
 
     def excepthook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
         programs = trace
@@ -121,7 +121,7 @@ def _hide_our_frames() -> None:
             if trace.tb_frame.f_code.co_filename == __file__:
                 programs = trace.tb_next
             trace = trace.tb_next
-        shown(kind, error.with_traceback(programs), programs)
+        previous(kind, error.with_traceback(programs), programs)
 
     sys.excepthook = excepthook
 

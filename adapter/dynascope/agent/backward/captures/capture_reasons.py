@@ -25,18 +25,18 @@ _NO_KEY = NodeKey("")
 
 def explain(capture: Capture, earlier: Iterable[Capture]) -> tuple[str, ...]:
     """Return torch's reasons, each with details found by comparing to `earlier`, oldest first."""
-    known = list(earlier)
+    captures = list(earlier)
     if not capture.reasons:
-        return (UNEXPLAINED, *_guess(capture, known))
-    found = []
+        return (UNEXPLAINED, *_guess(capture, captures))
+    reasons = []
     for reason in capture.reasons:
-        found.append(reason)
+        reasons.append(reason)
         if node := _NEW_NODE.search(reason):
             has_alike = node["alike"] is None or re.search(r"\d", node["alike"]) is not None
-            found.append(_about_node(capture, int(node["index"]), known, has_alike))
+            reasons.append(_about_node(capture, int(node["index"]), captures, has_alike))
         elif sizes := _CHANGED_SIZES.search(reason):
-            found.append(_about_sizes(capture, int(sizes["changed"])))
-    return tuple(found)
+            reasons.append(_about_sizes(capture, int(sizes["changed"])))
+    return tuple(reasons)
 
 
 def _guess(capture: Capture, earlier: Sequence[Capture]) -> tuple[str, ...]:
@@ -119,12 +119,12 @@ def _certain_differences(capture: Capture, other: Capture, index: int) -> list[s
         hooks = _hooks(capture, index), _hooks(other, index)
     if here is _NO_KEY or there is _NO_KEY:
         return _compared(*hooks)
-    found = _compared({**here.certain, **hooks[0]}, {**there.certain, **hooks[1]})
-    if not found and here.tensors != there.tensors and None not in (here.tensors, there.tensors):
-        found = _compared({"its tensors": str(here.tensors)}, {"its tensors": str(there.tensors)})
-    if not found and here.connections != there.connections:
-        found = ["its gradients go to other nodes"]
-    return found
+    differences = _compared({**here.certain, **hooks[0]}, {**there.certain, **hooks[1]})
+    if not differences and here.tensors != there.tensors and None not in (here.tensors, there.tensors):
+        differences = _compared({"its tensors": str(here.tensors)}, {"its tensors": str(there.tensors)})
+    if not differences and here.connections != there.connections:
+        differences = ["its gradients go to other nodes"]
+    return differences
 
 
 def _possible_differences(capture: Capture, other: Capture, index: int) -> list[str]:

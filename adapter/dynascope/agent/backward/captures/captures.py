@@ -106,9 +106,9 @@ class Captures:
 
     def before(self, capture: Capture) -> list[Capture]:
         """Return earlier captures that are still in torch's cache, oldest first."""
-        known = [*(each for each in self._known.values() if not each.failed), *self._failed]
-        earlier = [each for each in known if each.began < capture.began and each.clearings == capture.clearings]
-        return sorted(earlier, key=lambda each: each.began)
+        captures = [*(other for other in self._known.values() if not other.failed), *self._failed]
+        earlier = [other for other in captures if other.began < capture.began and other.clearings == capture.clearings]
+        return sorted(earlier, key=lambda other: other.began)
 
     def begins(self, compiler: Compiler, given: Given) -> Capture:
         # the names next to the indexes are in order of discovery, thus wrong where a backward branches

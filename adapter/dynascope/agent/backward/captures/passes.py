@@ -53,13 +53,13 @@ class PassRun:
 
 def _last_before(order: Sequence[str], stayed: set[str]) -> dict[str, str | None]:
     """Return for each name the last unmoved one in front of it."""
-    found: dict[str, str | None] = {}
+    latest: dict[str, str | None] = {}
     last = None
     for name in order:
-        found[name] = last
+        latest[name] = last
         if name in stayed:
             last = name
-    return found
+    return latest
 
 
 def _longest_rising(numbers: Sequence[int]) -> set[int]:
@@ -76,9 +76,9 @@ def _longest_rising(numbers: Sequence[int]) -> set[int]:
         else:
             tails[at] = number
             positions[at] = i
-    found = set()
+    chosen = set()
     last = positions[-1] if positions else -1
     while last >= 0:
-        found.add(last)
+        chosen.add(last)
         last = before[last]
-    return found
+    return chosen

@@ -198,18 +198,18 @@ class Recorder:
             receive(report)
 
 
-def _kept(known: T, found: T) -> T:
+def _kept(earlier: T, current: T) -> T:
     """Return `known` if it is equal, so that reports of a million backwards share it."""
-    return known if known == found else found
+    return earlier if earlier == current else current
 
 
 def inputs_by_device(inputs: Sequence[Any]) -> dict[str, DeviceInputs]:
-    found: dict[str, DeviceInputs] = {}
+    devices: dict[str, DeviceInputs] = {}
     for tensor in inputs:
         device = str(tensor.device)
-        before = found.get(device, DeviceInputs(0, 0))
-        found[device] = DeviceInputs(before.count + 1, before.bytes + bytes_of(tensor))
-    return found
+        before = devices.get(device, DeviceInputs(0, 0))
+        devices[device] = DeviceInputs(before.count + 1, before.bytes + bytes_of(tensor))
+    return devices
 
 
 def bytes_of(tensor: Any) -> int:

@@ -19,12 +19,12 @@ def heading(live: LiveCapture) -> Heading | None:
     if not lines:
         return None
     called = {call.index for call in live.capture.node_calls}
-    return Heading(NAME, Children(named=fixed([_row(place, made, called) for place, made in sorted(lines.items())])))
+    return Heading(NAME, Children(named=fixed([_row(place, nodes, called) for place, nodes in sorted(lines.items())])))
 
 
-def _row(place: Place, made: list[MadeNode], called: set[int]) -> Row:
-    rows = [fact(node.name, _when(node, called), place) for node in made]
-    names = ", ".join(node.name.rpartition("::")[2] for node in made)
+def _row(place: Place, nodes: list[MadeNode], called: set[int]) -> Row:
+    rows = [fact(node.name, _when(node, called), place) for node in nodes]
+    names = ", ".join(node.name.rpartition("::")[2] for node in nodes)
     return Row(f"{os.path.basename(place[0])}:{place[1]}", names, children=Children(named=fixed(rows)), made_at=place)
 
 

@@ -26,10 +26,10 @@ def heading(live: LiveCapture, point: StopPoint) -> Heading:
 
 def _gradients(live: LiveCapture, index: int) -> Iterator[Row]:
     """Yield rows of gradients as the forward recorded its outputs: the capture has dummies."""
-    for i, known in enumerate(live.gradients(index)):
-        shape = ", ".join(symbolic_text(size) for size in known.shape)
-        place = "" if known.device.type == "cpu" else f" {known.device}"
-        text = f"{dtype_text(known.dtype)}[{shape}]{place}"
+    for i, gradient in enumerate(live.gradients(index)):
+        shape = ", ".join(symbolic_text(size) for size in gradient.shape)
+        place = "" if gradient.device.type == "cpu" else f" {gradient.device}"
+        text = f"{dtype_text(gradient.dtype)}[{shape}]{place}"
         yield Row(f"gradients[{i}]", f"{text}: as the forward recorded it; the capture has a dummy", hint=VIRTUAL)
 
 

@@ -44,14 +44,14 @@ class DataBreakpoints(BreakpointKind):
     def set(self, asked: Sequence[DataBreakpoint]) -> list[BreakpointState]:
         """Make these the data breakpoints; return the state of each."""
         states, watchpoints = [], []
-        for one in asked:
+        for request in asked:
             try:
-                watchpoints.append(hit_counts.at_work(one, None, Watchpoint))
+                watchpoints.append(hit_counts.at_work(request, None, Watchpoint))
             except ValueError as error:
-                states.append(placement.refused(one.id, str(error)))
+                states.append(placement.refused(request.id, str(error)))
             else:
-                message = hit_counts.with_what_counts(STOPS_AT[one.access_type or "write"], one, False)
-                states.append(BreakpointState(id=one.id, verified=True, message=message))
+                message = hit_counts.with_what_counts(STOPS_AT[request.access_type or "write"], request, False)
+                states.append(BreakpointState(id=request.id, verified=True, message=message))
         self._watchpoints = Watchpoints(watchpoints)
         self._states = {state.id: state for state in states}
         if self._stops is not None:

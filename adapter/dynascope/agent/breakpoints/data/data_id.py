@@ -52,10 +52,10 @@ def read(text: str) -> DataId:
     parts = text.split("::", 3)
     if len(parts) != 4 or parts[0] not in get_args(Kind) or not all(parts):
         raise ValueError(f"{text!r} is not a data id of Dynascope: request one with dataBreakpointInfo.")
-    found = DataId(parts[0], *parts[1:])  # type: ignore[arg-type]
-    if found.kind == "local" and access_path(found.what) is None:
-        raise ValueError(f"{found.what!r} cannot be watched: only names, attributes and constant subscripts can.")
-    return found
+    parsed = DataId(parts[0], *parts[1:])  # type: ignore[arg-type]
+    if parsed.kind == "local" and access_path(parsed.what) is None:
+        raise ValueError(f"{parsed.what!r} cannot be watched: only names, attributes and constant subscripts can.")
+    return parsed
 
 
 def of_name(name: str, path: str = ANYWHERE, function: str = ANYWHERE) -> DataId:
@@ -92,12 +92,12 @@ def access_path(text: str) -> ast.expr | None:
         expression = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    found = expression
-    while isinstance(found, (ast.Attribute, ast.Subscript)):
-        if isinstance(found, ast.Subscript):
+    node = expression
+    while isinstance(node, (ast.Attribute, ast.Subscript)):
+        if isinstance(node, ast.Subscript):
             try:
-                ast.literal_eval(found.slice)
+                ast.literal_eval(node.slice)
             except (ValueError, TypeError):
                 return None
-        found = found.value
-    return expression if isinstance(found, ast.Name) else None
+        node = node.value
+    return expression if isinstance(node, ast.Name) else None

@@ -61,14 +61,14 @@ def of_expression(name: str, frame: Any) -> DataBreakpointInfo:
         on = data_id.of_name(name)
         if data_id.access_path(name) is not None:
             callers = active_translators(frame)
-            at = next(i for i, each in enumerate(callers) if each is frame)
-            for each in callers[at::-1]:
-                if watched_value.find(each, name) is not None or (on.kind == "local" and _will_have(each, name)):
-                    return _of_expression(name, each, is_known=True)
-            for each in callers[at::-1]:
-                if on.kind == "local" and watched_value.may_be_set(each, name):
-                    found = _of_expression(name, each, is_known=True)
-                    return msgspec.structs.replace(found, description=f"{found.description}{_NONE_YET}")
+            at = next(i for i, caller in enumerate(callers) if caller is frame)
+            for caller in callers[at::-1]:
+                if watched_value.find(caller, name) is not None or (on.kind == "local" and _will_have(caller, name)):
+                    return _of_expression(name, caller, is_known=True)
+            for caller in callers[at::-1]:
+                if on.kind == "local" and watched_value.may_be_set(caller, name):
+                    answer = _of_expression(name, caller, is_known=True)
+                    return msgspec.structs.replace(answer, description=f"{answer.description}{_NONE_YET}")
         if on.kind == "local" and on.function == data_id.ANYWHERE:
             function = resume.original_code(code_of(frame)).co_qualname
             return refusal(f"There is no {name} in {function}, or in what called it.")
@@ -124,7 +124,7 @@ def _lasting(on: DataId, frame: Translator) -> str:
     """Return the source of a symbol, as its number changes. Raises ValueError if unknown."""
     if on.kind != "symbol":
         return on.what
-    symbol = next((each for each in symbols_so_far(output_of(frame)) if each.name == on.what), None)
+    symbol = next((fact for fact in symbols_so_far(output_of(frame)) if fact.name == on.what), None)
     if symbol is None:
         raise ValueError(f"There is no symbol {on.what} in this compile so far: Shapes lists them.")
     return as_written(symbol.sources[0]) if symbol.sources else on.what

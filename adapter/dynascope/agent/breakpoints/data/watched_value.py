@@ -137,12 +137,12 @@ def _root(expression: ast.expr, names: Names, options: ViewOptions) -> str | Non
 
 def _sources(own: str | None, expression: ast.expr, root: str | None) -> frozenset[str]:
     """Return its own source and its path from the root, as an unread part has no variable."""
-    found = {own} if own else set()
+    sources = {own} if own else set()
     if root is not None:
         text = ast.unparse(expression)
         name = next(node.id for node in ast.walk(expression) if isinstance(node, ast.Name))
-        found.add(root + text[len(name) :])
-    return frozenset(map(as_written, found))
+        sources.add(root + text[len(name) :])
+    return frozenset(map(as_written, sources))
 
 
 def _source(variable: object | None, content: Contents | None) -> str | None:

@@ -50,12 +50,12 @@ class Watchpoint(Breakpoint):
 
     def is_of(self, code: types.CodeType) -> bool:
         """Whether it is about frames or compiles of this code. Cached for every instruction."""
-        known = self._is_of.get(id(code))
-        if known is None or known[0]() is not code:
+        cached = self._is_of.get(id(code))
+        if cached is None or cached[0]() is not code:
             original = resume.original_code(code)
             is_of = self.on.is_of(real_path(original.co_filename), original.co_qualname)
-            known = self._is_of[id(code)] = weakref.ref(code), is_of
-        return known[1]
+            cached = self._is_of[id(code)] = weakref.ref(code), is_of
+        return cached[1]
 
     @property
     def compares(self) -> bool:

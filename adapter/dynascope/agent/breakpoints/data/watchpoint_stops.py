@@ -115,8 +115,8 @@ class WatchpointStops:
     def _symbol_decided(self, events: list[SymbolEvent]) -> None:
         def hits(watchpoint: Watchpoint, stack: Sequence[Translator]) -> str | None:
             subjects = list(_subjects(watchpoint, stack))
-            told = [_symbol_text(event) for event in events if _is_about(event, watchpoint, subjects)]
-            return ", and ".join(told) or None
+            texts = [_symbol_text(event) for event in events if _is_about(event, watchpoint, subjects)]
+            return ", and ".join(texts) or None
 
         self._happens("writes", hits)
 
@@ -129,14 +129,14 @@ class WatchpointStops:
         def hits(watchpoint: Watchpoint, stack: Sequence[Translator]) -> str | None:
             what = watchpoint.on.what
             if watchpoint.on.kind == "source":
-                wanted = as_written(what)
-                if wanted == source:
+                watched = as_written(what)
+                if watched == source:
                     return _mutation_text(what, attribute)
-                return f"{what} is set" if source and wanted == f"{source}.{attribute}" else None
-            for each in _subjects(watchpoint, stack):
-                if each.owner is variable and each.attribute == attribute:
-                    return f"{what} is set to {each.row.value}"
-                if each.variable is variable or source in each.sources:
+                return f"{what} is set" if source and watched == f"{source}.{attribute}" else None
+            for subject in _subjects(watchpoint, stack):
+                if subject.owner is variable and subject.attribute == attribute:
+                    return f"{what} is set to {subject.row.value}"
+                if subject.variable is variable or source in subject.sources:
                     return _mutation_text(what, attribute)
             return None
 
@@ -273,12 +273,12 @@ def _is_about(event: SymbolEvent, watchpoint: Watchpoint, subjects: Sequence[Sub
     sources = {as_written(source) for source in event.sources}
     if watchpoint.on.kind in ("symbol", "source"):
         return watchpoint.on.what == event.symbol or as_written(watchpoint.on.what) in sources
-    return any(event.symbol in each.symbols or not each.sources.isdisjoint(sources) for each in subjects)
+    return any(event.symbol in subject.symbols or not subject.sources.isdisjoint(sources) for subject in subjects)
 
 
 def _is_symbol_of(fact: SymbolFact, watchpoint: Watchpoint) -> bool:
-    wanted = as_written(watchpoint.on.what)
-    return fact.name == watchpoint.on.what or any(as_written(source).startswith(wanted) for source in fact.sources)
+    watched = as_written(watchpoint.on.what)
+    return fact.name == watchpoint.on.what or any(as_written(source).startswith(watched) for source in fact.sources)
 
 
 def _symbol_text(event: SymbolEvent) -> str:
@@ -291,6 +291,6 @@ def _mutation_text(what: str, attribute: str | None) -> str:
 
 def _place(stack: Sequence[Translator]) -> str:
     """Return the line of the innermost frame that is user code, or of the innermost frame."""
-    shown = (frame for frame in stack if is_user_code(real_path(code_of(frame).co_filename)))
-    frame = next(shown, stack[0])
+    user_frames = (frame for frame in stack if is_user_code(real_path(code_of(frame).co_filename)))
+    frame = next(user_frames, stack[0])
     return f"{os.path.basename(code_of(frame).co_filename)}:{line_of(frame)}"

@@ -36,9 +36,9 @@ class ComptimeStops:
             if compile_state.clock.activations <= compile_state.latest_comptime_call:
                 return  # a replay
             compile_state.latest_comptime_call = compile_state.clock.activations
-            shown = stack[next((i for i, frame in enumerate(stack) if frame is translator), 0) :]
-            while len(shown) > 1 and is_our_code(translators.code_of(shown[0]).co_filename):
-                shown = shown[1:]
-            self._hook.stop(state, shown, Stop("breakpoint"))
+            frames = stack[next((i for i, frame in enumerate(stack) if frame is translator), 0) :]
+            while len(frames) > 1 and is_our_code(translators.code_of(frames[0]).co_filename):
+                frames = frames[1:]
+            self._hook.stop(state, frames, Stop("breakpoint"))
 
         self._hook.during_instruction(serve)

@@ -63,12 +63,12 @@ class FunctionBreakpoints(BreakpointKind):
         states: list[BreakpointState] = []
         rows: list[tuple[FunctionBreakpoint, Breakpoint, BreakpointState]] = []
         names = self._traced.names()
-        for one in asked:
+        for request in asked:
             try:
-                rows.append((one, hit_counts.at_work(one, None), self._state(one, names)))
+                rows.append((request, hit_counts.at_work(request, None), self._state(request, names)))
                 states.append(rows[-1][2])
             except ValueError as error:
-                states.append(placement.refused(one.id, str(error)))
+                states.append(placement.refused(request.id, str(error)))
         with self._lock:
             self._rows = rows
         for kind in self._others:

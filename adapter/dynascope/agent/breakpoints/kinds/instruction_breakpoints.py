@@ -46,13 +46,13 @@ class InstructionBreakpoints(BreakpointKind):
     def set(self, asked: Sequence[InstructionBreakpoint]) -> list[BreakpointState]:
         """Make these the instruction breakpoints; return the state of each."""
         states, rows = [], []
-        for one in asked:
+        for request in asked:
             try:
-                addressed, state = self._find(one, hit_counts.at_work(one, None))
+                addressed, state = self._find(request, hit_counts.at_work(request, None))
             except (BadAddress, ValueError) as error:
-                states.append(placement.refused(one.id, str(error)))
+                states.append(placement.refused(request.id, str(error)))
                 continue
-            state.message = hit_counts.with_what_counts(state.message, one, runs_are_debugged=False)
+            state.message = hit_counts.with_what_counts(state.message, request, runs_are_debugged=False)
             rows.append((addressed, state))
             states.append(state)
         self._rows = rows

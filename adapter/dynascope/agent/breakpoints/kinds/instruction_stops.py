@@ -52,11 +52,11 @@ class _Table:
         self._awaited: dict[int, list[tuple[int, Breakpoint]]] = {}
         self._at: dict[int, tuple[Listing, dict[int, list[Breakpoint]]]] = {}
         self._resumed: dict[int, tuple[types.CodeType, dict[int, int]]] = {}
-        for one in addressed:
-            if isinstance(one.code, int):
-                self._awaited.setdefault(one.code, []).append((one.index, one.breakpoint))
+        for row in addressed:
+            if isinstance(row.code, int):
+                self._awaited.setdefault(row.code, []).append((row.index, row.breakpoint))
             else:
-                self._add(one.code, one.index, one.breakpoint)
+                self._add(row.code, row.index, row.breakpoint)
 
     def _add(self, listing: Listing, index: int, breakpoint: Breakpoint) -> None:
         at = self._at.setdefault(id(listing.code), (listing, {}))[1]
@@ -78,12 +78,12 @@ class _Table:
             return ()
         code, index = activation.code, translators.instruction_index(activation.translator)
         own = self._at.get(id(code))
-        found = list(own[1].get(index, ())) if own is not None else []
+        breakpoints = list(own[1].get(index, ())) if own is not None else []
         if activation.original is not code and (original := self._at.get(id(activation.original))) is not None:
             place = self._places(activation, original[0]).get(index)
             if place is not None:
-                found += original[1].get(place, ())
-        return found
+                breakpoints += original[1].get(place, ())
+        return breakpoints
 
     def _places(self, activation: Activation, original: Listing) -> dict[int, int]:
         entry = self._resumed.get(id(activation.code))

@@ -36,12 +36,12 @@ class NodeTable:
     """An immutable table of the function breakpoints that may name a node."""
 
     def __init__(self, named: Sequence[tuple[str, Breakpoint]] = ()) -> None:
-        self._named = [(_spelled(name), each) for name, each in named if may_name_node(name)]
+        self._named = [(_spelled(name), breakpoint) for name, breakpoint in named if may_name_node(name)]
         self.is_empty = not self._named
 
     def at(self, op: str, names: Sequence[str]) -> list[Breakpoint]:
         """Return breakpoints of a node with this `op`; `names` are its target's, fullest first."""
-        return [each for pattern, each in self._named if _matches(pattern, op, names)]
+        return [breakpoint for pattern, breakpoint in self._named if _matches(pattern, op, names)]
 
 
 def may_name_node(name: str) -> bool:
