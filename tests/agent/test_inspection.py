@@ -309,6 +309,7 @@ def test_guards_shapes_graph_and_compile() -> None:
         assert inside["source"].value == "L['x'].size()[0]"
         assert inside["constraints"].value.startswith("must not become one value, else the compile fails (Relaxed")
         graph = stop.scope("Graph")
+        assert graph["l_x_"].value == f"f32[{symbol}, 2] x (input)"
         multiply = next(row for name, row in graph.items() if name.startswith("mul"))
         assert multiply.value.startswith(f"%mul : f32[{symbol}, 2] = call_function[target=operator.mul](args = (%l_x_,")
         node = stop.below(multiply)

@@ -39,7 +39,7 @@ test('a Python too old', async () => {
 
 test('dynascope not installed: the exact command', async () => {
   const message = await problemOf(from(interpreterThatSays({ missing: ['dynascope', 'msgspec'] })));
-  expect(message).toContain('`/env/bin/python -m pip install dynascope`');
+  expect(message).toContain('`/env/bin/python -m pip install PATH_OF_THE_CHECKOUT`');
 });
 
 test('a dependency not installed', async () => {

@@ -16,12 +16,14 @@ from dynascope.agent.internals.graph.graph import (
     argument_text,
     example_of,
     example_text,
+    input_expression,
     node_text,
     nodes_so_far,
     target_text,
     user_line,
 )
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
+from dynascope.facts.guarded_value import readable
 
 
 def code(translator: Any) -> Iterator[str]:
@@ -38,13 +40,20 @@ def heading(names: Names) -> Heading:
 def _node_row(node: Any) -> Row:
     return Row(
         node.name,
-        node_text(node),
+        _text(node),
         type=node.op,
         children=Children(named=computed(lambda options: _children(node, options))),
         hint=VIRTUAL,
         made_at=place_of_node(node),
         subject=Datum("node", node.name),
     )
+
+
+def _text(node: Any) -> str:
+    """Return the node without its name, which is the row's; an input as the expression that the user knows it by."""
+    if (expression := input_expression(node)) is None:
+        return node_text(node)
+    return f"{example_text(example_of(node))} {readable(expression)} (input)"
 
 
 def _origin(node: Any) -> list[Row]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     is_fake,
     is_symbolic,
@@ -34,6 +35,11 @@ def size_so_far(output: Any) -> int:
 def example_of(node: Any) -> Any:
     """The fake value a node yields (`node.meta["example_value"]`, 2.0), or None before it has run."""
     return node.meta.get("example_value")
+
+
+def input_expression(node: Any) -> str | None:
+    """Return the source of an input, `L['x']` (`node.meta["grapharg"].source`, 2.1); None for another node."""
+    return source_text(getattr(node.meta.get("grapharg"), "source", None))
 
 
 def real_input(node: Any) -> Any:
