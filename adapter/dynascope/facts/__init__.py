@@ -1,19 +1,19 @@
-"""What a trace decided, in SQLite: `model` are the facts, `store` the file, `writer` and `reader` its two ends.
+"""Dynamo's decisions in SQLite: `model` has the facts, `store` the file, `writer` and `reader` access to it.
 
-Imports nothing of ours and never torch: the recorder in the program, the language server and the reports stand on it.
+It imports no other part of Dynascope and never torch: the recorder, the language server and the reports use it.
 
 One file, `.dynascope/facts.db`, in WAL mode, is shared by all programs of a workspace: each process has one `Writer`,
-each compile is one transaction, readers block nobody. A *launch* is what one command started (all ranks of a torchrun,
-all workers of a pytest), a *run* is one process of it. By default a reader answers with the newest launch that has
-facts about the file asked for. To read:
+each compile is one transaction, and readers never block. A *launch* is all processes that one command started (all
+ranks of a torchrun, all workers of a pytest), a *run* is one process of it. By default a reader returns the newest
+launch that has facts about the requested file. To read:
 
     from dynascope.facts.reader import Reader
     with Reader.open(facts_path(workspace)) as reader:   # StoreMissing | StoreUnreadable: sentences for the user
-        reader.data_version()                            # another number when somebody has written; microseconds
+        reader.data_version()                            # changes when a writer has committed; microseconds
         view = reader.view("/real/path/of/model.py")     # None, or the newest launch with facts about this file
         view.graph_breaks(), view.tensors(), view.tensors(10, 20), view.compiles(), ...
 
 Each fact has a `path` and `line` (from 1), the store's number of its `compile`, and the number of the `source`: the
-content of the file as it was traced. `view.sources[fact.source].line_hashes[line - 1]` is the hash of that line then,
-and `model.hash_lines(text)` what it is now: equal means fresh; else align the two, and facts move with their lines.
+content of the file as it was traced. `view.sources[fact.source].line_hashes[line - 1]` is the line's hash at that time,
+and `model.hash_lines(text)` are the present ones: equal means fresh; else align the two, and facts move with lines.
 """

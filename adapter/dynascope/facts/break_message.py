@@ -1,4 +1,4 @@
-"""Reads the text Dynamo writes for a graph break, the same from a live trace and from a log.
+"""Parse Dynamo's message of a graph break, from a live trace or from a log.
 
 `torch._dynamo.exc.format_graph_break_message` (2.8): type, then indented "Explanation:", "Hint:"s,
 "Developer debug context:", and a link that ends in the registry's id.
@@ -28,7 +28,7 @@ _DYNAMO_FOLDERS = ("/torch/_dynamo/", "\\torch\\_dynamo\\")
 
 
 class BreakMessage(Struct, kw_only=True):
-    """The parts of a message; `registry_id` is `GB0059`, `page` the address that Dynamo gives for it."""
+    """The parts of a message; `registry_id` is `GB0059`, `page` its address in the message."""
 
     type: str
     explanation: str = ""
@@ -39,10 +39,10 @@ class BreakMessage(Struct, kw_only=True):
 
 
 def parse_all(message: str) -> list[BreakMessage]:
-    """Every one of nested breaks, at least one, the cause of the others first.
+    """Return all nested breaks, at least one, with the cause of the others first.
 
-    Dynamo meets each while it handles the one before. That the later ones may have been caused by an earlier one is no
-    hint any more where that one is named.
+    Each later break happens while Dynamo handles the one before. The hint that an earlier break may have caused it is
+    removed, because that one is named.
     """
     cause, *others = (_parse_one(part) for part in message.split(_ANOTHER))
     for each in others:
@@ -51,12 +51,12 @@ def parse_all(message: str) -> list[BreakMessage]:
 
 
 def consequences(message: str) -> list[BreakMessage]:
-    """The breaks that the first of nested ones led to, in order; none where there was only one."""
+    """Return the breaks that the first one led to, in order; [] if there was only one."""
     return parse_all(message)[1:]
 
 
 def prose(breaks: Sequence[BreakMessage]) -> str:
-    """For a reader, of nested breaks: type, explanation, a line for each hint, the registry's page; the cause first."""
+    """Return nested breaks as text: type, explanation, hints, page; the cause first."""
     texts = []
     for each in breaks:
         hints = (f"Hint: {hint}" for hint in each.hints)
@@ -86,15 +86,15 @@ def _parse_one(message: str) -> BreakMessage:
 
 
 def without_numbers(text: str) -> str:
-    """What a break says in every compile: names of nodes (`gt_2`), symbols and sizes are others in each."""
+    """Remove the numbers of nodes (`gt_2`), symbols and sizes, which differ between compiles."""
     return _NUMBER.sub("#", _NODE_NUMBER.sub("", text))
 
 
 def split_reason(logged: str) -> tuple[BreakEffect, bool, str]:
-    """(what came of a break, whether Dynamo counts it, its message), from the reason that it logs.
+    """Split a logged reason into the break's effect, whether Dynamo counts it, and its message.
 
-    The reason is what Dynamo was doing, a colon, an empty line, and the message; the message alone where a jump broke,
-    which it does not count.
+    The reason is Dynamo's activity, a colon, an empty line, and the message; only the message for a break at a jump,
+    which Dynamo does not count.
     """
     if logged.startswith(_SKIPPED):
         return "function uncompiled", False, logged.partition("\n\n")[2] or logged
@@ -106,12 +106,12 @@ def split_reason(logged: str) -> tuple[BreakEffect, bool, str]:
 
 
 def logged_stack(text: str) -> list[StackFrame]:
-    """The frames of a traceback as Python prints it, outermost first."""
+    """Return the frames of a traceback printed by Python, outermost first."""
     return [StackFrame(found["path"], int(found["line"]), found["function"]) for found in _LOGGED_FRAME.finditer(text)]
 
 
 def tidy_stack(frames: Sequence[StackFrame]) -> list[StackFrame]:
-    """Resume functions under the name of the function they continue; a call of one by the other is one frame."""
+    """Name resume functions by their functions; merge a frame with its resume function's."""
     tidy: list[StackFrame] = []
     for frame in frames:
         resumed = _RESUME_NAME.match(frame.function)
@@ -124,7 +124,7 @@ def tidy_stack(frames: Sequence[StackFrame]) -> list[StackFrame]:
 
 
 def place(stack: Sequence[StackFrame]) -> StackFrame | None:
-    """The innermost frame that is not Dynamo's own (its polyfills are Python that stands for C)."""
+    """Return the innermost frame outside Dynamo (its polyfills are Python that replaces C)."""
     for frame in reversed(stack):
         if not any(folder in frame.path for folder in _DYNAMO_FOLDERS):
             return frame
@@ -132,7 +132,7 @@ def place(stack: Sequence[StackFrame]) -> StackFrame | None:
 
 
 def graph_break(message: str, effect: BreakEffect, frames: Sequence[StackFrame], otherwise: StackFrame) -> GraphBreak:
-    """The fact of a break with this message and stack, outermost first; `otherwise` is where, if no frame tells."""
+    """Return the fact of a break; `frames` are outermost first, `otherwise` is a fallback."""
     parts = parse_all(message)[0]
     stack = tidy_stack(frames)
     at = place(stack) or otherwise

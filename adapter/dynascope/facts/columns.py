@@ -1,4 +1,4 @@
-"""How a struct of the model becomes a row, and a row a struct: every text is the number of an interned string.
+"""Convert structs of the model to rows and back: every text is the number of an interned string.
 
 Lists are JSON texts; a stack is a JSON list of [source, line, function]. `path` is the number of a source.
 """
@@ -29,7 +29,7 @@ class Kind(Enum):
 ROLES: tuple[model.TensorRole, ...] = get_args(model.TensorRole)
 _PLAIN_TEXTS = {("Compile", "compile_id"), ("Compile", "status")}
 _CONTEXT = {"compile", "source", "run"}
-"""Fields that are the row's keys, added by whoever writes it."""
+"""Fields that are the row's keys, which the writer adds."""
 
 
 class Mapping:
@@ -46,11 +46,11 @@ class Mapping:
         self.columns = ["source_id" if kind is Kind.SOURCE else name for name, kind in self.fields]
 
     def select(self, alias: str) -> str:
-        """The columns of a SELECT, texts looked up; `read` takes what it returns."""
+        """Return the columns of a SELECT, with texts for their numbers; `read` takes its rows."""
         return ", ".join(_column(alias, name, kind) for name, kind in self.fields)
 
     def read(self, row: tuple[Any, ...], paths: Any) -> dict[str, Any]:
-        """Keyword arguments of the struct, from a row of `select`; `paths` maps the number of a source to its path."""
+        """Return a row as the struct's keyword arguments; `paths` maps source numbers to paths."""
         return {name: read_value(kind, value, paths) for (name, kind), value in zip(self.fields, row, strict=True)}
 
 
@@ -78,7 +78,7 @@ def _column(alias: str, name: str, kind: Kind) -> str:
 
 
 def read_value(kind: Kind, value: Any, paths: Any) -> Any:
-    """A column's value as the struct has it, its text looked up already."""
+    """Convert a column's value to the struct's; texts are already looked up."""
     if kind is Kind.SOURCE:
         return paths[value]
     if kind is Kind.ROLE:
@@ -93,7 +93,7 @@ def read_value(kind: Kind, value: Any, paths: Any) -> Any:
 
 
 AS_STORED = (Kind.PLAIN, Kind.TEXT)
-"""Kinds whose column, its text looked up, is the value."""
+"""Kinds whose selected column is the value."""
 
 COMPILE = Mapping(model.Compile, "compile")
 FACTS = {
@@ -107,4 +107,4 @@ FACTS = {
     "backend_failures": Mapping(model.BackendFailure, "backend_failure"),
     "line_times": Mapping(model.LineTime, "line_time"),
 }
-"""By the name of the field in CompileFacts, and of the reader's method."""
+"""The mappings by the name of the field in CompileFacts and of the reader's method."""

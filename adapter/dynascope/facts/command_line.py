@@ -1,4 +1,4 @@
-"""The command line of a recorded program: as a run keeps it, and as what starts the program again."""
+"""The command line of a recorded program: the text that a run stores, and its parts to start the program again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 
 class Program(Struct, frozen=True):
-    """`path` is as the program was given it, relative to the folder of its run; `module` is `python -m`'s."""
+    """`path` is relative to the folder of the run, as on its command line; `module` is `python -m`'s."""
 
     arguments: list[str]
     path: str | None = None
@@ -17,12 +17,12 @@ class Program(Struct, frozen=True):
 
 
 def written(arguments: Sequence[str], module: str | None) -> str:
-    """`sys.argv` as a shell would take it; `module` in the place of its first, when `python -m` has run one."""
+    """Return `sys.argv` quoted for a shell; `-m module` replaces its first for `python -m`."""
     return shlex.join(["-m", module, *arguments[1:]] if module else arguments)
 
 
 def read(text: str) -> Program | None:
-    """None where the text starts nothing again: code of `python -c`, an interactive session, an imported log."""
+    """Parse the text; None for `python -c`, an interactive session or an imported log."""
     try:
         words = shlex.split(text)
     except ValueError:

@@ -1,7 +1,7 @@
-"""Facts that many compiles have in common, each once: 24 equal blocks are compiled, and there is one thing to show.
+"""Merge equal facts of many compiles: when 24 equal blocks are compiled, each fact is shown once.
 
-The store groups the numbers of texts, and looks up only the texts of what is left: what a language server asks for is a
-thousand rows at a time.
+The store groups the numbers of texts, and looks up only the texts of the groups: a language server requests a thousand
+rows at a time.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ F = TypeVar("F", bound=model.Fact)
 
 _SUMMED = ("count", "counted")
 _ANY = {"tensors": ("node", "origin")}
-"""Columns that do not tell two facts apart: of several compiles, the one that has something."""
+"""Columns in which equal facts may differ: the value is that of any compile that has one."""
 
 
 class Distinct(Struct, Generic[F], frozen=True):
-    """A fact (its `compile` is the newest, its counts are sums) and the numbers of all compiles that have it."""
+    """A fact with the newest `compile` and summed counts, and the numbers of all compiles that have it."""
 
     fact: F
     compiles: list[int]
 
 
 def distinct(view: View, name: str, first_line: int = 1, last_line: int = 1 << 62) -> list[Distinct[Any]]:
-    """The facts of one kind (`tensors`, `graph_breaks`, … as in CompileFacts) at these lines of a file, by line."""
+    """Return the merged facts of a kind (a field of CompileFacts) at these lines, by line."""
     mapping = FACTS[name]
     table = mapping.table
     summed = [column for column in mapping.columns if column in _SUMMED]
@@ -52,7 +52,7 @@ def distinct(view: View, name: str, first_line: int = 1, last_line: int = 1 << 6
 
 
 def seconds_by_line(view: View) -> dict[int, float]:
-    """Time that Dynamo spent to trace each line of a file, over all compiles; every line that was traced is in it."""
+    """Return Dynamo's seconds for each traced line of the file, over all compiles."""
     query = (
         f"SELECT line, sum(seconds) FROM line_time WHERE source_id IN ({_list(view.sources)}) "
         f"AND compile_id IN ({_list(view.compile_numbers)}) GROUP BY line"
@@ -61,7 +61,7 @@ def seconds_by_line(view: View) -> dict[int, float]:
 
 
 def symbols_of(view: View, compile: int) -> list[model.Symbol]:
-    """All symbols of one compile, wherever they came up."""
+    """Return all symbols of one compile, of all files."""
     mapping = FACTS["symbols"]
     query = f"SELECT compile_id, source_id, {mapping.select('symbol')} FROM symbol WHERE compile_id = ?"
     return [fact for _, fact in _read(mapping, view.execute(query, (compile,)), view.paths, context=2)]
@@ -70,7 +70,7 @@ def symbols_of(view: View, compile: int) -> list[model.Symbol]:
 def _read(
     mapping: Mapping, rows: Iterable[tuple[Any, ...]], paths: dict[int, str], context: int
 ) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Rows with their facts; `context` columns come before the mapping's, the compile and the source first."""
+    """Yield rows with facts; `context` columns (compile, source …) precede the mapping's."""
     names = ["compile", "source", *(name for name, _ in mapping.fields)]
     converted = [(place, kind) for place, (_, kind) in enumerate(mapping.fields, 2) if kind not in AS_STORED]
     for row in rows:

@@ -1,7 +1,7 @@
-"""What a failed guard is about: the expression it guards, and what of its value, read from Dynamo's text.
+"""Parse Dynamo's text of a failed guard into the guarded expression and the guarded property of its value.
 
-The texts are those of `torch._dynamo.guards` (2.1) and of its C++ guards; two guards of one value have one subject,
-whatever the value was.
+The texts are those of `torch._dynamo.guards` (2.1) and of its C++ guards; all guards of one property of an expression
+give equal results.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ Kind = Literal[
     "value", "size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set",
     "sizes", "length", "type", "identity", "keys", "attribute", "global state", "other",
 ]  # fmt: skip
-"""`sizes`: of several tensors, how they compare; `attribute`: whether there is one of that name; `other`: nothing is
-known but the text."""
+"""`sizes`: how those of several tensors compare; `attribute`: whether it exists; `other`: only the text is known."""
 
 
 class GuardedValue(Struct, frozen=True):
@@ -28,7 +27,7 @@ class GuardedValue(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """For a reader: `len(names)`, `x.size()[0]`, `self.layers[0].step`."""
+        """Return it for users: `len(names)`, `x.size()[0]`, `self.layers[0].step`."""
         return readable(_TEXTS.get(self.kind, "{0}").format(self.expression, self.dimension))
 
 
@@ -74,7 +73,7 @@ _READABLE = (
 
 
 def guarded_value(guard: str) -> GuardedValue:
-    """The subject of a failed guard."""
+    """Return the value that a failed guard is about."""
     guard = _PREFIX.sub(r"\1", guard)
     state = _STATE.match(guard)
     if state is not None:
@@ -99,7 +98,7 @@ def guarded_value(guard: str) -> GuardedValue:
 
 
 def readable(text: str) -> str:
-    """Names of modules, parameters and globals as a program writes them: `self.layers[0].weight`."""
+    """Write modules, parameters and globals as in a program: `self.layers[0].weight`."""
     for pattern, replacement in _READABLE:
         text = pattern.sub(replacement, text)
     return text

@@ -1,4 +1,4 @@
-"""Numbers for texts and sources: given out within the transaction that stores them, and forgotten when it fails."""
+"""Number texts and sources, within the transaction that stores them; a failed transaction's numbers are dropped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Interning:
-    """Of one writer. `begin` … (`text`, `source`, …) … `flush`, then `commit` or `rollback` with the transaction."""
+    """The numbers of one writer: `begin`, then `text`, `source` …, `flush`, and `commit` or `rollback`."""
 
     def __init__(self, connection: sqlite3.Connection, run: int) -> None:
         self._connection = connection
@@ -26,7 +26,7 @@ class Interning:
         self._next_text = 0
 
     def begin(self) -> None:
-        """Other processes give out numbers too, so the next one is known only within the transaction."""
+        """Read the next number, which is known only in a transaction: other processes add texts."""
         self._next_text = self._connection.execute("SELECT coalesce(max(id), 0) + 1 FROM string").fetchone()[0]
 
     def text(self, value: str | None) -> int | None:
@@ -46,14 +46,14 @@ class Interning:
         return self.text(_encode(rows).decode())
 
     def source(self, path: str) -> int:
-        """The number of a file's present content; it is read once per writer, when its first fact is written."""
+        """Return the number of a file's content, which is read once, for the writer's first fact."""
         known = self._sources.get(path) or self._new_sources.get(path)
         if known is None:
             known = self._new_sources[path] = self._store_source(path)
         return known
 
     def forget_source(self, path: str) -> None:
-        """The file may be another now (a notebook's cell, a module reloaded): read it again."""
+        """Read the file again next time: a notebook cell or a reloaded module may have changed."""
         self._sources.pop(path, None)
 
     def flush(self) -> None:

@@ -1,8 +1,8 @@
-"""The facts, one struct per kind; lines count from 1, times are seconds, paths are real paths as the program saw them.
+"""The facts, one struct per kind; lines count from 1, times are seconds, paths are real paths on the program's machine.
 
-`compile` and `source` are numbers of the store: of the compile a fact belongs to, and of the content the file had.
-Whoever writes leaves both 0. Texts are Dynamo's own: tensors as FX writes them (`f32[s77, 16]`, `f32[8] cuda:0`),
-symbols as sympy does.
+`compile` and `source` are numbers of the store: of the compile that a fact belongs to, and of the file's content. Both
+are 0 in facts to be written. Texts are Dynamo's own: tensors in FX notation (`f32[s77, 16]`, `f32[8] cuda:0`), symbols
+in sympy's.
 """
 
 from __future__ import annotations
@@ -15,25 +15,24 @@ from msgspec import Struct, field
 LINE_HASH_BYTES = 4
 
 CompileStatus = Literal["compiled", "empty", "skipped", "failed", "captured"]
-"""`empty`: traced, but no graph came of it; `skipped`: runs uncompiled, see `skip_reason`; `captured`: by compiled
-autograd."""
+"""`empty`: traced, without a graph; `skipped`: runs uncompiled, see `skip_reason`; `captured`: by compiled autograd."""
 
 TensorRole = Literal["assigned", "parameter"]
 
 BreakEffect = Literal["resumed", "rest uncompiled", "function uncompiled", "raised"]
-"""What came of a graph break. `resumed`: a graph before it, and one after it; `rest uncompiled`: a graph before it, the
-rest of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: `fullgraph=True` made it an
-error."""
+"""The effect of a graph break. `resumed`: a graph before it and one after it; `rest uncompiled`: a graph before it, the
+rest of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: `fullgraph=True` makes it
+an error."""
 
 
 def hash_lines(text: str) -> list[bytes]:
-    """One hash of `LINE_HASH_BYTES` per line, of the line without its line end."""
+    """Return a hash of `LINE_HASH_BYTES` bytes for each line without its line end."""
     hashes = hash_source(text.encode(errors="surrogatepass"))
     return [hashes[i : i + LINE_HASH_BYTES] for i in range(0, len(hashes), LINE_HASH_BYTES)]
 
 
 def hash_source(content: bytes) -> bytes:
-    """The hashes of `hash_lines`, joined. Lines as editors count them: form feeds and Unicode separators end none."""
+    """Return joined line hashes; as in editors, form feeds and Unicode separators end no line."""
     lines = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").removesuffix(b"\n").split(b"\n")
     return b"".join([zlib.crc32(line).to_bytes(LINE_HASH_BYTES, "little") for line in lines])
 
@@ -43,7 +42,7 @@ class Run(Struct, kw_only=True):
 
     id: int = 0
     launch: str
-    """What one command started: the same text in every process of it."""
+    """The launch: the same text in every process that one command started."""
     origin: Literal["recorded", "imported"] = "recorded"
     program: str
     """The command line: see `command_line`."""
@@ -53,14 +52,14 @@ class Run(Struct, kw_only=True):
     python_version: str
     torch_version: str
     rank: int | None = None
-    """Of a process of `torch.distributed`: its RANK."""
+    """The RANK of a process of `torch.distributed`."""
     began: float
     """Unix time."""
     ended: float | None = None
 
 
 class Source(Struct, kw_only=True):
-    """A file as it was when it was traced; `line_hashes` is empty for code that has no file."""
+    """The content of a file when it was traced; `line_hashes` is empty for code that has no file."""
 
     id: int
     path: str
@@ -76,7 +75,7 @@ class StackFrame(Struct, array_like=True, frozen=True):
 
 
 class Fact(Struct, kw_only=True, gc=False):
-    """Base of everything that belongs to a compile and a line; it holds no cycles, so the collector need not see it."""
+    """Base of facts about a line in a compile; without cycles, so that the garbage collector need not track it."""
 
     path: str
     line: int
@@ -87,15 +86,15 @@ class Fact(Struct, kw_only=True, gc=False):
 class Compile(Struct, kw_only=True):
     """One attempt of Dynamo to compile one frame, from the call-back to the guards (restarts included).
 
-    `function`, `path`, `line` name the user's function, also for what follows a graph break (then `resumes_at` is the
-    line it goes on at). `line` is the first of the code object: its decorator's, if it has one.
+    `function`, `path`, `line` are the user's function, also for a resume function (then `resumes_at` is the line at
+    which it resumes). `line` is the first of the code object: its decorator's, if it has one.
     """
 
     id: int = 0
     run: int = 0
     source: int = 0
     compile_id: str
-    """Dynamo's: `0/1`, frame / compile of that frame; empty for a frame skipped before it had one."""
+    """Dynamo's id: `0/1`, frame / compile of that frame; empty for a frame skipped before it had one."""
     attempts: int = 1
     """How often the frame was traced: 1 without restarts."""
     function: str
@@ -111,29 +110,29 @@ class Compile(Struct, kw_only=True):
     """`TypeError: …`, when status is "failed"."""
     began: float
     seconds: float
-    """Everything: tracing, the backend, guards; not the time in which a debugger held the thread."""
+    """The whole time: tracing, the backend, guards; without the time in which a debugger stopped the thread."""
     backend_seconds: float = 0.0
     graphs: int = 0
     nodes: int = 0
-    """Operations in its graphs: inputs and the output not counted."""
+    """The number of operations in its graphs, without inputs and outputs."""
 
 
 class Call(Fact, kw_only=True, gc=False):
-    """A function traced inline (or the frame itself): one row per call site and caller, however often it was called."""
+    """A function traced inline (or the frame itself): one row per call site and caller, for all its calls."""
 
     id: int
-    """Within the compile, from 0: the compiled frame itself."""
+    """The number within the compile; 0 is the compiled frame itself."""
     parent: int | None
     function: str
     first_line: int
     call_path: str | None = None
-    """`path`, `line` are the callee's definition; this and `call_line` where it was called from."""
+    """The file of the call site; `path` and `line` are the callee's definition."""
     call_line: int | None = None
     count: int = 1
 
 
 class Tensor(Fact, kw_only=True, gc=False):
-    """A name that held a tensor, or a symbolic number, after this line: once per distinct value and compile."""
+    """A name whose value after this line was a tensor or a symbolic number: once per distinct value and compile."""
 
     name: str
     value: str
@@ -141,55 +140,55 @@ class Tensor(Fact, kw_only=True, gc=False):
     role: TensorRole = "assigned"
     """A parameter's line is the first of its function's code."""
     node: str | None = None
-    """The graph's node that computes it, the first time."""
+    """The graph node that first computes it."""
     origin: str | None = None
-    """Where the program had it, `L['x']`, when it is an input of the graph."""
+    """Its source, `L['x']`, if it is an input of the graph."""
     count: int = 1
 
 
 class Symbol(Fact, kw_only=True, gc=False):
-    """A symbol of the compile's shapes; `path` and `line` are where it came up ("" and 0: unknown)."""
+    """A symbol of the compile's shapes; `path` and `line` are where it was created ("" and 0: unknown)."""
 
     name: str
     hint: str | None
-    """Its value in the call that was traced; None for data that the trace does not know."""
+    """Its value in the traced call; None for a data-dependent one."""
     low: str
     high: str
     origins: list[str] = field(default_factory=list)
-    """`L['x'].size()[0]`."""
+    """Its sources: `L['x'].size()[0]`."""
     replacement: str | None = None
     constraints: list[str] = field(default_factory=list)
 
 
 class GraphBreak(Fact, kw_only=True, gc=False):
-    """A graph break, at the innermost line that is not Dynamo's own. `stack` is outermost first."""
+    """A graph break, at the innermost line outside Dynamo. `stack` has the outermost frame first."""
 
     function: str
     registry_id: str | None
     """`GB0059`, of PyTorch's graph-break registry; None when its type is not in it.
 
-    This and the texts below are those of the cause, where Dynamo met other breaks while it handled it.
+    Of nested breaks, this and the next texts are those of the cause.
     """
     type: str
-    """The registry's name of it: "Data-dependent branching"."""
+    """Its name in the registry: "Data-dependent branching"."""
     reason: str
-    """Dynamo's message, in full, with nested breaks: the key in `torch._dynamo.utils.counters["graph_break"]`."""
+    """Dynamo's whole message, with nested breaks: the key in `torch._dynamo.utils.counters["graph_break"]`."""
     context: str = ""
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
     stack: list[StackFrame] = field(default_factory=list)
     effect: BreakEffect = "resumed"
     counted: int = 0
-    """How often Dynamo counted it in `counters["graph_break"]`: not when a jump broke, nor when nothing was resumed."""
+    """How often `counters["graph_break"]` counted it: not for breaks at jumps, nor if nothing was resumed."""
     count: int = 1
-    """How often the same break came up in the same compile."""
+    """How often the same break happened in the compile."""
 
 
 class Guard(Fact, kw_only=True, gc=False):
-    """What must hold for the compiled code to be used again; `path` and `line` are the user's ("" and 0: unknown)."""
+    """A condition of the compiled code; `path` and `line` are the user's ("" and 0: unknown)."""
 
     expression: str
-    """What is guarded: `L['x']`."""
+    """The guarded expression: `L['x']`."""
     kind: str
     """`TENSOR_MATCH`, `SHAPE_ENV`, …"""
     code: list[str] = field(default_factory=list)
@@ -204,14 +203,14 @@ class Recompile(Fact, kw_only=True, gc=False):
     guard: str
     """The guard that failed, as Dynamo writes it."""
     value: str | None = None
-    """What it met: `x: f32[8, 16]`."""
+    """The value that failed it: `x: f32[8, 16]`."""
     guard_path: str | None = None
-    """The user's line that the guard came from, when Dynamo says so."""
+    """The file of the user's line that the guard came from, if Dynamo gives it."""
     guard_line: int | None = None
     hint: str | None = None
     """Dynamo's advice about this guard."""
     limit_reached: bool = False
-    """Dynamo gives up on this function: its cache is full."""
+    """Whether Dynamo gives up on this function, because its cache is full."""
 
 
 class Specialization(Fact, kw_only=True, gc=False):
@@ -233,14 +232,14 @@ class BackendFailure(Fact, kw_only=True, gc=False):
 
 
 class LineTime(Fact, kw_only=True, gc=False):
-    """Time Dynamo spent to trace this line, what it calls excluded; `visits` counts how often it began."""
+    """Dynamo's time to trace this line, without its calls; `visits` counts how often tracing it began."""
 
     seconds: float
     visits: int
 
 
 class CompileFacts(Struct, kw_only=True):
-    """All that is known of one compile: what a writer takes, as one transaction."""
+    """All facts of one compile, which a writer stores in one transaction."""
 
     compile: Compile
     calls: list[Call] = field(default_factory=list)

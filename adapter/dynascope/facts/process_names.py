@@ -1,4 +1,4 @@
-"""What compiles are called where several processes recorded: each numbers its own from `0/0`."""
+"""The names of compiles when several processes recorded: each process numbers its own from `0/0`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dynascope.facts import model
 
 
 def process_name(run: model.Run) -> str:
-    """`rank 1` of a distributed program, else `process 4711`."""
+    """Return `rank 1` for a process of a distributed program, else `process 4711`."""
     return f"rank {run.rank}" if run.rank is not None else f"process {run.pid}"
 
 
 def compile_names(compiles: Iterable[model.Compile], runs: Iterable[model.Run]) -> dict[int, str]:
-    """Dynamo's ids by the store's numbers, `0/1`; with their process, `rank 1: 0/1`, where there are several.
+    """Return the names by the store's numbers: `0/1`, or with several processes `rank 1: 0/1`.
 
-    Empty for a frame that was skipped before it had an id.
+    The name is "" for a frame that was skipped before it had an id.
     """
     compiles = list(compiles)
     if len({each.run for each in compiles}) < 2:

@@ -1,4 +1,4 @@
-"""Keeps the store small: old runs go, the oldest first, until few enough and small enough are left."""
+"""Keep the store small: remove the oldest runs until it is within the limits of runs and bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEPT_BYTES = 512 << 20
 
 
 def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int = KEPT_BYTES) -> int:
-    """Remove old runs and return how many. Never `own_run`, nor one whose process still runs here."""
+    """Remove old runs, never `own_run` or one whose process runs here; return how many."""
     connection = store.open_for_writing(path)
     try:
         candidates = connection.execute(
@@ -34,7 +34,7 @@ def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int 
             connection.execute("PRAGMA incremental_vacuum").fetchall()
         return removed
     except sqlite3.OperationalError:
-        return 0  # others write without a pause: the next run tries again
+        return 0  # other processes write all the time: the next run tries again
     finally:
         connection.close()
 
@@ -58,7 +58,7 @@ def _is_alive(pid: int) -> bool:
 
 
 def _remove(connection: sqlite3.Connection, run: int) -> None:
-    """One run, in one transaction."""
+    """Remove one run, in one transaction."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         compiles = "(SELECT id FROM compile WHERE run_id = ?)"

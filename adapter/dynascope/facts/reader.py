@@ -1,7 +1,7 @@
-"""Reads the store: fast by file, typed, never blocking a writer. Use from one thread at a time.
+"""Read the store, without blocking a writer. Use a reader from one thread at a time.
 
-`Reader` sees the whole store: runs, files, one compile in full. `View` sees one launch (by default the newest) as it
-concerns one file; each of its methods is one query on a clustered key or an index.
+`Reader` reads the whole store: runs, files, all facts of a compile. `View` reads the facts of one launch (by default
+the newest) about one file; each of its methods is one query on a clustered key or an index.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ F = TypeVar("F", bound=model.Fact)
 
 
 class _Paths(dict[int, str]):
-    """The path of a source by its number, looked up once."""
+    """The paths of sources by number, each looked up once."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -33,7 +33,7 @@ class _Paths(dict[int, str]):
 
 
 class Reader:
-    """Opened with `Reader.open(path)`."""
+    """Read a store; open it with `Reader.open(path)`."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -41,7 +41,7 @@ class Reader:
 
     @classmethod
     def open(cls, path: Path) -> Reader:
-        """Raises StoreMissing or StoreUnreadable, whose texts are for the user."""
+        """Open a store. Raises StoreMissing or StoreUnreadable, whose texts are for the user."""
         return cls(store.open_for_reading(path))
 
     def close(self) -> None:
@@ -54,22 +54,22 @@ class Reader:
         self.close()
 
     def data_version(self) -> int:
-        """Another number whenever another connection has committed since; costs microseconds."""
+        """Return a number that changes when another connection commits; it takes microseconds."""
         version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
         return version
 
     def runs(self) -> list[model.Run]:
-        """Every process that recorded, newest first."""
+        """Return all runs, newest first."""
         return [self._run(row) for row in self._connection.execute(f"SELECT {_RUN_COLUMNS} FROM run ORDER BY id DESC")]
 
     def newest_launch(self, compiled: bool = False) -> str | None:
-        """None where nothing was recorded; `compiled`: the newest of those that have compiled something."""
+        """Return the newest launch, with `compiled` the newest that has compiles; None for none."""
         where = "WHERE id IN (SELECT run_id FROM compile)" if compiled else ""
         row = self._connection.execute(f"SELECT launch FROM run {where} ORDER BY id DESC LIMIT 1").fetchone()
         return row[0] if row else None
 
     def files(self, launch: str | None = None) -> list[str]:
-        """Paths that have facts, of one launch or of all."""
+        """Return the paths that have facts, of one launch or of all."""
         if launch is None:
             rows = self._connection.execute(
                 "SELECT DISTINCT path FROM source WHERE id IN (SELECT source_id FROM compile_source) ORDER BY path"
@@ -83,12 +83,12 @@ class Reader:
         return [row[0] for row in rows if row[0]]
 
     def compiles(self, launch: str | None = None) -> list[model.Compile]:
-        """Compiles in the order they ended, of one launch or of all."""
+        """Return the compiles in the order they ended, of one launch or of all."""
         where = "" if launch is None else "WHERE c.run_id IN (SELECT id FROM run WHERE launch = ?)"
         return self._compiles(where, () if launch is None else (launch,))
 
     def compile(self, number: int) -> model.CompileFacts | None:
-        """Everything known of one compile."""
+        """Return all facts of one compile; None if there is none of that number."""
         found = self._compiles("WHERE c.id = ?", (number,))
         if not found:
             return None
@@ -105,17 +105,17 @@ class Reader:
         return model.CompileFacts(compile=found[0], **facts)
 
     def facts(self, name: str, launch: str) -> list[Any]:
-        """All facts of one kind (`graph_breaks`, `line_times`, … as in CompileFacts) of a launch."""
+        """Return all facts of one kind (a field of CompileFacts) of a launch."""
         mapping = FACTS[name]
         return self._facts(mapping, f"WHERE {_OF_VIEW.format(alias=mapping.table)}", (launch,))
 
     def line_hashes(self, source: int) -> list[bytes]:
-        """The hashes of a source's lines when it was traced (see `model.hash_lines`); none for code without a file."""
+        """Return a source's line hashes (see `model.hash_lines`); [] for code without a file."""
         row = self._connection.execute("SELECT line_hashes FROM source WHERE id = ?", (source,)).fetchone()
         return _split(row[0]) if row else []
 
     def view(self, path: str, launch: str | None = None) -> View | None:
-        """What is known of a file (its real path) from one launch, by default the newest that has traced it."""
+        """Return the view of a file (real path) in a launch (default: the last that traced it)."""
         sources = {
             row[0]: model.Source(id=row[0], path=path, line_hashes=_split(row[1]))
             for row in self._connection.execute("SELECT id, line_hashes FROM source WHERE path = ?", (path,))
@@ -162,7 +162,7 @@ class Reader:
 
 
 class View:
-    """One file in one launch. Facts come with the numbers of their compile and source; ordered by line."""
+    """One file in one launch. Facts have the numbers of their compile and source, and are ordered by line."""
 
     def __init__(
         self, reader: Reader, path: str, launch: str, sources: dict[int, model.Source], compiles: list[int]
@@ -170,37 +170,37 @@ class View:
         self.path = path
         self.launch = launch
         self.sources = sources
-        """By number: the contents of the file that were traced (one, unless it changed while the launch ran)."""
+        """The traced contents of the file, by number (one, unless it changed while the launch ran)."""
         self.compile_numbers = compiles
-        """Of the compiles that traced a line of this file, oldest first."""
+        """The numbers of the compiles that traced a line of this file, oldest first."""
         self._reader = reader
 
     def compiles(self) -> list[model.Compile]:
-        """Compiles that traced a line of this file, also those of functions in other files, oldest first."""
+        """Return the compiles that traced a line of this file, even in other files' functions."""
         return self._reader._compiles(f"WHERE c.id IN ({_list(self.compile_numbers)})", ())
 
     def calls(self) -> list[model.Call]:
-        """Functions of this file that were traced inline, or compiled themselves."""
+        """Return the functions of this file that were traced inline, or compiled themselves."""
         return self._of(model.Call, "calls")
 
     def tensors(self, first_line: int = 1, last_line: int = 1 << 62) -> list[model.Tensor]:
         return self._of(model.Tensor, "tensors", first_line, last_line)
 
     def symbols(self) -> list[model.Symbol]:
-        """Symbols that came up in this file; `Reader.compile(n).symbols` has all of a compile."""
+        """Return the symbols created in this file; `Reader.compile(n).symbols` has a compile's."""
         return self._of(model.Symbol, "symbols")
 
     def symbols_of_compiles(self) -> list[model.Symbol]:
-        """All symbols of the compiles that traced this file, wherever they came up."""
+        """Return all symbols of the compiles that traced this file, created in any file."""
         mapping = FACTS["symbols"]
         return self._reader._facts(mapping, f"WHERE compile_id IN ({_list(self.compile_numbers)})", ())
 
     def graph_breaks(self) -> list[model.GraphBreak]:
-        """Breaks at lines of this file."""
+        """Return the graph breaks at lines of this file."""
         return self._of(model.GraphBreak, "graph_breaks")
 
     def graph_breaks_below(self) -> list[model.GraphBreak]:
-        """Breaks in other files, whose stack goes through this one: the user's call into a library that breaks."""
+        """Return breaks in other files with a frame of this file in their stack (in libraries)."""
         mapping = FACTS["graph_breaks"]
         clause = (
             "JOIN graph_break_caller k ON k.compile_id = graph_break.compile_id AND k.ordinal = graph_break.ordinal "
@@ -210,14 +210,14 @@ class View:
         return self._reader._facts(mapping, clause, ())
 
     def skipped_frames(self) -> list[model.Compile]:
-        """Functions of this file that run uncompiled; see `skip_reason`."""
+        """Return the functions of this file that run uncompiled; see `skip_reason`."""
         return [each for each in self.compiles() if each.status == "skipped" and each.path == self.path]
 
     def guards(self) -> list[model.Guard]:
         return self._of(model.Guard, "guards")
 
     def recompiles(self) -> list[model.Recompile]:
-        """Recompiles of functions of this file."""
+        """Return the recompiles of functions of this file."""
         return self._of(model.Recompile, "recompiles")
 
     def specializations(self) -> list[model.Specialization]:
@@ -231,11 +231,11 @@ class View:
 
     @property
     def paths(self) -> dict[int, str]:
-        """Of sources, by number."""
+        """Return the paths of sources, by number."""
         return self._reader._paths
 
     def execute(self, query: str, arguments: tuple[Any, ...]) -> sqlite3.Cursor:
-        """For other modules of facts."""
+        """Execute a query, for other modules of `facts`."""
         return self._reader._connection.execute(query, arguments)
 
     def _of(self, kind: type[F], name: str, first_line: int = 1, last_line: int = 1 << 62) -> list[F]:

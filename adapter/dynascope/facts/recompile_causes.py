@@ -1,4 +1,4 @@
-"""Recompiles by what caused them: one value that changes from call to call fails a guard of every earlier compile."""
+"""Group recompiles by cause: one value that changes from call to call fails a guard of every earlier compile."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dynascope.facts.remedies import remedies
 
 
 class Cause(Struct, kw_only=True):
-    """One value because of which a function, or what follows a graph break of it, was compiled again."""
+    """One value because of which a function, or a resume function of it, was compiled again."""
 
     about: str
     """The value: `self.step`, `len(names)`, `x.size()[0]`."""
     entries: list[model.Recompile]
-    """Every guard that failed because of it, in the order of the compiles."""
+    """All guards that failed because of it, in the order of the compiles."""
     resumes_at: int | None = None
-    """The line that a compiled part goes on at; None for the whole function."""
+    """The line at which a resume function resumes; None for the whole function."""
     limit_reached: bool = False
     """Whether Dynamo gave up on the function because of it."""
 
@@ -29,12 +29,12 @@ class Cause(Struct, kw_only=True):
 
     @property
     def compiles(self) -> list[int]:
-        """Numbers of the compiles that happened because of it; what Dynamo refused at its limit is none."""
+        """Return the numbers of the compiles that it caused, without calls refused at the limit."""
         return list(dict.fromkeys(each.compile for each in self.entries if not each.limit_reached))
 
     @property
     def values(self) -> list[str]:
-        """What was met, in order, once for each call that fitted no compile."""
+        """Return the values in order, one for each call that matched no compile."""
         by_compile = {each.compile: each.value for each in self.entries if each.value is not None}
         values = list(by_compile.values())
         names = {value.partition(": ")[0] for value in values}
@@ -42,18 +42,18 @@ class Cause(Struct, kw_only=True):
 
     @property
     def name_of_values(self) -> str:
-        """What has these values, where it is one thing: `x` of `f32[8]`."""
+        """Return the name that all values have, `x` for `f32[8]`; "" if names differ."""
         names = {each.value.partition(": ")[0] for each in self.entries if each.value is not None}
         return names.pop() if len(names) == 1 else ""
 
     @property
     def hints(self) -> list[str]:
-        """Dynamo's own, then what else may help."""
+        """Return Dynamo's hints, then Dynascope's."""
         return remedies([each.guard for each in self.entries], [each.hint for each in self.entries if each.hint])
 
 
 def causes(recompiles: Iterable[model.Recompile], resumes: Mapping[int, int | None]) -> list[Cause]:
-    """The causes, those with most compiles first; `resumes` has the `resumes_at` of compiles by their number."""
+    """Return the causes, most compiles first; `resumes` is `resumes_at` by compile number."""
     found: dict[Hashable, Cause] = {}
     names: dict[Hashable, dict[str, None]] = {}
     for each in sorted(recompiles, key=lambda each: each.compile):
@@ -71,7 +71,7 @@ def causes(recompiles: Iterable[model.Recompile], resumes: Mapping[int, int | No
 
 
 def entries_by_compile(cause: Cause) -> list[tuple[int, list[model.Recompile]]]:
-    """The entries of each compile, by its number, in order."""
+    """Return each compile's number with its entries, in order."""
     found: dict[int, list[model.Recompile]] = {}
     for each in cause.entries:
         found.setdefault(each.compile, []).append(each)
@@ -79,7 +79,7 @@ def entries_by_compile(cause: Cause) -> list[tuple[int, list[model.Recompile]]]:
 
 
 def entry_text(entry: model.Recompile) -> str:
-    """`0/0: self.step == 0`: a compile that could not be used, and its guard that failed."""
+    """Return `0/0: self.step == 0`: a compile that could not be used, and its failed guard."""
     return f"{entry.failed_compile_id}: {readable(entry.guard)}"
 
 
@@ -92,7 +92,7 @@ def _names(subject: GuardedValue) -> list[str]:
 
 
 def _limited(found: Iterable[Cause]) -> list[Cause]:
-    """For each call that Dynamo refused, the cause with most of the guards that failed."""
+    """Return the cause with most failed guards for each call that Dynamo refused."""
     most: dict[int, tuple[int, Cause]] = {}
     for cause in found:
         counts: dict[int, int] = {}

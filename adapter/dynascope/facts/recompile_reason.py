@@ -1,7 +1,7 @@
-"""Reads the text Dynamo writes for a failed guard, the same from a live trace and from a log.
+"""Parse Dynamo's text of a failed guard, from a live trace or from a log.
 
-`torch._dynamo.guards.get_guard_fail_reason` (2.1): `0/0: n == 2  # return x * n  # model.py:18 in f`, and from 2.13 the
-user's stack below it.
+`torch._dynamo.guards.get_guard_fail_reason` (2.1): `0/0: n == 2  # return x * n  # model.py:18 in f`, and since 2.13
+the user's stack after it.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ _STACK = "\nUser stack trace:"
 
 
 class FailedGuard(Struct, kw_only=True):
-    """`failed_compile_id` is that of the compile whose guard it was; `path` and `line` are the user's, if known."""
+    """`failed_compile_id` is of the compile that the guard belongs to; `path` and `line` are the user's, if known."""
 
     failed_compile_id: str
     guard: str
     path: str | None = None
     line: int | None = None
     hint: str | None = None
-    """Dynamo's advice about it."""
+    """Dynamo's advice about the guard."""
 
 
 def parse(reason: str, function_path: str) -> FailedGuard:
-    """`function_path` is the file of the function that is compiled again: Dynamo may cut a guard's path short."""
+    """Parse a reason; the recompiled function's `function_path` completes a shortened path."""
     found = _COMPILE_ID.match(reason)
     compile_id, text = (found.group(1), reason[found.end() :]) if found is not None else ("", reason)
     head, _, stack = text.partition(_STACK)

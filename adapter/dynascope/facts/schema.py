@@ -1,13 +1,13 @@
-"""The tables. `MIGRATIONS[n]` takes a store from version n to n + 1; what has been released is only added to.
+"""The tables. `MIGRATIONS[n]` converts a store from version n to n + 1; a released migration is never changed.
 
-A text is stored once per run (`string`). Facts name a `source` (the content of a file) and a compile. `tensor` and
-`line_time`, by far the most, are clustered by file; the rest by compile, with an index by file.
+A text is stored once per run (`string`). Facts refer to a `source` (the content of a file) and a compile. `tensor` and
+`line_time`, which have most rows, are clustered by file; the rest by compile, with an index by file.
 """
 
 from __future__ import annotations
 
 APPLICATION_ID = 0x44594E46
-"""`PRAGMA application_id`: tells our file from another program's ("DYNF")."""
+"""`PRAGMA application_id` of a store ("DYNF"); other programs' files have another."""
 
 _VERSION_1 = """
 CREATE TABLE run (

@@ -1,4 +1,4 @@
-"""The file: where it lies, how it is made and opened, and how a file that is not ours is told and left alone."""
+"""The store's file: its path, how it is created and opened, and how another program's file is recognised."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from dynascope.facts.schema import APPLICATION_ID, MIGRATIONS, VERSION
 FOLDER_NAME = ".dynascope"
 FILE_NAME = "facts.db"
 FOLDER_VARIABLE = "DYNASCOPE_FACTS"
-"""Environment variable: the folder that takes the place of `.dynascope` in the workspace."""
+"""The environment variable with the folder to use instead of `.dynascope` in the workspace."""
 
 BUSY_SECONDS = 10.0
-"""How long a writer waits for another one; one compile takes milliseconds."""
+"""The most seconds that a writer waits for another one; one compile takes milliseconds."""
 
 
 class StoreError(Exception):
-    """Base of what can be wrong with a store; the text is for the user."""
+    """Base of the errors of a store; the text is for the user."""
 
 
 class StoreMissing(StoreError):
@@ -27,22 +27,22 @@ class StoreMissing(StoreError):
 
 
 class StoreUnreadable(StoreError):
-    """The file is damaged, another program's, or a newer Dynascope's. It is left as it is."""
+    """The file is damaged, another program's, or a newer Dynascope's. It is not changed."""
 
 
 def facts_folder(workspace: str | os.PathLike[str] | None = None) -> Path:
-    """Where facts of a workspace (the current folder by default) live: `$DYNASCOPE_FACTS`, or its `.dynascope`."""
+    """Return `$DYNASCOPE_FACTS`, else `.dynascope` in the workspace (default: current folder)."""
     chosen = os.environ.get(FOLDER_VARIABLE)
     return Path(chosen) if chosen else Path(workspace or os.getcwd()) / FOLDER_NAME
 
 
 def facts_path(workspace: str | os.PathLike[str] | None = None) -> Path:
-    """The store of a workspace."""
+    """Return the path of a workspace's store."""
     return facts_folder(workspace) / FILE_NAME
 
 
 def open_for_reading(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write. Raises StoreMissing or StoreUnreadable."""
+    """Return a connection that cannot write. Raises StoreMissing or StoreUnreadable."""
     if not path.exists():
         raise StoreMissing(f"Nothing has been recorded in {path.parent}. Record a program with: dynascope run PROGRAM")
     connection = _connect(path, "ro")
@@ -57,7 +57,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
 
 
 def open_for_writing(path: Path) -> sqlite3.Connection:
-    """A connection in autocommit mode to a store of this version, made or migrated. Raises StoreUnreadable."""
+    """Return an autocommit connection to a created or migrated store. Raises StoreUnreadable."""
     if not path.exists():
         _create(path)
     connection = _connect(path, "rw")
@@ -68,7 +68,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
 
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    # Our users guard against concurrent use themselves: a store may be opened by one thread and read by another.
+    # callers prevent concurrent use themselves: one thread may open a store and another read it
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     try:
         return sqlite3.connect(
@@ -79,7 +79,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
 
 
 def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    """The schema's version; closes the connection and raises StoreUnreadable when the file is not for us."""
+    """Return the schema's version; raise StoreUnreadable and close the connection if unusable."""
     try:
         application = connection.execute("PRAGMA application_id").fetchone()[0]
         version: int = connection.execute("PRAGMA user_version").fetchone()[0]
@@ -100,7 +100,7 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
 
 
 def _create(path: Path) -> None:
-    """Make the store aside and link it into place, so that of many processes one makes it and none sees half of it."""
+    """Create the store as a temporary file, then link it: no process opens an incomplete one."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     ignore = path.parent / ".gitignore"
     if not ignore.exists():

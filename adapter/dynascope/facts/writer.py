@@ -1,7 +1,7 @@
-"""Writes the facts of one process: one connection, one row in `run`, one transaction per compile.
+"""Write the facts of one process: one connection, one row in `run`, one transaction per compile.
 
-What is committed survives a kill at any moment. Any thread may write; after a fork the child must make a writer of its
-own (`belongs_to_this_process`).
+Committed facts survive a kill at any time. Any thread may write; after a fork the child must create a writer of its own
+(`belongs_to_this_process`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ORDERED = {mapping.table for mapping in FACTS.values()} - {"tensor", "line_time
 
 
 class Writer:
-    """Raises StoreUnreadable when the store is not ours, sqlite3.Error when it cannot be written."""
+    """Write to one store. Raises StoreUnreadable when it is unusable, sqlite3.Error when a write fails."""
 
     def __init__(self, path: Path, run: model.Run) -> None:
         self._lock = threading.Lock()
@@ -41,7 +41,7 @@ class Writer:
         self._interning = Interning(self._connection, self.run)
 
     def belongs_to_this_process(self) -> bool:
-        """False in a child made by fork: SQLite's locks are its parent's, so the child must not touch this writer."""
+        """Whether this process created it; a forked child must not use its parent's SQLite locks."""
         return os.getpid() == self._process
 
     def write(self, facts: model.CompileFacts) -> int:
@@ -63,12 +63,12 @@ class Writer:
         return number
 
     def forget_source(self, path: str) -> None:
-        """A file was loaded again, maybe changed: facts to come belong to its new content."""
+        """Read a reloaded file again next time: later facts belong to its new content."""
         with self._lock:
             self._interning.forget_source(path)
 
     def close(self) -> None:
-        """The run has ended as it should."""
+        """Record the end of the run, and close the connection."""
         with self._lock:
             self._connection.execute("UPDATE run SET ended = ? WHERE id = ?", (time.time(), self.run))
             self._connection.close()
@@ -103,14 +103,14 @@ class Writer:
         keys = [[compile] * len(facts), *([range(len(facts))] if ordered else [])]
         stored = [_column(kind, map(attrgetter(name), facts), self._interning) for name, kind in mapping.fields]
         rows = list(zip(*keys, *stored, strict=True))
-        # the recorder counts what repeats; from an imported log the same fact may come twice
+        # the recorder counts repeated facts; an imported log may contain the same fact twice
         verb = "INSERT" if ordered else "INSERT OR IGNORE"
         self._connection.executemany(f"{verb} INTO {mapping.table} ({', '.join(columns)}) VALUES ({marks})", rows)
         return set(map(itemgetter(place), rows))
 
 
 def _column(kind: Kind, values: Iterable[Any], intern: Interning) -> list[Any]:
-    """One column of many rows: by column it is three times as fast as by row, and a compile may have thousands."""
+    """Convert a column of many rows: three times as fast as by row, for thousands of rows."""
     match kind:
         case Kind.TEXT:
             return list(map(intern.text, values))

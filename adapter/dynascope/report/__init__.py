@@ -1,1 +1,1 @@
-"""What a launch's facts add up to: in a terminal, as JSON, as one HTML page. Stands on facts; never imports torch."""
+"""Report a launch's facts: in a terminal, as JSON, or as an HTML page. It uses `facts` and never imports torch."""

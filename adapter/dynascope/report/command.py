@@ -1,4 +1,4 @@
-"""`dynascope report`."""
+"""The command `dynascope report`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dynascope.report.summary import summarize
 @click.command()
 @click.argument("workspace", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Read the facts there.")
-@click.option("--launch", metavar="TEXT", help="Of this launch, not of the newest (--launches lists them).")
-@click.option("--launches", is_flag=True, help="List what has been recorded.")
-@click.option("--json", "as_json", is_flag=True, help="All facts of every compile, as JSON.")
+@click.option("--launch", metavar="TEXT", help="Report this launch, not the newest (--launches lists them).")
+@click.option("--launches", is_flag=True, help="List the recorded launches.")
+@click.option("--json", "as_json", is_flag=True, help="Print all facts of every compile, as JSON.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write one HTML page.")
 def report(
     workspace: Path | None, facts: Path | None, launch: str | None, launches: bool, as_json: bool, html: Path | None
 ) -> None:
-    """What Dynamo decided in the newest recorded launch: graph breaks, recompiles, slow lines."""
+    """Report Dynamo's decisions in the newest launch: graph breaks, recompiles, slow lines."""
     path = facts / store.FILE_NAME if facts is not None else store.facts_path(workspace)
     try:
         with Reader.open(path) as reader:
@@ -39,7 +39,7 @@ def report(
 
 
 def _list_launches(reader: Reader) -> None:
-    """Newest first, each with the command line of the process that began it."""
+    """Print the launches, newest first, each with the command line of its first process."""
     launches: dict[str, model.Run] = {}
     compiled: set[str] = set()
     compiling = {each.run for each in reader.compiles()}

@@ -1,4 +1,4 @@
-"""The summary as one HTML page that needs nothing else: no script, no font, no network."""
+"""The summary as one self-contained HTML page: no script, no font, no network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ tr:nth-child(even) { background: var(--soft) } .dim { opacity: .65 } .number { t
 
 
 def page(summary: Summary, sources: Sources) -> str:
-    """The whole page."""
+    """Return the whole page."""
     run = summary.first_run
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     parts = [

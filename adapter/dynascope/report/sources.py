@@ -1,4 +1,4 @@
-"""The source around a fact's line, and whether it is still what was traced."""
+"""Read the source around a fact's line, and check whether it has changed since it was traced."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from dynascope.facts import model
 from dynascope.facts.reader import Reader
 
 CONTEXT = 2
-"""Lines shown before and after."""
+"""The number of lines shown before and after."""
 
 
 class CodeFrame(Struct):
-    """Some lines of a file around the one meant; `stale` when that line is another now than when it was traced."""
+    """The lines of a file around `line`; `stale` if that line has changed since it was traced."""
 
     path: str
     line: int
@@ -25,7 +25,7 @@ class CodeFrame(Struct):
 
 
 class Sources:
-    """Reads each file once."""
+    """Read lines of files, each file once."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
@@ -33,7 +33,7 @@ class Sources:
         self._hashes: dict[int, list[bytes]] = {}
 
     def around(self, path: str, line: int, source: int, context: int = CONTEXT) -> CodeFrame | None:
-        """None when the file is not here, or has no such line."""
+        """Return the lines around `line`; None when the file is not here, or has no such line."""
         text = self._text(path)
         if not 1 <= line <= len(text):
             return None
@@ -41,7 +41,7 @@ class Sources:
         return CodeFrame(path, line, first, text[first - 1 : line + context], self._is_stale(line, text, source))
 
     def line(self, path: str, line: int) -> str:
-        """One line, without its indentation; "" when there is none."""
+        """Return one line without its indentation; "" when there is none."""
         text = self._text(path)
         return text[line - 1].strip() if 1 <= line <= len(text) else ""
 
@@ -63,12 +63,12 @@ class Sources:
 
 
 def named(function: str, resumes_at: int | None) -> str:
-    """A compiled function, or the part of it that follows a graph break."""
+    """Return the name of a compiled function, or of its part after a graph break."""
     return function if resumes_at is None else f"what follows line {resumes_at} of {function}"
 
 
 def shown_path(path: str) -> str:
-    """Relative to the current folder when below it; from the package's folder on when installed."""
+    """Return a path relative to the current folder if inside, or to `site-packages`."""
     for marker in (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}"):
         if marker in path:
             return path.rpartition(marker)[2]

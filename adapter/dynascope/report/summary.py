@@ -1,4 +1,4 @@
-"""The report: breaks first, then recompiles, then the slowest lines. What repeats over compiles is one row."""
+"""Summarise a launch: breaks, recompiles, the slowest lines. Equal facts of several compiles are one row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ F = TypeVar("F", bound=model.Fact)
 
 
 class Repeated(Struct):
-    """Facts that say the same of the same line, and the names of the compiles that they come from."""
+    """Equal facts about one line, and the names of the compiles that they are from."""
 
     compiles: list[str]
     count: int
@@ -33,7 +33,7 @@ class Specialized(Repeated):
 
 
 class SlowLine(Struct):
-    """Time Dynamo spent on a line in all compiles, what it calls excluded."""
+    """Dynamo's time for a line in all compiles, without its calls."""
 
     path: str
     line: int
@@ -48,10 +48,10 @@ class Summary(Struct):
     runs: list[model.Run]
     compiles: list[model.Compile]
     names: dict[int, str]
-    """Of the compiles, by their number: see `process_names`."""
+    """The names of compiles by number: see `process_names`."""
     breaks: list[Break]
     causes: list[Cause]
-    """Of recompiles."""
+    """The causes of recompiles."""
     specializations: list[Specialized]
     backend_failures: list[model.BackendFailure]
     raised: set[int]
@@ -60,19 +60,19 @@ class Summary(Struct):
 
     @property
     def first_run(self) -> model.Run:
-        """The process that was started first: it has started the others, and its command line is the user's."""
+        """Return the first process: it started the others, and has the user's command line."""
         return min(self.runs, key=lambda run: run.began)
 
     @property
     def processes(self) -> str:
-        """`2 processes: rank 0, rank 1`, of those that have compiled; "" for a single one."""
+        """Return `2 processes: rank 0, rank 1` for those that have compiles; "" for a single one."""
         compiled = {each.run for each in self.compiles}
         names = [process_name(run) for run in self.runs if run.id in compiled]
         return f"{len(names)} processes: {', '.join(sorted(names))}" if len(names) > 1 else ""
 
     @property
     def compiled(self) -> list[model.Compile]:
-        """Those that Dynamo went through with, whether or not a graph came of it."""
+        """Return the compiles that were not skipped, with or without a graph."""
         return [each for each in self.compiles if each.status in ("compiled", "empty", "failed")]
 
     @property
@@ -91,7 +91,7 @@ class Summary(Struct):
 
     @property
     def recompiles(self) -> int:
-        """Compiles of what was compiled before; of several causes each counts once."""
+        """Return the number of recompiles; one with several causes counts once."""
         return len({number for cause in self.causes for number in cause.compiles})
 
     @property
@@ -108,7 +108,7 @@ class Summary(Struct):
 
     @property
     def counts(self) -> str:
-        """`3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile, 1 cause, 1.20 s (0.80 s of it in backends)`."""
+        """Return `3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile, 1 cause, …`."""
         breaks = sum(each.count for each in self.breaks)
         parts = [
             counted(len(self.compiled), "compile"),
@@ -124,7 +124,7 @@ class Summary(Struct):
 
 
 def summarize(reader: Reader, launch: str) -> Summary:
-    """Read everything a report needs of a launch."""
+    """Read all facts of a launch that a report shows."""
     compiles = reader.compiles(launch)
     runs = [run for run in reader.runs() if run.launch == launch]
     names = compile_names(compiles, runs)
@@ -151,12 +151,12 @@ def summarize(reader: Reader, launch: str) -> Summary:
 
 
 def counted(number: int, what: str, plural: str = "") -> str:
-    """`1 graph break`, `2 graph breaks`."""
+    """Return `1 graph break` or `2 graph breaks`."""
     return f"{number} {what if number == 1 else plural or what + 's'}"
 
 
 def _grouped(facts: Iterable[F], key: Callable[[F], Hashable]) -> list[list[F]]:
-    """Groups of equal facts, those with most members first."""
+    """Return groups of equal facts, the largest first."""
     groups: dict[Hashable, list[F]] = {}
     for fact in facts:
         groups.setdefault(key(fact), []).append(fact)

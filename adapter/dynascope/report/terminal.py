@@ -1,4 +1,4 @@
-"""The summary as text, in the order in which it helps: what broke, what was compiled again, what was slow."""
+"""Print the summary: graph breaks, recompiles, failures, specialisations, skipped frames, slow lines."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _print_break(each: Break, sources: Sources, console: Console) -> None:
 
 
 def _callers(fact: model.GraphBreak) -> list[model.StackFrame]:
-    """Frames above the break, nearest first; torch's own between them tell a user nothing."""
+    """Return the callers of the break, innermost first, without torch's own frames."""
     above = [frame for frame in fact.stack if (frame.path, frame.line) != (fact.path, fact.line)]
     return [frame for frame in reversed(above) if "/torch/" not in frame.path.replace("\\", "/")][:6]
 
@@ -113,13 +113,13 @@ def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Cons
     for number, entries in rows[:_SHOWN_COMPILES]:
         refused = " was refused, and" if entries[0].limit_reached else ""
         failed = ", ".join(map(entry_text, entries))
-        console.print(f"  [dim]{summary.names[number]}{refused} fits not {escape(failed)}[/]")
+        console.print(f"  [dim]{summary.names[number]}{refused} does not match {escape(failed)}[/]")
     if len(rows) > _SHOWN_COMPILES:
         console.print(f"  [dim]… and {len(rows) - _SHOWN_COMPILES} more: dynascope report --json[/]")
 
 
 def _met(cause: Cause) -> str:
-    """`: met 1, 2, 3`; with the name of what has these values where the title has another."""
+    """Return `: met 1, 2, 3`, with the values' name if it is not the title's."""
     name = readable(cause.name_of_values)
     values = ", ".join(cause.values)
     if not values:

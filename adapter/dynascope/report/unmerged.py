@@ -1,4 +1,4 @@
-"""All facts of a launch as JSON: each compile with everything that is known of it, nothing grouped or left out."""
+"""All facts of a launch as JSON: each compile with all its facts, none merged or left out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dynascope.report.summary import Summary
 
 
 def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
-    """Pieces of one JSON object: `launch`, `runs`, `compiles`: `facts.model.CompileFacts`, each with a `name`."""
+    """Yield pieces of a JSON object: `launch`, `runs`, `compiles` (CompileFacts with a `name`)."""
     yield b'{\n"launch": %b,\n"runs": %b,\n"compiles": [' % (_json(summary.launch), _json(summary.runs))
     for position, compile in enumerate(summary.compiles):
         facts = reader.compile(compile.id)

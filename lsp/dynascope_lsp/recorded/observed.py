@@ -144,7 +144,7 @@ class Observations:
         rows = entries_by_compile(cause)
         lines = [
             f"{self._facts.compile_id(number)}{' was refused, and' if entries[0].limit_reached else ''} "
-            f"fits not {', '.join(map(entry_text, entries))}"
+            f"does not match {', '.join(map(entry_text, entries))}"
             for number, entries in rows[:COMPILES_SHOWN]
         ]
         more = [f"… and {len(rows) - COMPILES_SHOWN} more"] if len(rows) > COMPILES_SHOWN else []
