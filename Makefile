@@ -20,7 +20,7 @@ TESTS ?= tests/agent tests/dap tests/facts tests/lsp tests/terminal tests/unit
 WORKERS ?= 2
 PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: architecture capabilities demo test test-e2e test-second test-cuda matrix bench lint vsix setup clean help
+.PHONY: architecture capabilities wrapped-names demo test test-e2e test-second test-cuda matrix bench lint vsix setup clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -79,6 +79,9 @@ capabilities: $(READY) ## write the table of capabilities into README.md and doc
 
 architecture: $(READY) ## draw the pictures of docs/architecture.md from the code
 	$(PY) -m tests.support.house
+
+wrapped-names: $(READY) ## write docs/wrapped-names.md from the declarations in the code
+	$(PY) -m tests.support.wrapped_names
 
 bench: $(READY) ## compile time with the debugger attached, and how fast a stop is, as ratios
 	$(PY) -m tests.bench

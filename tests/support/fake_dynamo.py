@@ -96,7 +96,7 @@ class FakeDynamo:
     def _compile_hooks(self, observer: Any) -> Any:
         return SimpleNamespace(frame_below=lambda: None, remove=lambda: self.removed.append("compile"))
 
-    def _activation_hooks(self, entered: Any, left: Any) -> Any:
+    def _activation_hooks(self, entered: Any, left: Any, failures: Any) -> Any:
         self._activations = entered, left
         return SimpleNamespace(remove=lambda: self.removed.append("activation"))
 

@@ -125,15 +125,15 @@ def test_stop_on_entry_stops_once(dynamo: FakeDynamo):
     assert dynamo.stops.reasons == ["entry"]
 
 
-def test_an_error_of_a_check_is_reported_and_the_compile_goes_on(dynamo: FakeDynamo):
+def test_an_error_of_a_check_is_reported_once_and_the_compile_goes_on(dynamo: FakeDynamo):
     class Broken(Check):
         def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
             raise LookupError("a mistake")
 
     dynamo.hook.add_check(Broken(FIRST + 1))
     dynamo.compile(function)
-    texts = [message.output for message in dynamo.sent if isinstance(message, Output)]
-    assert len(texts) == 3 and all("a mistake" in text and "compile continues" in text for text in texts)
+    (text,) = [message.output for message in dynamo.sent if isinstance(message, Output)]
+    assert "a mistake" in text and "compile continues" in text
 
 
 def test_observers_get_the_outcome_of_each_compile(dynamo: FakeDynamo):

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import functools
 import threading
-import traceback
 import types
 from collections.abc import Callable, Sequence
 from enum import Enum
-from typing import Any, Concatenate, ParamSpec, Protocol
+from typing import Any, Protocol
 
 from dynascope.agent.backward.captures.capture_in_progress import LiveCapture
 from dynascope.agent.backward.captures.captures import Captures
@@ -29,14 +28,13 @@ from dynascope.agent.inspection.values import captured_graph_files
 from dynascope.agent.internals.autograd import captured_graph, compiled_autograd
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
 from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
+from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.suspension.interruption import raise_if_of_program
 from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message, ResumeCommand, StopReason
 
-P = ParamSpec("P")
 RUN = "runtime_wrapper"
 """PyTorch's name of the function that runs a captured graph, used for the stop just before it."""
 
@@ -73,17 +71,7 @@ class _Thread:
         self.before: tuple[str, ...] = ()
 
 
-def contained(method: Callable[Concatenate[Any, P], None]) -> Callable[Concatenate[Any, P], None]:
-    """Report an error of Dynascope, and let the backward continue."""
-
-    def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            method(self, *args, **kwargs)
-        except Exception:
-            raise_if_of_program()
-            self.report(traceback.format_exc())
-
-    return run
+_FAILED = "dynascope failed while a backward was captured; the capture continues.\n"
 
 
 class BackwardDebugger:
@@ -106,6 +94,7 @@ class BackwardDebugger:
         self._step_into_compile = step_into_compile
         self._suspension = suspension
         self._send = send
+        self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
         self._hits = Hits(send)
         self._captures = Captures()
         self._threads: dict[int, _Thread] = {}
@@ -131,10 +120,6 @@ class BackwardDebugger:
         compiled_autograd.unobserve(self)
         self._recorder.discard(self._report_run)
         run_reporter.release()
-
-    def report(self, trace: str) -> None:
-        text = f"dynascope failed while a backward was captured; the capture goes on.\n{trace}"
-        self._send(Output(category="important", output=text))
 
     def _report_run(self, run: BackwardRun) -> None:
         """Report a backward in the debug console, for a user who debugs backwards."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dynascope.agent.backward.table import BY_NAME, BackwardTable, names_backward, node_call_named
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.never_hit import why_not_stopped
-from dynascope.agent.internals.autograd.compiled_autograd import HOOK_KINDS
+from dynascope.agent.internals.torch_names import HOOK_CALLS
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.from_agent import BreakpointChanged
 from dynascope.wire.messages import Message
@@ -81,7 +81,7 @@ class NeverHit:
     def _missing(self, pattern: str) -> str:
         if node_call_named(pattern) is not None:
             return f"No backward so far has it: the longest goes to NodeCall {self._node_calls}."
-        if pattern in HOOK_KINDS:
+        if pattern in HOOK_CALLS:
             return f"No backward so far ({self._captures} captured) has any {pattern}."
         text = f"No node, hook or pass of a backward so far ({self._captures} captured) is called {pattern}"
         alike = difflib.get_close_matches(pattern, self._names, 1, _ALIKE)

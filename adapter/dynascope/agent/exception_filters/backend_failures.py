@@ -14,7 +14,7 @@ class BackendFailures(FilterSource):
     """Stop at failures of backends."""
 
     def install(self) -> None:
-        self.listen(BackendFailureEvents(self._failed))
+        self.listen(BackendFailureEvents(self._failed, self.hook.failures))
 
     def _failed(self, error: BaseException) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:

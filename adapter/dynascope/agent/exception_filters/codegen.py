@@ -34,7 +34,7 @@ class Codegen(FilterSource):
 
     def install(self) -> None:
         self._reported = OncePerCompile()
-        self.listen(CodegenEvents(lambda act: self.hook.outside_trace(lambda state: act()), self._ended))
+        self.listen(CodegenEvents(self._ended, self.hook.failures))
 
     def _ended(self, ending: Ending) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:

@@ -57,7 +57,8 @@ class ConstraintViolations(FilterSource):
     def install(self) -> None:
         self._compiles: dict[int, _Compile] = {}
         """By thread."""
-        self.listen(ConstraintViolationEvents(self._violated), SymbolEvents(self._decided))
+        failures = self.hook.failures
+        self.listen(ConstraintViolationEvents(self._violated, failures), SymbolEvents(self._decided, failures))
 
     def remove(self) -> None:
         super().remove()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent
+from dynascope.agent.internals.wrapping import Wrapping
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
@@ -14,26 +14,20 @@ StopFor = Callable[[CompilerEvent], Stop | None]
 """Returns the stop for an event; None when no condition of the filter is true for it."""
 
 
-class Removable(Protocol):
-    """A wrapper of a function of Dynamo."""
-
-    def remove(self) -> None: ...
-
-
 class FilterSource:
     """Find events on compiling threads and stop at them. Installed while its filter is on."""
 
     def __init__(self, hook: Hook, stop_for: StopFor) -> None:
         self.hook = hook
         self.stop_for = stop_for
-        self._wrappers: tuple[Removable, ...] = ()
+        self._wrappers: tuple[Wrapping | FilterSource, ...] = ()
         self.install()
 
     def install(self) -> None:
         """Wrap the functions that report events, and pass the wrappers to `listen`."""
         raise NotImplementedError
 
-    def listen(self, *wrappers: Removable) -> None:
+    def listen(self, *wrappers: Wrapping | FilterSource) -> None:
         """Register wrappers to be removed with the filter, in reverse order."""
         self._wrappers += wrappers
 

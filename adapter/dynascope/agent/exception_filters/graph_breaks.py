@@ -40,7 +40,11 @@ class GraphBreaks(FilterSource):
         self._first_told: ErrorMap[bool] = ErrorMap()
         """Errors that stopped when raised, and those that repeat the message of one that did."""
         self._raised_reported, self._taken_reported = OncePerCompile(), OncePerCompile()
-        self.listen(unsupported.UnsupportedEvents(self._raised, self._taken), unsupported.LeavingEvents(self._leaving))
+        failures = self.hook.failures
+        self.listen(
+            unsupported.UnsupportedEvents(self._raised, self._taken, failures),
+            unsupported.LeavingEvents(self._leaving, failures),
+        )
 
     def _raised(self, error: BaseException) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:

@@ -32,7 +32,7 @@ class Recompiles(FilterSource):
     def install(self) -> None:
         self._pending: dict[int, tuple[types.CodeType, str, list[str]]] = {}
         """By thread ident: the code about to be recompiled, its name and the failed guards."""
-        self.listen(RecompileEvents(self._recompiles))
+        self.listen(RecompileEvents(self._recompiles, self.hook.failures))
         self.hook.add_check(self)
 
     def remove(self) -> None:
@@ -64,7 +64,8 @@ class RecompileLimits(FilterSource):
     def install(self) -> None:
         self._latest: dict[int, tuple[list[str], Any]] = {}
         """By thread: why Dynamo is about to recompile, and its view of the frame."""
-        self.listen(RecompileEvents(self._recompiles), RecompileLimitEvents(self._exceeded))
+        failures = self.hook.failures
+        self.listen(RecompileEvents(self._recompiles, failures), RecompileLimitEvents(self._exceeded, failures))
 
     def _recompiles(self, reasons: list[str], frame: Any) -> None:
         self.hook.outside_trace(lambda state: self._latest.__setitem__(id(state), (reasons, frame)))

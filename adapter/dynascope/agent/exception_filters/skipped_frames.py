@@ -23,7 +23,7 @@ class SkippedFrames(FilterSource, TraceObserver):
     """Stop at frames that Dynamo does not trace, as the hook reports, and at those it gives up."""
 
     def install(self) -> None:
-        self.listen(unsupported.LeavingEvents(self._leaving))
+        self.listen(unsupported.LeavingEvents(self._leaving, self.hook.failures))
         self.hook.observe(self)
 
     def remove(self) -> None:

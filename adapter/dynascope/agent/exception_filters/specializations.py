@@ -19,7 +19,7 @@ class Specializations(FilterSource):
     def install(self) -> None:
         self._reported = OncePerCompile()
         self._violations = ConstraintViolations(self.hook, self.stop_for)
-        self.listen(self._violations, SpecializationEvents(self._specialized))
+        self.listen(self._violations, SpecializationEvents(self._specialized, self.hook.failures))
 
     def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:

@@ -1,65 +1,57 @@
-"""Whether this torch has what the hooks need, found without compiling anything."""
+"""Whether this torch has what the hooks need, found without compiling anything.
+
+A compile of three lines would use up a compile id, move Dynamo's counters and touch the random state. So this looks at
+names and signatures only; the session watches the first real compile and reports hooks that were not called.
+"""
 
 from __future__ import annotations
 
-import inspect
 import sys
-from typing import Any
 
-_NEEDED = {
-    "torch._dynamo.output_graph": [
-        "OutputGraph.push_tx(self, tx)",
-        "OutputGraph.pop_tx(self)",
-        "OutputGraph._get_stack_values_to_restore(self, tx, stack_pops)",
-        "OutputGraph.codegen_suffix(self, tx, stack_values, cg, log_side_effects)",
-        "OutputGraph.codegen_cells(self, tx, cg)",
-    ],
-    "torch._dynamo.codegen": ["PyCodegen.make_call_generated_code(self, fn_name)"],
-    "torch._dynamo.side_effects": [
-        "SideEffects.codegen_save_tempvars(self, cg)",
-        "SideEffects.codegen_hooks(self, cg)",
-        "SideEffects.codegen_update_mutated(self, cg, log_side_effects)",
-        "SideEffects._get_modified_vars(self)",
-    ],
-    "torch._dynamo.symbolic_convert": [
-        "InstructionTranslatorBase.starts_line(self, lineno)",
-        "InstructionTranslatorBase.create_resume",
-    ],
-    "torch._dynamo.convert_frame": [
-        "CatchErrorsWrapper.__call__(self, frame, cache_entry, frame_state)",
-        "trace_frame",
-        "output_codes",
-    ],
-    "torch._dynamo.resume_execution": ["ContinueExecutionCache.generated_code_metadata"],
-    "torch._dynamo.trace_rules": ["SKIP_DIRS", "_recompile_re()"],
-    "torch._dynamo.comptime": ["builtins"],
-    "torch._dynamo.exc": ["RestartAnalysis", "SpeculationRestartAnalysis"],
-    "torch.fx.experimental.symbolic_shapes": ["uninteresting_files()"],
-}
+from dynascope.agent.internals.features import RECORDING, STOPS, Feature
+from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
+from dynascope.agent.internals.torch_names import TorchName, all_names
+from dynascope.agent.internals.wrapping import is_found
+
+TESTED_TORCH = ("2.11", "2.12", "2.13", "2.14", "2.15")
+TESTED_PYTHON = ("3.11", "3.12", "3.13")
 
 
-def missing_hooks() -> list[str]:
-    """Names that this torch lacks, or whose parameters are others than the hooks pass.
+def missing_names(feature: Feature) -> list[str]:
+    """Return the names that `feature` needs and this torch lacks, or has with parameters other than those we pass."""
+    return [str(name) for name in _missing() if feature in name.serves]
 
-    A compile of three lines would use up a compile id, move Dynamo's counters and touch the random state, so this looks
-    at names and signatures only; the session watches the first real compile and reports hooks that were not called.
-    """
+
+def warnings() -> list[str]:
+    """Return sentences for the user: versions that were not tested, and what does not work with this torch."""
+    texts = [
+        f"{what} {version} has not been tested; {tested[0]} to {tested[-1]} have."
+        for what, version, tested in (
+            ("torch", _torch_version(), TESTED_TORCH),
+            ("Python", _python_version(), TESTED_PYTHON),
+        )
+        if version not in tested
+    ]
+    missing = [name for name in _missing() if not {STOPS, RECORDING} & set(name.serves)]
+    if missing:
+        names = ", ".join(map(str, missing))
+        off = ", ".join(dict.fromkeys(feature for name in missing for feature in name.serves))
+        texts.append(f"torch {_torch_version()} lacks {names}. Off because of that: {off}. The rest works.")
+    return texts
+
+
+def _missing() -> list[TorchName]:
+    is_late = COMPILED_AUTOGRAD not in sys.modules  # what is imported later is looked for when it is wrapped
     return [
-        f"{module}.{entry.partition('(')[0]}"
-        for module, entries in _NEEDED.items()
-        for entry in entries
-        if not _has(sys.modules.get(module), entry)
+        name
+        for name in all_names()
+        if not (name.may_be_absent or (is_late and name.module == COMPILED_AUTOGRAD) or is_found(name))
     ]
 
 
-def _has(module: Any, entry: str) -> bool:
-    name, parenthesis, parameters = entry.partition("(")
-    found = module
-    for part in name.split("."):
-        found = getattr(found, part, None)
-        if found is None:
-            return False
-    if not parenthesis:
-        return True
-    expected = [p for p in parameters.rstrip(")").split(", ") if p]
-    return list(inspect.signature(found).parameters) == expected
+def _torch_version() -> str:
+    return ".".join(str(getattr(sys.modules.get("torch"), "__version__", "unknown")).split(".")[:2])
+
+
+def _python_version() -> str:
+    return f"{sys.version_info.major}.{sys.version_info.minor}"

@@ -1,24 +1,114 @@
-"""Functions of Dynamo's with ours around them, and taking ours away again."""
+"""Wrappers around names private to torch, and their removal."""
 
 from __future__ import annotations
 
+import inspect
+import sys
+from collections.abc import Callable
 from typing import Any
+
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.torch_names import TorchName
 
 
 class Wrapping:
-    """What was replaced, for `remove`."""
+    """The wrappers of one purpose, in place until `remove`. Where this torch lacks one of the names, none is wrapped.
+
+    A wrapper that has itself been wrapped by others cannot be removed: it then only forwards calls.
+    """
 
     def __init__(self) -> None:
+        self.is_removed = False
         self._wrapped: list[tuple[Any, str, Any, Any]] = []
 
-    def put(self, owner: Any, name: str, wrapper: Any) -> None:
-        """Replace `owner`'s attribute, a module's or a class's."""
-        self._wrapped.append((owner, name, wrapper, getattr(owner, name)))
-        setattr(owner, name, wrapper)
+    def original(self, name: TorchName) -> Any:
+        """Return what `name` stands for now, for a wrapper to call; None where this torch lacks it."""
+        if not is_found(name):
+            Wrapping.remove(self)
+            return None
+        owner, attribute = owner_of(name)
+        return getattr(owner, attribute)
+
+    def put(self, name: TorchName, wrapper: Any) -> None:
+        """Replace what `name` stands for. A function looks like the original to `inspect.signature`."""
+        if self.is_removed:
+            return
+        owner, attribute = owner_of(name)
+        replaced = inspect.getattr_static(owner, attribute)
+        if inspect.isfunction(wrapper):
+            wrapper.__wrapped__ = getattr(owner, attribute)  # type: ignore[attr-defined]
+        if isinstance(replaced, staticmethod):
+            wrapper = staticmethod(wrapper)
+        self._wrapped.append((owner, attribute, wrapper, replaced if attribute in vars(owner) else _INHERITED))
+        setattr(owner, attribute, wrapper)
 
     def remove(self) -> None:
-        """Take the wrappers out; one that somebody else has wrapped since stays, and passes calls on."""
-        for owner, name, wrapper, original in reversed(self._wrapped):
-            if getattr(owner, name) is wrapper:
-                setattr(owner, name, original)
+        """Restore the originals."""
+        self.is_removed = True
+        for owner, attribute, wrapper, original in reversed(self._wrapped):
+            if vars(owner).get(attribute) is not wrapper:
+                continue
+            if original is _INHERITED:
+                delattr(owner, attribute)
+            else:
+                setattr(owner, attribute, original)
         self._wrapped.clear()
+
+
+class Events(Wrapping):
+    """Wrappers that tell of calls. What a function that is told raises is reported to `failures`."""
+
+    def __init__(self, failures: HookFailures) -> None:
+        super().__init__()
+        self.failures = failures
+
+    def call_before(self, name: TorchName, call: Callable[..., object]) -> None:
+        """Have `call` called with the arguments, before the original is."""
+        original, failures = self.original(name), self.failures
+
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            if not self.is_removed:
+                with failures:
+                    call(*args, **kwargs)
+            return original(*args, **kwargs)
+
+        self.put(name, wrapper)
+
+    def call_after(self, name: TorchName, call: Callable[..., object]) -> None:
+        """Have `call` called with the result and the arguments, once the original has returned."""
+        original, failures = self.original(name), self.failures
+
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            result = original(*args, **kwargs)
+            if not self.is_removed:
+                with failures:
+                    call(result, *args, **kwargs)
+            return result
+
+        self.put(name, wrapper)
+
+
+_INHERITED = object()
+
+
+def owner_of(name: TorchName) -> tuple[Any, str]:
+    """Return the module or class that has the attribute, None where this torch has none, and the attribute."""
+    owner: Any = sys.modules.get(name.module)
+    *path, attribute = name.name.split(".")
+    for part in path:
+        owner = getattr(owner, part, None)
+    return owner, attribute
+
+
+def is_found(name: TorchName) -> bool:
+    """Whether this torch has `name`, with the parameters that we pass; its module is imported."""
+    owner, attribute = owner_of(name)
+    if not hasattr(owner, attribute):
+        return False
+    if name.parameters is None:
+        return True
+    expected = [parameter for parameter in name.parameters.split(", ") if parameter]
+    parameters = list(inspect.signature(getattr(owner, attribute)).parameters)
+    if expected[-1:] == ["..."]:
+        return parameters[: len(expected) - 1] == expected[:-1]
+    return parameters == expected

@@ -115,9 +115,10 @@ class _Recording:
                 return
             try:
                 from dynascope.agent.internals import self_test
+                from dynascope.agent.internals.features import RECORDING
                 from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
 
-                missing = self_test.missing_hooks()
+                missing = self_test.missing_names(RECORDING)
                 if missing:
                     self.say(f"cannot record: torch {_version('torch')} lacks {', '.join(missing)}.")
                 else:
@@ -146,7 +147,7 @@ class _Recording:
 
     def end(self) -> None:
         if self._errors:
-            self.say(f"{self._errors} facts could not be recorded. The first error:\n{self._first_error}")
+            self.say(f"some facts could not be recorded. The first of {self._errors} errors:\n{self._first_error}")
         if self._writer is None and self._is_first and self.is_on and "torch" in sys.modules:
             self._write(None)
         writer, self._writer = self._writer, None

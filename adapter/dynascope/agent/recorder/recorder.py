@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-import traceback
 import types
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from dynascope.agent.internals.autograd.captures import CaptureEvents
 from dynascope.agent.internals.compile import graph_breaks, trace_rules
@@ -16,8 +15,10 @@ from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents
 from dynascope.agent.internals.frames.line_events import LineEvents
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import ActivationHooks
+from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
+from dynascope.agent.internals.wrapping import Events
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
@@ -25,27 +26,7 @@ from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.trace import path_of
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 
-Hooks = CompileEvents | GraphBreakEvents | SpecializationEvents | LineEvents | ActivationHooks | CaptureEvents
 Write = Callable[[CompileFacts], object]
-Method = TypeVar("Method", bound=Callable[..., Any])
-
-
-def _contained(method: Method) -> Method:
-    """Wrap an observer's method so that its exceptions are reported, not raised."""
-
-    def run(self: Recorder, *args: Any) -> Any:
-        try:
-            return method(self, *args)
-        except Exception as error:
-            self._report(_where(error))
-            return None
-
-    return run  # type: ignore[return-value]
-
-
-def _where(error: Exception) -> str:
-    """Return the traceback without `__context__`: Dynamo may be handling an error of its own."""
-    return "".join(traceback.format_exception(error, chain=False))
 
 
 class Recorder:
@@ -53,24 +34,24 @@ class Recorder:
 
     def __init__(self, write: Write, report: Callable[[str], None]) -> None:
         self._write = write
-        self._report = report
+        failures = self.failures = HookFailures(report)
         self._compiles: list[CompileRecording] = []
         """The compiles in progress, outermost first. Dynamo's compile lock admits one thread at a time."""
         self._skips_known: set[tuple[str, int]] = set()
         self._hidden = False
         trace_rules.never_trace(NEVER_TRACED)
-        self._hooks: list[Hooks] = [
-            CompileEvents(self),
-            GraphBreakEvents(self._graph_break, self._graph_break_counted),
-            SpecializationEvents(self._specialized),
-            LineEvents(self._line_begins),
-            ActivationHooks(self._entered, self._left),
+        self._hooks: list[Events] = [
+            CompileEvents(self, failures),
+            GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
+            SpecializationEvents(self._specialized, failures),
+            LineEvents(self._line_begins, failures),
+            ActivationHooks(self._entered, self._left, failures),
         ]
 
         self._forget_autograd = when_imported(COMPILED_AUTOGRAD, self._hook_autograd)
 
     def _hook_autograd(self) -> None:
-        self._hooks.append(CaptureEvents(self._captured, lambda: this_threads_clock().now()))
+        self._hooks.append(CaptureEvents(self._captured, lambda: this_threads_clock().now(), self.failures))
 
     def remove(self) -> None:
         self._forget_autograd()
@@ -79,39 +60,39 @@ class Recorder:
 
     # ---- convert_frame_events.Observer
 
-    @_contained
+    @contained
     def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool) -> Any:
         self._hide_from_guards()
         recording = CompileRecording(code, compile_id, full_graph)
         self._compiles.append(recording)
         return recording
 
-    @_contained
+    @contained
     def attempt_begins(self) -> None:
         if self._compiles:
             self._compiles[-1].attempt_begins()
 
-    @_contained
+    @contained
     def recompiles(self, reasons: list[str], frame: Any) -> None:
         if self._compiles:
             self._compiles[-1].recompiles(reasons, frame)
 
-    @_contained
+    @contained
     def backend_begins(self, output: Any, graph_module: Any) -> None:
         if self._compiles:
             self._compiles[-1].backend_begins(output, graph_module)
 
-    @_contained
+    @contained
     def backend_ends(self) -> None:
         if self._compiles:
             self._compiles[-1].backend_ends()
 
-    @_contained
+    @contained
     def guards_built(self, output: Any) -> None:
         if self._compiles:
             self._compiles[-1].guards_built(output)
 
-    @_contained
+    @contained
     def compile_ends(self, token: Any, ending: Ending) -> None:
         if token not in self._compiles:
             return
@@ -121,7 +102,7 @@ class Recorder:
         self._skips_known.add((facts.compile.path, facts.compile.line))
         self._write(facts)
 
-    @_contained
+    @contained
     def frame_skipped(self, code: types.CodeType, reason: str) -> None:
         """Record once each frame in the user's code that Dynamo did not begin to trace."""
         original = original_code(code)
@@ -142,7 +123,6 @@ class Recorder:
         )
         self._write(CompileFacts(compile=skipped))
 
-    @_contained
     def _captured(self, capture_id: str, nodes: int, seconds: float) -> None:
         capture = Compile(
             compile_id=capture_id,
@@ -159,45 +139,31 @@ class Recorder:
 
     # ---- breaks, specialisations
 
-    @_contained
     def _graph_break(self, logged: str, stack: list[StackFrame]) -> None:
         if self._compiles:
             self._compiles[-1].graph_break(logged, stack)
 
-    @_contained
     def _graph_break_counted(self, message: str) -> None:
         if self._compiles:
             self._compiles[-1].graph_break_counted(message)
 
-    @_contained
     def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
         if self._compiles:
             self._compiles[-1].specialized(symbol, value, reason, origins, graph_breaks.traced_stack())
 
     # ---- frames and lines
 
-    # without `_contained`, because they run thousands of times
-
     def _entered(self, translator: Any) -> None:
-        try:
-            if self._compiles and (trace := self._compiles[-1].trace) is not None:
-                trace.entered(translator)
-        except Exception as error:
-            self._report(_where(error))
+        if self._compiles and (trace := self._compiles[-1].trace) is not None:
+            trace.entered(translator)
 
     def _left(self, translator: Any) -> None:
-        try:
-            if self._compiles and (trace := self._compiles[-1].trace) is not None:
-                trace.left(translator)
-        except Exception as error:
-            self._report(_where(error))
+        if self._compiles and (trace := self._compiles[-1].trace) is not None:
+            trace.left(translator)
 
     def _line_begins(self, translator: Any, line: int) -> None:
-        try:
-            if self._compiles and (trace := self._compiles[-1].trace) is not None:
-                trace.line_begins(translator, line)
-        except Exception as error:
-            self._report(_where(error))
+        if self._compiles and (trace := self._compiles[-1].trace) is not None:
+            trace.line_begins(translator, line)
 
     def _hide_from_guards(self) -> None:
         if not self._hidden:

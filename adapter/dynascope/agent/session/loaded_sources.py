@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os.path
 import sys
-import traceback
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.documents.documents import Documents
+from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.stops.stops import CompileStops
 from dynascope.wire.dap import Module, Source, SourceBody
@@ -24,17 +24,18 @@ if TYPE_CHECKING:
     from dynascope.agent.internals.graph.events import GraphHook
     from dynascope.agent.tracing.hook import Hook
 
+_FAILED = "dynascope failed to keep a graph for reading; the compile continues.\n"
+
 
 class LoadedSourceDocuments:
     """Keep the documents of one session."""
 
     def __init__(self, stops: CompileStops, send: Callable[[Message], None]) -> None:
         self._stops = stops
-        self._send = send
         self._documents = Documents(stops.source_references, send)
         self._hook: Hook | None = None
         self._graph_hook: GraphHook | None = None
-        self._failed = False
+        self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
         self._traced: Counter[str] = Counter()
 
     def attach(self, hook: Hook) -> None:
@@ -44,7 +45,7 @@ class LoadedSourceDocuments:
 
         self._hook = hook
         hook.observe(SourceObserver(self.compile_ended, self.code_generated))
-        self._graph_hook = GraphHook(self._graph_done)
+        self._graph_hook = GraphHook(self._graph_done, self.failures)
 
     def detach(self) -> None:
         """Stop collecting; existing documents are kept."""
@@ -85,35 +86,24 @@ class LoadedSourceDocuments:
         self._traced.update(_files(traced))
 
     def _graph_done(self, module: Any) -> None:
-        try:
-            from dynascope.agent.internals.compile import compile_context
-            from dynascope.agent.internals.frames import translators
-            from dynascope.agent.internals.graph import code as graph_code
+        from dynascope.agent.internals.compile import compile_context
+        from dynascope.agent.internals.frames import translators
+        from dynascope.agent.internals.graph import code as graph_code
 
-            state = self._hook.threads.existing() if self._hook is not None else None
-            if state is None or state.outermost is None:
-                return
-            compile_id, _ = compile_context.compile_id_and_attempt()
-            frame = f"{translators.code_of(state.outermost).co_name} [{compile_id}]"
-            state.begin_compile().backend = compile_context.backend_name(translators.output_of(state.outermost))
-            self._documents.graph_compiled(frame, graph_code.module_code(module))
-        except Exception:
-            self._report()
+        state = self._hook.threads.existing() if self._hook is not None else None
+        if state is None or state.outermost is None:
+            return
+        compile_id, _ = compile_context.compile_id_and_attempt()
+        frame = f"{translators.code_of(state.outermost).co_name} [{compile_id}]"
+        state.begin_compile().backend = compile_context.backend_name(translators.output_of(state.outermost))
+        self._documents.graph_compiled(frame, graph_code.module_code(module))
 
+    @contained
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
-        try:
-            from dynascope.agent.internals.frames import resume
+        from dynascope.agent.internals.frames import resume
 
-            own = code if resume.is_resume_function(code) else None
-            self._documents.code_generated(f"{code.co_name} [{compile_id}]", generated, own)
-        except Exception:
-            self._report()
-
-    def _report(self) -> None:
-        if not self._failed:
-            self._failed = True
-            text = f"dynascope failed to keep a graph for reading; the compile continues.\n{traceback.format_exc()}"
-            self._send(Output(category="important", output=text))
+        own = code if resume.is_resume_function(code) else None
+        self._documents.code_generated(f"{code.co_name} [{compile_id}]", generated, own)
 
 
 def _files(codes: Iterable[types.CodeType]) -> set[str]:

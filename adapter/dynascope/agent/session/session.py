@@ -21,6 +21,7 @@ from dynascope.agent.breakpoints.registry import Breakpoints
 from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
 from dynascope.agent.internals import self_test
 from dynascope.agent.internals.compile import trace_rules
+from dynascope.agent.internals.features import STOPS
 from dynascope.agent.program import coverage
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
@@ -100,7 +101,7 @@ class Session(SuspensionObserver):
             from dynascope.agent.session.compile_observer import CompileObserver
             from dynascope.agent.tracing.hook import Hook  # imports torch: not before the program has
 
-            missing = self_test.missing_hooks()
+            missing = self_test.missing_names(STOPS)
             if not missing:
                 trace_rules.never_trace(self.suspension.folders_to_skip())
                 process.hook_beneath_a_debugger()
@@ -109,6 +110,8 @@ class Session(SuspensionObserver):
                 hook.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))
                 self._set_stop_on_entry()
                 self.breakpoints.attach(hook)
+                for text in self_test.warnings():
+                    self.notice(f"dynascope: {text}\n")
         except Exception as error:
             missing = [f"{type(error).__name__}: {error}"]
         self.tell_ready(missing)

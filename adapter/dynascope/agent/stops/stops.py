@@ -10,11 +10,11 @@ from typing import Any
 
 from dynascope.agent.documents.disassembly import Listings
 from dynascope.agent.documents.documents import document_source
+from dynascope.agent.internals import interruption
 from dynascope.agent.program.cancellation import Cancellation
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.frames import program_frames
 from dynascope.agent.stops.stop import Stop
-from dynascope.agent.suspension import interruption
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import FIRST_AGENT_ID, Source
 from dynascope.wire.from_agent import CompileBegins, Invalidated, Resumed, Stopping

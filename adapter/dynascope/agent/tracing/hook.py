@@ -7,7 +7,6 @@ continues. With no check, step or pause a frame costs two dictionary look-ups; a
 from __future__ import annotations
 
 import functools
-import traceback
 import types
 from collections.abc import Callable
 from typing import Any
@@ -15,10 +14,10 @@ from typing import Any
 from dynascope.agent.internals.compile import convert_frame
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
-from dynascope.agent.suspension.interruption import raise_if_of_program
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.instruction_callbacks import InstructionCallbacks
@@ -31,7 +30,7 @@ from dynascope.agent.tracing.thread_state import Threads, ThreadState
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
-_ERRORS_REPORTED = 5
+_FAILED = "dynascope failed while Dynamo traced; the compile continues.\n"
 
 
 class Hook:
@@ -44,13 +43,12 @@ class Hook:
         """How often Dynamo called this hook: 0 after a compile means that this torch's hooks have moved."""
         self._suspension = suspension
         self._stops = stops
-        self._send = send
-        self._errors = 0
+        self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
         self._has_compiled = False
         self._checks: tuple[StopCheck, ...] = ()
         self._observers: tuple[TraceObserver, ...] = ()
-        self.callbacks = InstructionCallbacks(self.threads, self._instruction, self._report)
-        self._activation_hooks = translators.ActivationHooks(self._entered, self._left)
+        self.callbacks = InstructionCallbacks(self.threads, self._instruction)
+        self._activation_hooks = translators.ActivationHooks(self._entered, self._left, self.failures)
         self.compile_hooks = convert_frame.CompileHooks(self)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)
         self._step_continuation = StepContinuation(suspension, self._runtime_frames)
@@ -93,36 +91,32 @@ class Hook:
 
     # ---- the outermost compile of a thread (convert_frame.Observer)
 
+    @contained
     def compile_begins(self) -> None:
-        try:
-            if not self._has_compiled:
-                self._has_compiled = True
-                for observer in self._observers:
-                    observer.first_compile()
-            state = self.threads.current()
-            state.depth += 1
-            if state.depth == 1 and self.enabled:
-                state.begin_compile().suspension_token = self._suspension.compile_begins()
-                state.thread_id = self._suspension.thread_id()
-                self._stops.compile_begins()
-        except Exception:
-            self._report()
+        if not self._has_compiled:
+            self._has_compiled = True
+            for observer in self._observers:
+                observer.first_compile()
+        state = self.threads.current()
+        state.depth += 1
+        if state.depth == 1 and self.enabled:
+            state.begin_compile().suspension_token = self._suspension.compile_begins()
+            state.thread_id = self._suspension.thread_id()
+            self._stops.compile_begins()
 
+    @contained
     def compile_ends(self, frame: Any, compiled: bool, skip_reason: str | None) -> None:
-        try:
-            state = self.threads.current()
-            if state.is_stopped:
-                state.depth -= 1
-                return
-            if skip_reason is not None and state.outermost is None:
-                self._frame_skipped(state, frame, skip_reason)
+        state = self.threads.current()
+        if state.is_stopped:
             state.depth -= 1
-            if skip_reason is not None:
-                state.begin_compile().skipped.append((frame.f_code, skip_reason))
-            if state.depth == 0:
-                self._outermost_ends(state, compiled)
-        except Exception:
-            self._report()
+            return
+        if skip_reason is not None and state.outermost is None:
+            self._frame_skipped(state, frame, skip_reason)
+        state.depth -= 1
+        if skip_reason is not None:
+            state.begin_compile().skipped.append((frame.f_code, skip_reason))
+        if state.depth == 0:
+            self._outermost_ends(state, compiled)
 
     def _frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
         if self.enabled:
@@ -144,53 +138,42 @@ class Hook:
             # another compile may continue the step before it ends at run time (see `step_continuation`)
             self._suspension.finish_step_at_runtime(self._runtime_frames.user_frame(), state.step_lines)
 
+    @contained
     def attempt_restarts(self, kind: convert_frame.Restart) -> None:
-        try:
-            state = self.threads.current()
-            if not state.is_stopped:
-                state.begin_compile().attempt_restarts(replays=kind == "speculation")
-        except Exception:
-            self._report()
+        state = self.threads.current()
+        if not state.is_stopped:
+            state.begin_compile().attempt_restarts(replays=kind == "speculation")
 
+    @contained
     def attempt_ends(self) -> None:
-        try:
-            state = self.threads.current()
-            if state.depth == 0 and not state.is_stopped:
-                self._outermost_ends(state, True)  # entered without the eval-frame callback: torch.export does
-        except Exception:
-            self._report()
+        state = self.threads.current()
+        if state.depth == 0 and not state.is_stopped:
+            self._outermost_ends(state, True)  # entered without the eval-frame callback: torch.export does
 
+    @contained
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
-        try:
-            for observer in self._observers:
-                observer.code_generated(code, generated, compile_id)
-        except Exception:
-            self._report()
+        for observer in self._observers:
+            observer.code_generated(code, generated, compile_id)
 
     # ---- frames
 
     def _entered(self, translator: Translator) -> None:
-        if not self.enabled:
+        state = self.threads.current()
+        if state.is_stopped:  # the handler of a signal compiles while this thread is stopped
             return
-        try:
-            state = self.threads.current()
-            if state.is_stopped:  # the handler of a signal compiles while this thread is stopped
-                return
-            compile_state = state.begin_compile()
-            if translators.is_outermost(translator):
-                self._attempt_begins(state, compile_state, translator)
-            compile_state.clock.activation()
-            key = id(translator)
-            if translators.instruction_index(translator) < 0 or key not in compile_state.frames:
-                compile_state.frames[key] = compile_state.clock.activations
-            if (
-                state.pause_pending
-                or (state.stepping.mode is not Mode.RUN and state.stepping.follows(compile_state.frames[key]))
-                or (self._checks and self._may_stop_in(compile_state, translators.code_of(translator)))
-            ):
-                self.callbacks.add(state, translator)
-        except Exception:
-            self._report()
+        compile_state = state.begin_compile()
+        if translators.is_outermost(translator):
+            self._attempt_begins(state, compile_state, translator)
+        compile_state.clock.activation()
+        key = id(translator)
+        if translators.instruction_index(translator) < 0 or key not in compile_state.frames:
+            compile_state.frames[key] = compile_state.clock.activations
+        if (
+            state.pause_pending
+            or (state.stepping.mode is not Mode.RUN and state.stepping.follows(compile_state.frames[key]))
+            or (self._checks and self._may_stop_in(compile_state, translators.code_of(translator)))
+        ):
+            self.callbacks.add(state, translator)
 
     def _may_stop_in(self, compile_state: CompileState, code: types.CodeType) -> bool:
         """Whether any check may stop in this code; keyed by identity, as hashing reads it all."""
@@ -211,29 +194,23 @@ class Hook:
             state.pause_pending = True
 
     def _left(self, translator: Translator) -> None:
-        if not self.enabled:
-            translators.unwatch(translator)
+        state = self.threads.current()
+        if state.is_stopped:
             return
-        try:
-            state = self.threads.current()
-            if state.is_stopped:
-                return
-            compile_state = state.begin_compile()
-            compile_state.clock.activation()
-            key = id(translator)
-            if compile_state.activations.pop(key, None) is not None:
-                translators.unwatch(translator)
-            if state.stepping.mode is Mode.RUN:
-                return
-            callers = translators.active_translators(translator)[::-1]
-            frames = compile_state.frames
-            rows = [(frames.get(id(caller), -1), self._step_continuation.is_shown(state, caller)) for caller in callers]
-            ends_in = state.stepping.frame_left(frames.get(key, -1), rows)
-            for caller, (frame, _) in zip(callers, rows, strict=True):
-                if frame == ends_in:
-                    self.callbacks.add(state, caller)
-        except Exception:
-            self._report()
+        compile_state = state.begin_compile()
+        compile_state.clock.activation()
+        key = id(translator)
+        if compile_state.activations.pop(key, None) is not None:
+            translators.unwatch(translator)
+        if state.stepping.mode is Mode.RUN:
+            return
+        callers = translators.active_translators(translator)[::-1]
+        frames = compile_state.frames
+        rows = [(frames.get(id(caller), -1), self._step_continuation.is_shown(state, caller)) for caller in callers]
+        ends_in = state.stepping.frame_left(frames.get(key, -1), rows)
+        for caller, (frame, _) in zip(callers, rows, strict=True):
+            if frame == ends_in:
+                self.callbacks.add(state, caller)
 
     def step_ended_at_runtime(self) -> None:
         """Cancel this thread's step, because another debugger has stopped it."""
@@ -249,6 +226,7 @@ class Hook:
 
     # ---- instructions
 
+    @contained
     def _instruction(self, state: ThreadState, compile_state: CompileState, activation: Activation, line: int) -> None:
         compile_state.clock.instruction()
         activation.advance(line)
@@ -288,33 +266,21 @@ class Hook:
 
     # ---- events during an instruction, or outside any instruction
 
+    @contained
     def during_instruction(self, serve: Callable[[ThreadState, list[Translator]], None]) -> None:
         """Call `serve` with the frames being traced, innermost first; contained.
 
         It may call `stop`. It is not called when this thread traces nothing, nor for code the debugger runs at a stop.
         """
-        try:
-            state = self.threads.existing()
-            if self.enabled and state is not None and state.outermost is not None and not state.is_stopped:
-                stack = translators.active_translators(state.outermost)[::-1]
-                if stack:
-                    serve(state, stack)
-        except Exception:
-            self._report()
+        state = self.threads.existing()
+        if self.enabled and state is not None and state.outermost is not None and not state.is_stopped:
+            stack = translators.active_translators(state.outermost)[::-1]
+            if stack:
+                serve(state, stack)
 
+    @contained
     def outside_trace(self, serve: Callable[[ThreadState], None]) -> None:
         """Call `serve` even if no frame is traced: before one is entered or after the last."""
-        try:
-            state = self.threads.current()
-            if self.enabled and not state.is_stopped:
-                serve(state)
-        except Exception:
-            self._report()
-
-    def _report(self) -> None:
-        """Report the exception being handled."""
-        raise_if_of_program()
-        self._errors += 1
-        if self._errors <= _ERRORS_REPORTED:
-            text = f"dynascope failed while Dynamo traced; the compile continues.\n{traceback.format_exc()}"
-            self._send(Output(category="important", output=text))
+        state = self.threads.current()
+        if self.enabled and not state.is_stopped:
+            serve(state)

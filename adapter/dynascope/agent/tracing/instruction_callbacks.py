@@ -19,12 +19,10 @@ class InstructionCallbacks:
         self,
         threads: Threads,
         on_instruction: Callable[[ThreadState, CompileState, Activation, int], None],
-        report: Callable[[], None],
     ) -> None:
-        """Take `on_instruction`, called with the line, and `report`, called for its exceptions."""
+        """Take `on_instruction`, called with the line; it may not raise."""
         self._threads = threads
         self._on_instruction = on_instruction
-        self._report = report
 
     def add(self, state: ThreadState, translator: Translator) -> None:
         """Call the hook before each further instruction of this frame, until Dynamo leaves it."""
@@ -32,14 +30,11 @@ class InstructionCallbacks:
         if key in compile_state.activations:
             return
         activation = compile_state.activations[key] = Activation(translator, compile_state.frames[key])
-        instruction, report = self._on_instruction, self._report
+        instruction = self._on_instruction
 
         def on_instruction(line: int) -> None:
             translators.note_line(translator, line)
-            try:
-                instruction(state, compile_state, activation, line)
-            except Exception:
-                report()
+            instruction(state, compile_state, activation, line)
 
         translators.on_each_instruction(translator, on_instruction)
 

@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import torch
 
@@ -19,10 +19,11 @@ from dynascope.agent.internals.autograd import compiled_autograd
 from dynascope.agent.internals.autograd import failures as autograd_failures
 from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.autograd.observer import Compiler, Given, RunGiven
+from dynascope.agent.internals.hook_failures import HookFailures, contained
 
 _log = logging.getLogger("dynascope")
 _REUSED = ("the same nodes with the same constants as when it was captured; sizes that differ are dynamic",)
-P = ParamSpec("P")
+_FAILED = "dynascope failed while it observed a backward; the backward continues.\n"
 T = TypeVar("T")
 
 
@@ -52,18 +53,6 @@ def release() -> None:
             _recorder = None
 
 
-def contained(method: Callable[P, None]) -> Callable[P, None]:
-    """Log an error of Dynascope, and let the user's backward continue."""
-
-    def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        try:
-            method(*args, **kwargs)
-        except Exception:
-            _log.exception("dynascope failed while it observed a backward; the backward goes on")
-
-    return run
-
-
 class _Run:
     """The measurements of a run in progress."""
 
@@ -83,6 +72,7 @@ class Recorder:
     """Observe compiled autograd; receivers get reports on the thread that ran the backward."""
 
     def __init__(self) -> None:
+        self.failures = HookFailures(lambda trace: _log.error("%s%s", _FAILED, trace))
         self.captures = Captures()
         self._receivers: tuple[Callable[[BackwardRun], None], ...] = ()
         self._numbers = itertools.count()

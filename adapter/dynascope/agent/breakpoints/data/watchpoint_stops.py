@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from dynascope.agent.breakpoints.conditions import AddedNames
 from dynascope.agent.breakpoints.data.changes import Seen
@@ -31,6 +31,7 @@ from dynascope.agent.internals.symbolic_shapes.events import SymbolEvent, Symbol
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.variables.mutations import MutationEvents
 from dynascope.agent.internals.variables.variables import source_of, without_lazy
+from dynascope.agent.internals.wrapping import Events
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
@@ -43,10 +44,6 @@ Hit = tuple[Watchpoint, Translator, str]
 """A breakpoint, the frame its condition is evaluated in, and the event in a text for the user."""
 
 
-class _Events(Protocol):
-    def remove(self) -> None: ...
-
-
 class WatchpointStops:
     """Stop at watched values. There is one for each hook; it keeps nothing of a trace."""
 
@@ -56,20 +53,21 @@ class WatchpointStops:
         self._hook = hook
         self._hits = Hits(send)
         self._watchpoints = Watchpoints()
-        self._events: dict[str, _Events] = {}
+        self._events: dict[str, Events] = {}
 
     # ---- any thread
 
     def use(self, watchpoints: Watchpoints) -> None:
         """Replace the data breakpoints by these."""
         self._watchpoints = watchpoints
-        self._install("guards", watchpoints.reads, lambda: GuardEvents(self._guard_installed))
-        self._install("nodes", watchpoints.reads, lambda: NodeEvents(self._node_entered))
-        self._install("symbols", watchpoints.writes, lambda: SymbolEvents(self._symbol_decided))
-        self._install("mutations", watchpoints.writes, lambda: MutationEvents(self._mutated))
+        failures = self._hook.failures
+        self._install("guards", watchpoints.reads, lambda: GuardEvents(self._guard_installed, failures))
+        self._install("nodes", watchpoints.reads, lambda: NodeEvents(self._node_entered, failures))
+        self._install("symbols", watchpoints.writes, lambda: SymbolEvents(self._symbol_decided, failures))
+        self._install("mutations", watchpoints.writes, lambda: MutationEvents(self._mutated, failures))
         self._hook.set_check(self, watchpoints.compares)
 
-    def _install(self, name: str, is_needed: bool, make: Callable[[], _Events]) -> None:
+    def _install(self, name: str, is_needed: bool, make: Callable[[], Events]) -> None:
         if is_needed and name not in self._events:
             self._events[name] = make()
         elif not is_needed and name in self._events:

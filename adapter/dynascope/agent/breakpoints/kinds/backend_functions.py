@@ -22,7 +22,9 @@ class BackendFunctions(BreakpointKind):
     def attach(self, hook: Hook) -> None:
         from dynascope.agent.internals.compile.backend_calls import BackendCalls
 
-        self._remove = BackendCalls(self._suspension.backend_begins, self._suspension.backend_ends).remove
+        self._remove = BackendCalls(
+            self._suspension.backend_begins, self._suspension.backend_ends, hook.failures
+        ).remove
 
     def detach(self) -> None:
         remove, self._remove = self._remove, lambda: None

@@ -33,7 +33,7 @@ class NodeStops:
         """Replace the breakpoints by these. Any thread."""
         self._table = table
         if not table.is_empty and self._events is None:
-            self._events = NodeEvents(self._entered)
+            self._events = NodeEvents(self._entered, self._hook.failures)
         elif table.is_empty and self._events is not None:
             events, self._events = self._events, None
             events.remove()

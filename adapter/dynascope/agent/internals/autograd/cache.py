@@ -11,9 +11,14 @@ from __future__ import annotations
 
 import sys
 import weakref
+from collections.abc import Callable
 from typing import Any
 
+import torch
+
+from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.autograd import nodes as autograd_nodes
+from dynascope.agent.internals.wrapping import Wrapping
 
 
 class _Logger:
@@ -46,7 +51,9 @@ def _outputs() -> list[Any]:
 
 
 _logger = _Logger()  # for good: torch borrows it
-_originals: dict[str, Any] = {}
+_wrapping = Wrapping()
+_set_logger: Callable[[Any], Any] | None = None
+"""torch's own, while anybody listens."""
 _captures_open = 0
 """Captures begun and not ended well since the cache was last known to hold none that failed."""
 _clearings = 0
@@ -54,14 +61,17 @@ _clearings = 0
 
 def listen() -> None:
     """Hear reasons from here on (`torch._C._dynamo.compiled_autograd.set_verbose_logger`, `clear_cache`, 2.4)."""
-    global _captures_open
-    engine = _engine()
-    set_logger, clear = engine.set_verbose_logger, engine.clear_cache
-    _originals.update(set_verbose_logger=set_logger, clear_cache=clear)
+    global _wrapping, _set_logger, _captures_open
+    _wrapping = Wrapping()
+    set_logger = _wrapping.original(torch_names.SET_VERBOSE_LOGGER)
+    clear = _wrapping.original(torch_names.CLEAR_CACHE)
+    if _wrapping.is_removed:
+        return
+    _set_logger = set_logger
 
     def set_verbose_logger(logger: Any) -> Any:
         _logger.user = logger
-        return _apply()
+        return set_logger(logger) if _set_logger is None else _apply()
 
     def clear_cache() -> Any:
         global _captures_open, _clearings
@@ -71,21 +81,22 @@ def listen() -> None:
         _apply()
         return result
 
-    engine.set_verbose_logger, engine.clear_cache = set_verbose_logger, clear_cache
+    _wrapping.put(torch_names.SET_VERBOSE_LOGGER, set_verbose_logger)
+    _wrapping.put(torch_names.CLEAR_CACHE, clear_cache)
     dynamo = sys.modules["torch._dynamo.compiled_autograd"]
     _logger.user = dynamo.verbose_log if dynamo.snapshot_verbose_logging_enabled() else None
     # what failed before anybody listened is not known: an empty cache holds nothing that failed
-    _captures_open = 0 if engine.is_cache_empty() else 1
+    _captures_open = 0 if torch._C._dynamo.compiled_autograd.is_cache_empty() else 1
     _apply()
 
 
 def ignore() -> None:
     """Hand torch the user's own logger again, and its own functions."""
-    engine = _engine()
-    for name, original in _originals.items():
-        setattr(engine, name, original)
-    _originals.clear()
-    engine.set_verbose_logger(_logger.user)
+    global _set_logger
+    set_logger, _set_logger = _set_logger, None
+    _wrapping.remove()
+    if set_logger is not None:
+        set_logger(_logger.user)
 
 
 def reasons() -> list[str]:
@@ -104,7 +115,7 @@ def clearings() -> int:
 
 def explains() -> bool:
     """Whether torch is asked for reasons now."""
-    return bool(_originals) and _captures_open == 0
+    return _set_logger is not None and _captures_open == 0
 
 
 def logs_verbosely() -> bool:
@@ -127,10 +138,4 @@ def capture_ends() -> None:
 
 
 def _apply() -> Any:
-    return _originals["set_verbose_logger"](_logger if explains() else _logger.user)
-
-
-def _engine() -> Any:
-    import torch
-
-    return torch._C._dynamo.compiled_autograd
+    return _set_logger(_logger if explains() else _logger.user) if _set_logger is not None else None

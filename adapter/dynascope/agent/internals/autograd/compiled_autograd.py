@@ -12,32 +12,16 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.autograd import cache as autograd_cache
 from dynascope.agent.internals.autograd.failures import noting_error
 from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 from dynascope.agent.internals.autograd.observer import Compiler, Given, Observer, RunGiven
-
-HOOK_KINDS = ("tensor_pre_hook", "cpp_tensor_pre_hook", "pre_hook", "post_hook", "post_acc_grad_hook", "unpack_hook")
-"""Methods that put a call of a hook into the graph: as PyTorch names the kinds (2.1; `unpack_hook` and `cpp_…` 2.7)."""
-
-PASSES = (
-    "move_graph_nodes_to_cuda",
-    "delay_unpack_hook_nodes",
-    "reorder_tensor_pre_hook_nodes",
-    "reorder_pre_hook_nodes_to_schedule_asap",
-    "reorder_accumulate_grad_nodes",
-    "reorder_pre_hook_nodes_to_mimic_eager",
-    "reorder_post_acc_grad_hook_nodes",
-    "reorder_post_hook_nodes",
-    "dce",
-    "remove_unused_sizes",
-)
-"""What `end_capture` does to the graph, in this order (2.7); a pass that this torch lacks is left out."""
-
+from dynascope.agent.internals.wrapping import Wrapping, is_found
 
 _lock = fork_safe(threading.RLock())
 _observers: tuple[Observer, ...] = ()
-_originals: dict[str, Any] = {}
+_wrapping = Wrapping()
 
 
 def observe(observer: Observer) -> None:
@@ -54,7 +38,7 @@ def unobserve(observer: Observer) -> None:
     global _observers
     with _lock:
         _observers = tuple(each for each in _observers if each is not observer)
-        if not _observers and _originals:
+        if not _observers:
             _unwrap()
 
 
@@ -89,31 +73,28 @@ def is_binding_inputs(depth: int) -> bool:
 
 
 def _wrap() -> None:
+    global _wrapping
     import torch._dynamo.compiled_autograd  # noqa: F401
 
-    cls = compiler_class()
-    wrappers: dict[str, Callable[[Any], Any]] = {
-        "begin_capture": _begin_capture,
-        "set_node_origin": _set_node_origin,
-        "log_compile_reasons": _log_compile_reasons,
-        "create_graph_module": _create_graph_module,
-        "end_capture": _end_capture,
-        **{kind: _hook_wrapper(kind) for kind in HOOK_KINDS},
-        **{name: _pass_wrapper(name) for name in PASSES},
+    _wrapping = Wrapping()
+    wrappers = {
+        torch_names.BEGIN_CAPTURE: _begin_capture,
+        torch_names.SET_NODE_ORIGIN: _set_node_origin,
+        torch_names.LOG_COMPILE_REASONS: _log_compile_reasons,
+        torch_names.CREATE_GRAPH_MODULE: _create_graph_module,
+        torch_names.END_CAPTURE: _end_capture,
+        **{name: _hook_wrapper(kind) for kind, name in torch_names.HOOK_CALLS.items()},
+        **{name: _pass_wrapper(graph_pass) for graph_pass, name in torch_names.PASSES.items()},
     }
     for name, wrapper in wrappers.items():
-        original = cls.__dict__.get(name)
-        if original is not None:
-            _originals[name] = original
-            setattr(cls, name, wrapper(original))
-    autograd_cache.listen()
+        if is_found(name) or not name.may_be_absent:
+            _wrapping.put(name, wrapper(_wrapping.original(name)))
+    if not _wrapping.is_removed:
+        autograd_cache.listen()
 
 
 def _unwrap() -> None:
-    cls = compiler_class()
-    while _originals:
-        name, original = _originals.popitem()
-        setattr(cls, name, original)
+    _wrapping.remove()
     autograd_cache.ignore()
 
 

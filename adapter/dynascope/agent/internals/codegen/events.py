@@ -13,10 +13,13 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.codegen.codegen import EndedFrame, Ending, PartKind, Resume, telling
 from dynascope.agent.internals.frames.frame_state import symbolic_locals
 from dynascope.agent.internals.frames.stack_roles import stack_roles
-from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.torch_names import TorchName
+from dynascope.agent.internals.wrapping import Events
 
 _NESTED = "__nested_"
 """Begins arguments of resume functions that pass on those of the callers (2.9)."""
@@ -36,26 +39,18 @@ class _Noted(list[Any]):
         self._note(None)
 
 
-class CodegenEvents(Wrapping):
-    """Tells of ended graphs while the frames are still there: `ended` is called on the compiling thread.
+class CodegenEvents(Events):
+    """Calls `ended` for each graph that ends while its frames are still there, on the compiling thread."""
 
-    Wraps, of `output_graph.OutputGraph`, `_get_stack_values_to_restore` (2.9), `codegen_suffix` (2.0), `codegen_cells`
-    (2.9) and `pop_tx` (2.10); of `side_effects.SideEffects`, `codegen_save_tempvars` (2.1), `codegen_hooks` (2.1),
-    `codegen_update_mutated` (2.0) and `_get_modified_vars` (2.0); `codegen.PyCodegen.make_call_generated_code` (2.0);
-    `symbolic_convert.InstructionTranslatorBase.create_resume` (2.10).
-    """
-
-    def __init__(self, contain: Callable[[Callable[[], None]], None], ended: Callable[[Ending], None]) -> None:
-        """`contain` calls what it is given, and reports what that raises."""
-        super().__init__()
-        self._contain = contain
+    def __init__(self, ended: Callable[[Ending], None], failures: HookFailures) -> None:
+        super().__init__(failures)
         self._ended = ended
         self._endings: dict[int, Ending] = {}
         """By graph."""
         self._notes: dict[int, tuple[Ending, Any]] = {}
         """By `SideEffects`: the graph, and the pass that generates now."""
-        self._wrap_graph(sys.modules["torch._dynamo.output_graph"].OutputGraph)
-        self._wrap_effects(sys.modules["torch._dynamo.side_effects"].SideEffects)
+        self._wrap_graph()
+        self._wrap_effects()
         self._wrap_calls()
 
     def remove(self) -> None:
@@ -66,15 +61,17 @@ class CodegenEvents(Wrapping):
     def _known(self, output: Any) -> Ending | None:
         return self._endings.get(id(output))
 
-    def _wrap_graph(self, graph_class: Any) -> None:
-        restore, suffix, pop = graph_class._get_stack_values_to_restore, graph_class.codegen_suffix, graph_class.pop_tx
-        cells = graph_class.codegen_cells
+    def _wrap_graph(self) -> None:
+        restore = self.original(torch_names.GET_STACK_VALUES_TO_RESTORE)
+        suffix = self.original(torch_names.CODEGEN_SUFFIX)
         events = self
 
         def _get_stack_values_to_restore(self: Any, tx: Any, stack_pops: int) -> Any:
             before = symbolic_locals(tx)
             values, meta = restore(self, tx, stack_pops)
-            events._contain(lambda: events._take(self, tx, before, values, meta))
+            if not events.is_removed:
+                with events.failures:
+                    events._take(self, tx, before, values, meta)
             return values, meta
 
         def codegen_suffix(self: Any, tx: Any, stack_values: Any, cg: Any, log_side_effects: bool) -> None:
@@ -93,28 +90,26 @@ class CodegenEvents(Wrapping):
             if ending.uses is None:
                 ending.uses = dict(cg.uses)
 
-        def codegen_cells(self: Any, tx: Any, cg: Any) -> None:
-            ending = events._known(self)
+        def cells(output: Any, tx: Any, cg: Any) -> None:
+            ending = self._known(output)
             if ending is not None and ending.codegen is cg:
                 _mark(ending, cg, "cells", None)
-            cells(self, tx, cg)
 
-        def pop_tx(self: Any) -> Any:
-            ending = events._known(self)
-            if ending is not None:
-                fails = _is_left_for_error()
-                if fails or self._current_tx[-1] is ending.frames[0].translator:  # not a generator's, which is run out
-                    events._endings.pop(id(self), None)
-                    if not fails:
-                        with telling(ending):
-                            events._ended(ending)
-                del ending
-            return pop(self)
+        def leaves(output: Any) -> None:
+            ending = self._known(output)
+            if ending is None:
+                return
+            fails = _is_left_for_error()
+            if fails or output._current_tx[-1] is ending.frames[0].translator:  # not a generator's, which is run out
+                self._endings.pop(id(output), None)
+                if not fails:
+                    with telling(ending):
+                        self._ended(ending)
 
-        self.put(graph_class, "_get_stack_values_to_restore", _get_stack_values_to_restore)
-        self.put(graph_class, "codegen_suffix", codegen_suffix)
-        self.put(graph_class, "codegen_cells", codegen_cells)
-        self.put(graph_class, "pop_tx", pop_tx)
+        self.put(torch_names.GET_STACK_VALUES_TO_RESTORE, _get_stack_values_to_restore)
+        self.put(torch_names.CODEGEN_SUFFIX, codegen_suffix)
+        self.call_before(torch_names.CODEGEN_CELLS, cells)
+        self.call_before(torch_names.POP_TX, leaves)
 
     def _take(self, output: Any, tx: Any, before: dict[str, Any], values: list[Any], meta: Any) -> None:
         """One frame of a graph that ends, the innermost first."""
@@ -138,22 +133,17 @@ class CodegenEvents(Wrapping):
             )
         )
 
-    def _wrap_effects(self, effects_class: Any) -> None:
+    def _wrap_effects(self) -> None:
         events = self
-        modified = effects_class._get_modified_vars
+        modified = self.original(torch_names.GET_MODIFIED_VARS)
 
-        def phase(name: str, kind: PartKind) -> None:
-            original = getattr(effects_class, name)
+        def phase(name: TorchName, kind: PartKind) -> None:
+            def begins(effects: Any, cg: Any, *args: Any, **kwargs: Any) -> None:
+                known = self._notes.get(id(effects))
+                if known is not None and known[1] is cg:
+                    _mark(known[0], cg, kind, None)
 
-            def wrapper(self: Any, cg: Any, *args: Any, **kwargs: Any) -> Any:
-                known = events._notes.get(id(self))
-                if known is None or known[1] is not cg:
-                    return original(self, cg, *args, **kwargs)
-                _mark(known[0], cg, kind, None)
-                return original(self, cg, *args, **kwargs)
-
-            wrapper.__name__ = name
-            events.put(effects_class, name, wrapper)
+            self.call_before(name, begins)
 
         def _get_modified_vars(self: Any) -> Any:
             found = modified(self)
@@ -165,33 +155,26 @@ class CodegenEvents(Wrapping):
             last: PartKind = "applied" if kind == "side effects" else kind
             return _Noted(found, lambda each: _mark(ending, cg, last if each is None else kind, each))
 
-        phase("codegen_save_tempvars", "new objects")
-        phase("codegen_hooks", "hooks")
-        phase("codegen_update_mutated", "side effects")
-        self.put(effects_class, "_get_modified_vars", _get_modified_vars)
+        phase(torch_names.CODEGEN_SAVE_TEMPVARS, "new objects")
+        phase(torch_names.CODEGEN_HOOKS, "hooks")
+        phase(torch_names.CODEGEN_UPDATE_MUTATED, "side effects")
+        self.put(torch_names.GET_MODIFIED_VARS, _get_modified_vars)
 
     def _wrap_calls(self) -> None:
-        events = self
-        codegen_class: Any = sys.modules["torch._dynamo.codegen"].PyCodegen
-        translator_class: Any = sys.modules["torch._dynamo.symbolic_convert"].InstructionTranslatorBase
-        make, create = codegen_class.make_call_generated_code, translator_class.create_resume
-
-        def make_call_generated_code(self: Any, fn_name: str) -> None:
-            make(self, fn_name)
-            ending = events._known(self.tx.output)
+        def calls(_: None, codegen: Any, fn_name: str) -> None:
+            ending = self._known(codegen.tx.output)
             if ending is not None:
-                ending.graph_name, ending.call = fn_name, list(self.get_instructions())
+                ending.graph_name, ending.call = fn_name, list(codegen.get_instructions())
 
-        def create_resume(self: Any, *args: Any, **kwargs: Any) -> Any:
-            code, name = create(self, *args, **kwargs)
-            ending = events._known(self.output)
+        def resumes(result: Any, translator: Any, *args: Any, **kwargs: Any) -> None:
+            code, name = result
+            ending = self._known(translator.output)
             if ending is not None:
                 arguments = [each for each in code.co_varnames[: code.co_argcount] if not each.startswith(_NESTED)]
                 ending.resumes.append(Resume(name, code, tuple(arguments)))
-            return code, name
 
-        self.put(codegen_class, "make_call_generated_code", make_call_generated_code)
-        self.put(translator_class, "create_resume", create_resume)
+        self.call_after(torch_names.MAKE_CALL_GENERATED_CODE, calls)
+        self.call_after(torch_names.CREATE_RESUME, resumes)
 
 
 def _is_left_for_error() -> bool:

@@ -7,7 +7,9 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
 _WRAPPED = ("_torchdynamo_orig_backend", "compiler_fn", "__wrapped__", "fn")
 """Where wrappers of Dynamo's and of `torch.compile` keep the backend that they were given (2.0)."""
@@ -15,28 +17,25 @@ _COMPILERS = ("fw_compiler", "bw_compiler", "inference_compiler")
 _MOST = 16
 
 
-class BackendCalls:
-    """Wraps `output_graph.OutputGraph.call_user_compiler` (2.0)."""
+class BackendCalls(Events):
+    """Brackets each call of a backend with `begins` and `ends`."""
 
-    def __init__(self, begins: Callable[[set[str]], Any], ends: Callable[[Any], None]) -> None:
-        """`begins` gets the files of the backend's functions, `ends` what `begins` has returned. Neither raises."""
-        from torch._dynamo import output_graph
+    def __init__(self, begins: Callable[[set[str]], Any], ends: Callable[[Any], None], failures: HookFailures) -> None:
+        """`begins` gets the files of the backend's functions, `ends` what `begins` has returned."""
+        super().__init__(failures)
+        original = self.original(torch_names.CALL_USER_COMPILER)
 
-        graph_class: Any = output_graph.OutputGraph
-        call = graph_class.call_user_compiler
-
-        def call_user_compiler(self: Any, *args: Any, **kwargs: Any) -> Any:
-            token = begins(set(_files(self.compiler_fn)))
+        def call_user_compiler(output: Any, *args: Any, **kwargs: Any) -> Any:
+            token = None
+            with failures:
+                token = begins(set(_files(output.compiler_fn)))
             try:
-                return call(self, *args, **kwargs)
+                return original(output, *args, **kwargs)
             finally:
-                ends(token)
+                with failures:
+                    ends(token)
 
-        self._wrapping = Wrapping()
-        self._wrapping.put(graph_class, "call_user_compiler", call_user_compiler)
-
-    def remove(self) -> None:
-        self._wrapping.remove()
+        self.put(torch_names.CALL_USER_COMPILER, call_user_compiler)
 
 
 def _files(backend: Any) -> Iterator[str]:

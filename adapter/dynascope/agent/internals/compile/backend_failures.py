@@ -5,25 +5,23 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Callable
-from typing import Any
 
-from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
 
-class BackendFailureEvents(Wrapping):
-    """Wraps `exc.ShortenTraceback.__init__` (2.7), which makes `exc.BackendCompilerFailed` and inductor's own error."""
+class BackendFailureEvents(Events):
+    """Calls `failed` with each `exc.BackendCompilerFailed` (2.0), inductor's own among them, before it is raised."""
 
-    def __init__(self, failed: Callable[[BaseException], None]) -> None:
-        super().__init__()
-        exceptions: Any = sys.modules["torch._dynamo.exc"]
-        original = exceptions.ShortenTraceback.__init__
+    def __init__(self, failed: Callable[[BaseException], None], failures: HookFailures) -> None:
+        super().__init__(failures)
 
-        def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-            original(self, *args, **kwargs)
-            if issubclass(type(self), exceptions.BackendCompilerFailed):
-                failed(self)
+        def made(_: None, error: BaseException, *args: object, **kwargs: object) -> None:
+            if isinstance(error, sys.modules["torch._dynamo.exc"].BackendCompilerFailed):
+                failed(error)
 
-        self.put(exceptions.ShortenTraceback, "__init__", __init__)
+        self.call_after(torch_names.SHORTEN_TRACEBACK, made)
 
 
 def failure_of(error: BaseException) -> tuple[str, BaseException | None, str | None]:

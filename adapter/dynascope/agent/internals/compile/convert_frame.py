@@ -6,7 +6,9 @@ import sys
 import types
 from typing import Any, Literal, Protocol
 
+from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
+from dynascope.agent.internals.wrapping import Wrapping
 
 Restart = Literal["speculation", "other"]
 
@@ -30,33 +32,29 @@ class Observer(Protocol):
 
 
 class Gate(Protocol):
-    """Who decides that a frame is not to be compiled. None of these may raise."""
+    """Decides that a frame is not to be compiled. None of these may raise."""
 
     def before(self, code: types.CodeType) -> Any | None:
-        """What to answer in place of Dynamo, whose turn it is with None."""
+        """Return what to answer in place of Dynamo; None lets Dynamo answer."""
 
-    def after(self, result: Any) -> Any:
-        """What to answer for a frame that Dynamo has dealt with."""
+    def after(self, result: Any) -> Any | None:
+        """Return what to answer in place of `result`, Dynamo's; None lets that stand."""
 
     def abandoned(self, code: types.CodeType, error: BaseException) -> Any | None:
-        """What to answer for a frame whose compile has failed; None lets the error go on."""
+        """Return what to answer for a frame whose compile has failed; None lets the error pass."""
 
 
-class CompileHooks:
-    """Wraps `convert_frame.CatchErrorsWrapper.__call__` (2.1) and `convert_frame.trace_frame` (2.9)."""
+class CompileHooks(Wrapping):
+    """Tells an observer of each call that enters Dynamo, and of each attempt at tracing."""
 
     def __init__(self, observer: Observer) -> None:
         from torch._dynamo import convert_frame, exc
 
+        super().__init__()
         self.gate: Gate | None = None
         hooks = self
-        self._module = convert_frame
-        self._entry_class = convert_frame.CatchErrorsWrapper
         # ConvertFrameReturn: `guarded_code` and `apply_to_code` since 2.6, `skip_reason` since 2.13
-        entry, trace = convert_frame.CatchErrorsWrapper.__call__, convert_frame.trace_frame
-        self._originals = entry, trace
-
-        hooks = self
+        entry, trace = self.original(torch_names.CALL_OF_CALLBACK), self.original(torch_names.TRACE_FRAME)
 
         def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
             code, gate = frame.f_code, hooks.gate
@@ -67,7 +65,7 @@ class CompileHooks:
             try:
                 result = entry(self, frame, cache_entry, frame_state)
                 if hooks.gate is not None:
-                    result = hooks.gate.after(result)
+                    result = hooks.gate.after(result) or result
                 made = result.guarded_code
                 compiled = made is not None
                 if compiled:
@@ -97,13 +95,8 @@ class CompileHooks:
 
         gives_large_chunk(__call__)
         self._entry_code = __call__.__code__
-        self._ours = __call__, trace_frame
-        convert_frame.CatchErrorsWrapper.__call__, convert_frame.trace_frame = self._ours
-
-    def remove(self) -> None:
-        """Put Dynamo's own back, unless somebody has wrapped ours since: it then goes on calling us in vain."""
-        if (self._entry_class.__call__, self._module.trace_frame) == self._ours:
-            self._entry_class.__call__, self._module.trace_frame = self._originals
+        self.put(torch_names.CALL_OF_CALLBACK, __call__)
+        self.put(torch_names.TRACE_FRAME, trace_frame)
 
     def frame_below(self) -> types.FrameType | None:
         """The innermost real frame of the running program below the compile that this thread is in."""

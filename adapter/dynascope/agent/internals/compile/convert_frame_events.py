@@ -10,7 +10,10 @@ import types
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
 
 @dataclass(slots=True)
@@ -42,29 +45,39 @@ class Observer(Protocol):
     def frame_skipped(self, code: types.CodeType, reason: str) -> None: ...
 
 
-class CompileEvents:
-    """Wraps `convert_frame._compile` (2.0), `.trace_frame` (2.9), `.get_and_maybe_log_recompilation_reasons` (2.5),
-    `.CatchErrorsWrapper.__call__` (2.1), `.CheckFunctionManager.__init__` (2.0) and
-    `output_graph.OutputGraph.call_user_compiler` (2.0)."""
+class CompileEvents(Events):
+    """Tells an observer what becomes of each compile."""
 
-    def __init__(self, observer: Observer) -> None:
-        from torch._dynamo import convert_frame, output_graph
+    def __init__(self, observer: Observer, failures: HookFailures) -> None:
+        super().__init__(failures)
+        self._observer = observer
+        self._wrap_compile()
+        self._wrap_callback()
+        self._wrap_backend()
 
-        module: Any = convert_frame
-        graph_class: Any = output_graph.OutputGraph
-        compile_, trace = module._compile, module.trace_frame
-        reasons_of = module.get_and_maybe_log_recompilation_reasons
-        entry, call_backend = module.CatchErrorsWrapper.__call__, graph_class.call_user_compiler
-        build_guards = module.CheckFunctionManager.__init__
+        def recompiles(reasons: Any, cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> None:
+            if not kwargs.get("skip_logging"):
+                observer.recompiles(list(reasons), frame)
+
+        self.call_before(torch_names.TRACE_FRAME, lambda *args, **kwargs: observer.attempt_begins())
+        self.call_after(torch_names.RECOMPILATION_REASONS, recompiles)
+        self.call_after(
+            torch_names.BUILD_GUARDS,
+            lambda _, manager, f_code, output_graph, *args, **kwargs: observer.guards_built(output_graph),
+        )
+
+    def _wrap_compile(self) -> None:
+        observer, original = self._observer, self.original(torch_names.COMPILE)
 
         def _compile(code: types.CodeType, *args: Any, **kwargs: Any) -> Any:
             if "skip" in kwargs:
                 kwargs["skip"] += 1  # Dynamo counts the frames between it and the program
-            token = observer.compile_begins(
-                code, str(kwargs.get("compile_id")), bool(args[5]) if len(args) > 5 else False
-            )
+            if self.is_removed:
+                return original(code, *args, **kwargs)
+            full_graph = bool(args[5]) if len(args) > 5 else False
+            token = observer.compile_begins(code, str(kwargs.get("compile_id")), full_graph)
             try:
-                result = compile_(code, *args, **kwargs)
+                result = original(code, *args, **kwargs)
             except BaseException as error:
                 observer.compile_ends(token, Ending(error=error))
                 raise
@@ -72,53 +85,35 @@ class CompileEvents:
             observer.compile_ends(token, Ending(compiled, getattr(result, "skip_reason", None)))
             return result
 
-        def trace_frame(*args: Any, **kwargs: Any) -> Any:
-            observer.attempt_begins()
-            return trace(*args, **kwargs)
+        self.put(torch_names.COMPILE, _compile)
 
-        def get_and_maybe_log_recompilation_reasons(entries: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
-            reasons = reasons_of(entries, frame, *args, **kwargs)
-            if not kwargs.get("skip_logging"):
-                observer.recompiles(list(reasons), frame)
-            return reasons
+    def _wrap_callback(self) -> None:
+        observer, original = self._observer, self.original(torch_names.CALL_OF_CALLBACK)
+        events = self
 
         def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
-            result = entry(self, frame, cache_entry, frame_state)
+            result = original(self, frame, cache_entry, frame_state)
             reason = getattr(result, "skip_reason", None)
-            if reason:
+            if reason and not events.is_removed:
                 observer.frame_skipped(frame.f_code, reason)
             return result
 
-        def call_user_compiler(self: Any, gm: Any, *args: Any, **kwargs: Any) -> Any:
-            observer.backend_begins(self, gm)
+        gives_large_chunk(__call__)
+        self.put(torch_names.CALL_OF_CALLBACK, __call__)
+
+    def _wrap_backend(self) -> None:
+        observer, original = self._observer, self.original(torch_names.CALL_USER_COMPILER)
+
+        def call_user_compiler(output: Any, gm: Any, *args: Any, **kwargs: Any) -> Any:
+            if self.is_removed:
+                return original(output, gm, *args, **kwargs)
+            observer.backend_begins(output, gm)
             try:
-                return call_backend(self, gm, *args, **kwargs)
+                return original(output, gm, *args, **kwargs)
             finally:
                 observer.backend_ends()
 
-        def __init__(self: Any, f_code: Any, output_graph: Any, *args: Any, **kwargs: Any) -> None:
-            build_guards(self, f_code, output_graph, *args, **kwargs)
-            observer.guards_built(output_graph)
-
-        module._compile, module.trace_frame = _compile, trace_frame
-        module.get_and_maybe_log_recompilation_reasons = get_and_maybe_log_recompilation_reasons
-        gives_large_chunk(__call__)
-        module.CatchErrorsWrapper.__call__, module.CheckFunctionManager.__init__ = __call__, __init__
-        graph_class.call_user_compiler = call_user_compiler
-        self._wrapped = [
-            (module, "_compile", _compile, compile_),
-            (module, "trace_frame", trace_frame, trace),
-            (module, "get_and_maybe_log_recompilation_reasons", get_and_maybe_log_recompilation_reasons, reasons_of),
-            (module.CatchErrorsWrapper, "__call__", __call__, entry),
-            (module.CheckFunctionManager, "__init__", __init__, build_guards),
-            (graph_class, "call_user_compiler", call_user_compiler, call_backend),
-        ]
-
-    def remove(self) -> None:
-        """Take the wrappers out; one that somebody else has wrapped since stays, and passes calls on."""
-        for owner, name, wrapper, original in self._wrapped:
-            if getattr(owner, name) is wrapper:
-                setattr(owner, name, original)
+        self.put(torch_names.CALL_USER_COMPILER, call_user_compiler)
 
 
 def graph_size(graph_module: Any) -> int:

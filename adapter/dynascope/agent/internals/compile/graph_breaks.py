@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 from dynascope.facts.model import StackFrame
 
 Taken = Callable[[str, list[StackFrame]], None]
@@ -13,51 +16,31 @@ Counted = Callable[[str], None]
 """Called with a message when `counters["graph_break"]` counts it; each call of `Taken` for it came before."""
 
 
-class GraphBreakEvents:
-    """Wraps `symbolic_convert.InstructionTranslatorBase.log_graph_break` (2.6), `exc.Unsupported.add_to_stats` (2.0).
+class GraphBreakEvents(Events):
+    """Calls `taken` for each break, logged or not; an error that says it is logged already was seen before."""
 
-    `log_graph_break` is called for each break, logged or not; an error that says it is logged already was seen before.
-    """
+    def __init__(self, taken: Taken, counted: Counted, failures: HookFailures) -> None:
+        super().__init__(failures)
 
-    def __init__(self, taken: Taken, counted: Counted) -> None:
-        from torch._dynamo import exc, symbolic_convert
-
-        translator_class: Any = symbolic_convert.InstructionTranslatorBase
-        error_class: Any = exc.Unsupported
-        log, count = translator_class.log_graph_break, error_class.add_to_stats
-
-        def log_graph_break(self: Any, code_options: Any, reason: str, exc: Any) -> Any:
+        def takes(translator: Any, code_options: Any, reason: str, exc: Any) -> None:
             if not getattr(exc, "logged", False):
-                _tell(taken, self, reason, exc)
-            return log(self, code_options, reason=reason, exc=exc)
+                taken(reason, _stack_or_line(translator, exc))
 
-        def add_to_stats(self: Any, category: str = "unimplemented") -> Any:
+        def counts(error: Any, category: str = "unimplemented") -> None:
             if category == "graph_break":
-                counted(str(self.msg))
-            return count(self, category)
+                counted(str(error.msg))
 
-        translator_class.log_graph_break, error_class.add_to_stats = log_graph_break, add_to_stats
-        self._wrapped = [
-            (translator_class, "log_graph_break", log_graph_break, log),
-            (error_class, "add_to_stats", add_to_stats, count),
-        ]
-
-    def remove(self) -> None:
-        """Take the wrappers out; one that somebody else has wrapped since stays, and passes calls on."""
-        for owner, name, wrapper, original in self._wrapped:
-            if getattr(owner, name) is wrapper:
-                setattr(owner, name, original)
+        self.call_before(torch_names.LOG_GRAPH_BREAK, takes)
+        self.call_before(torch_names.ADD_TO_STATS, counts)
 
 
-def _tell(taken: Taken, translator: Any, reason: str, error: Any) -> None:
+def _stack_or_line(translator: Any, error: Any) -> list[StackFrame]:
     try:
         stack = stack_of(error)
     except Exception:
         stack = []
-    if not stack:
-        code = translator.f_code
-        stack = [StackFrame(code.co_filename, translator.lineno or code.co_firstlineno, code.co_name)]
-    taken(reason, stack)
+    code = translator.f_code
+    return stack or [StackFrame(code.co_filename, translator.lineno or code.co_firstlineno, code.co_name)]
 
 
 def stack_of(error: Any) -> list[StackFrame]:

@@ -6,40 +6,34 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
 
-class RecompileEvents(Wrapping):
-    """Wraps `convert_frame.get_and_maybe_log_recompilation_reasons` (2.5), called before the trace begins."""
+class RecompileEvents(Events):
+    """Calls `recompiles` before the trace of a frame begins that has been compiled before."""
 
-    def __init__(self, recompiles: Callable[[list[str], Any], None]) -> None:
+    def __init__(self, recompiles: Callable[[list[str], Any], None], failures: HookFailures) -> None:
         """`recompiles` gets a reason for each compiled code that could not be used, and Dynamo's view of the frame."""
-        super().__init__()
-        module: Any = sys.modules["torch._dynamo.convert_frame"]
-        reasons_of = module.get_and_maybe_log_recompilation_reasons
+        super().__init__(failures)
 
-        def get_and_maybe_log_recompilation_reasons(entries: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
-            reasons = reasons_of(entries, frame, *args, **kwargs)
+        def asked(reasons: Any, cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> None:
             if not kwargs.get("skip_logging"):
                 recompiles(list(reasons), frame)
-            return reasons
 
-        self.put(module, "get_and_maybe_log_recompilation_reasons", get_and_maybe_log_recompilation_reasons)
+        self.call_after(torch_names.RECOMPILATION_REASONS, asked)
 
 
-class RecompileLimitEvents(Wrapping):
-    """Wraps `convert_frame.exceeds_recompile_limit` (2.7), asked after the reasons and before the trace begins."""
+class RecompileLimitEvents(Events):
+    """Calls `exceeded` where Dynamo, asked after the reasons and before the trace begins, has reached a limit."""
 
-    def __init__(self, exceeded: Callable[[str, int], None]) -> None:
+    def __init__(self, exceeded: Callable[[str, int], None], failures: HookFailures) -> None:
         """`exceeded` gets the name of the setting in `torch._dynamo.config`, and its value."""
-        super().__init__()
-        module: Any = sys.modules["torch._dynamo.convert_frame"]
-        exceeds = module.exceeds_recompile_limit
+        super().__init__(failures)
 
-        def exceeds_recompile_limit(*args: Any, **kwargs: Any) -> Any:
-            result = exceeds(*args, **kwargs)
+        def asked(result: Any, *args: Any, **kwargs: Any) -> None:
             if result[0]:
                 exceeded(str(result[1]), getattr(sys.modules["torch._dynamo.config"], result[1]))
-            return result
 
-        self.put(module, "exceeds_recompile_limit", exceeds_recompile_limit)
+        self.call_after(torch_names.EXCEEDS_RECOMPILE_LIMIT, asked)

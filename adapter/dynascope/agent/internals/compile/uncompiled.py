@@ -8,7 +8,10 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.convert_frame import CompileHooks
+from dynascope.agent.internals.hook_failures import HookFailures, contained
+from dynascope.agent.internals.wrapping import Wrapping
 
 _WHY = "A breakpoint with mode `run` is in this function: it is left uncompiled."
 
@@ -17,11 +20,10 @@ class _Abandoned(BaseException):
     """The frame being compiled would inline such a function, and may not break its graph there."""
 
 
-class Uncompiled:
+class Uncompiled(Wrapping):
     """In force from its making to `remove`.
 
-    Answers for `CatchErrorsWrapper.__call__` and wraps `InliningInstructionTranslator.check_inlineable` (2.1), where
-    Dynamo asks whether a call is to be inlined.
+    Answers in Dynamo's place whether a frame is compiled, and whether a call is inlined.
     """
 
     def __init__(
@@ -29,19 +31,21 @@ class Uncompiled:
         hooks: CompileHooks,
         is_left: Callable[[types.CodeType | None], bool],
         traced: Callable[[], list[types.CodeType]],
+        failures: HookFailures,
     ) -> None:
         """`is_left` is asked of each code object; `traced` is the code that the current compile has traced."""
         from torch._dynamo import exc, symbolic_convert
 
+        super().__init__()
+        self.failures = failures
         self._hooks, self._is_left, self._traced = hooks, is_left, traced
         self._whole: dict[int, types.CodeType] = {}
         self.broken: dict[int, types.CodeType] = {}
         """Code compiled with a graph break where it would have inlined such a function, by identity."""
-        translator_class: Any = symbolic_convert.InliningInstructionTranslator
-        check = translator_class.check_inlineable
+        original = self.original(torch_names.CHECK_INLINEABLE)
 
         def check_inlineable(func: Any) -> Any:
-            if is_left(_code_of(func)):
+            if not self.is_removed and is_left(_code_of(func)):
                 root = symbolic_convert.InstructionTranslator.current_tx()
                 if root.one_graph or getattr(root, "error_on_graph_break", False) or _in_functorch():
                     raise _Abandoned
@@ -49,31 +53,33 @@ class Uncompiled:
                 exc.unimplemented(
                     gb_type="Skip inlining `torch.compiler.disable()`d function", context="", explanation=_WHY, hints=[]
                 )
-            return check(func)
+            return original(func)
 
-        self._class, self._original, self._ours = translator_class, check, check_inlineable
-        translator_class.check_inlineable = staticmethod(check_inlineable)
-        hooks.gate = self
+        self.put(torch_names.CHECK_INLINEABLE, check_inlineable)
+        if not self.is_removed:
+            hooks.gate = self
 
     def remove(self) -> None:
-        """Put Dynamo's own back, unless somebody has wrapped ours since: it then finds nothing left uncompiled."""
+        """Restore the original, and Dynamo's own answers."""
         self._hooks.gate = None
-        if self._class.check_inlineable is self._ours:
-            self._class.check_inlineable = staticmethod(self._original)
+        super().remove()
 
     # ---- convert_frame.Gate
 
+    @contained
     def before(self, code: types.CodeType) -> Any | None:
         if id(code) in self._whole:
             return _run(recursively=True)
         return _run(recursively=False) if self._is_left(code) else None
 
-    def after(self, result: Any) -> Any:
-        """The breakpoint may have been set amid this compile, which has inlined the function already."""
+    @contained
+    def after(self, result: Any) -> Any | None:
+        # the breakpoint may have been set during this compile, which has inlined the function already
         if result.guarded_code is not None and any(self._is_left(code) for code in self._traced()):
             return _run(recursively=False)
-        return result
+        return None
 
+    @contained
     def abandoned(self, code: types.CodeType, error: BaseException) -> Any | None:
         # a higher-order op that has to be captured as a whole (`torch.cond`) raises what broke the graph in it
         if not isinstance(error, _Abandoned) and _WHY not in str(error):

@@ -6,7 +6,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
 Raised = Callable[[BaseException], None]
 """Called with the error while every frame that led to it is still being traced; Dynamo may handle it."""
@@ -14,48 +16,35 @@ Taken = Callable[[str, BaseException], None]
 """Called with the reason as Dynamo logs it and the error, when it breaks the graph or gives the frame up for it."""
 
 
-class UnsupportedEvents(Wrapping):
-    """Wraps `__init__` of `exc.Unsupported` (2.0), `exc.UserError` (2.0) and `exc.StepUnsupported` (2.9), and
-    `symbolic_convert.InstructionTranslatorBase.log_graph_break` (2.6). All return before the tracing goes on."""
+class UnsupportedEvents(Events):
+    """Calls `raised` with errors as they are made, and `taken` as Dynamo breaks the graph for one.
 
-    def __init__(self, raised: Raised, taken: Taken) -> None:
-        super().__init__()
-        exceptions: Any = sys.modules["torch._dynamo.exc"]
-        translator_class: Any = sys.modules["torch._dynamo.symbolic_convert"].InstructionTranslatorBase
-        log = translator_class.log_graph_break
+    Both return before the tracing goes on.
+    """
 
-        def log_graph_break(self: Any, code_options: Any, reason: str, exc: Any) -> Any:
+    def __init__(self, raised: Raised, taken: Taken, failures: HookFailures) -> None:
+        super().__init__(failures)
+
+        def takes(translator: Any, code_options: Any, reason: str, exc: Any) -> None:
             if not getattr(exc, "logged", False):
                 taken(reason, exc)
-            return log(self, code_options, reason=reason, exc=exc)
 
-        self.put(translator_class, "log_graph_break", log_graph_break)
-        for error_class in (exceptions.Unsupported, exceptions.UserError, exceptions.StepUnsupported):
-            self.put(error_class, "__init__", _telling(error_class.__init__, raised))
+        self.call_before(torch_names.LOG_GRAPH_BREAK, takes)
+        for name in (torch_names.UNSUPPORTED, torch_names.USER_ERROR, torch_names.STEP_UNSUPPORTED):
+            self.call_after(name, lambda _, error, *args, **kwargs: raised(error))
 
 
-class LeavingEvents(Wrapping):
-    """Wraps `output_graph.OutputGraph.pop_tx` (2.10): called before the outermost frame is left for an error."""
+class LeavingEvents(Events):
+    """Calls `leaving` before the outermost frame is left for an error (`OutputGraph._current_tx`, 2.10)."""
 
-    def __init__(self, leaving: Callable[[BaseException], None]) -> None:
-        super().__init__()
-        graph_class: Any = sys.modules["torch._dynamo.output_graph"].OutputGraph
-        pop = graph_class.pop_tx
+    def __init__(self, leaving: Callable[[BaseException], None], failures: HookFailures) -> None:
+        super().__init__(failures)
 
-        def pop_tx(self: Any) -> Any:
-            if len(self._current_tx) == 1 and (error := sys.exc_info()[1]) is not None:
+        def leaves(output: Any) -> None:
+            if len(output._current_tx) == 1 and (error := sys.exc_info()[1]) is not None:
                 leaving(error)
-            return pop(self)
 
-        self.put(graph_class, "pop_tx", pop_tx)
-
-
-def _telling(original: Any, raised: Raised) -> Any:
-    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        original(self, *args, **kwargs)
-        raised(self)
-
-    return __init__
+        self.call_before(torch_names.POP_TX, leaves)
 
 
 def message_of(error: BaseException) -> str:

@@ -8,14 +8,17 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.wrapping import Wrapping
+
 
 def translator_of(context: Any) -> Any | None:
     """The translator of a `ComptimeContext` (its private `__tx`, 2.1)."""
     return vars(context).get("_ComptimeContext__tx")
 
 
-class ComptimeBreakpointHook:
-    """Calls `stop(translator)` where `torch._dynamo.comptime._Comptime.breakpoint` (2.1) calls `builtins.breakpoint`.
+class ComptimeBreakpointHook(Wrapping):
+    """Calls `stop(translator)` where `_Comptime.breakpoint` (2.1) calls `builtins.breakpoint`.
 
     That call is made in its function `inner`, which holds the user's `ComptimeContext` as `ctx`. Only the module's
     global `builtins` is replaced: patching `_Comptime.breakpoint` would change what is traced, and
@@ -23,8 +26,7 @@ class ComptimeBreakpointHook:
     """
 
     def __init__(self, stop: Callable[[Any], None]) -> None:
-        self._names: dict[str, Any] = vars(sys.modules["torch._dynamo.comptime"])
-        self._original = self._names["builtins"]
+        super().__init__()
 
         def breakpoint_(*args: Any, **kwargs: Any) -> Any:
             context = sys._getframe(1).f_locals.get("ctx")
@@ -33,7 +35,4 @@ class ComptimeBreakpointHook:
 
         stand_in = types.ModuleType("builtins")
         stand_in.__dict__.update(vars(builtins), breakpoint=breakpoint_)
-        self._names["builtins"] = stand_in
-
-    def remove(self) -> None:
-        self._names["builtins"] = self._original
+        self.put(torch_names.COMPTIME_BUILTINS, stand_in)

@@ -7,35 +7,32 @@ import types
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
 
-class LineEvents:
-    """Wraps `InstructionTranslatorBase.starts_line` (2.10) on the class: `begins(translator, line)` before each line.
+class LineEvents(Events):
+    """Calls `begins(translator, line)` before each line.
 
-    Dynamo calls it for each instruction; like its own, the wrapper returns at once while the line stays the same. A
-    frame that `tracing.watch` watches gets here too, through `tracing.note_line`.
+    Dynamo calls `InstructionTranslatorBase.starts_line` (2.10) for each instruction; like its own, the wrapper returns
+    at once while the line stays the same. A frame that `translators.watch` watches gets here too, through `note_line`.
     """
 
-    def __init__(self, begins: Callable[[Translator, int], None]) -> None:
-        from torch._dynamo import symbolic_convert
+    def __init__(self, begins: Callable[[Translator, int], None], failures: HookFailures) -> None:
+        super().__init__(failures)
+        original = self.original(torch_names.STARTS_LINE)
 
-        translator_class: Any = symbolic_convert.InstructionTranslatorBase
-        original = translator_class.starts_line
-
-        def starts_line(self: Any, lineno: int) -> None:
-            if self.lineno == lineno:
+        def starts_line(translator: Any, lineno: int) -> None:
+            if translator.lineno == lineno:
                 return
-            begins(self, lineno)
-            original(self, lineno)
+            if not self.is_removed:
+                with failures:
+                    begins(translator, lineno)
+            original(translator, lineno)
 
-        translator_class.starts_line = starts_line
-        self._class, self._wrapper, self._original = translator_class, starts_line, original
-
-    def remove(self) -> None:
-        """Take the wrapper out; if somebody else has wrapped it since it stays, and passes calls on."""
-        if self._class.starts_line is self._wrapper:
-            self._class.starts_line = self._original
+        self.put(torch_names.STARTS_LINE, starts_line)
 
 
 def is_fresh(translator: Translator) -> bool:

@@ -12,37 +12,23 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
+
 Translator = Any
 """An `InstructionTranslatorBase` of torch._dynamo.symbolic_convert."""
 
 
-class ActivationHooks:
-    """Wraps `torch._dynamo.output_graph.OutputGraph.push_tx` / `.pop_tx` (torch 2.10): called after either."""
+class ActivationHooks(Events):
+    """Calls `entered` and `left` with a frame when its tracing begins or goes on, and when it pauses or ends."""
 
-    def __init__(self, entered: Callable[[Translator], None], left: Callable[[Translator], None]) -> None:
-        from torch._dynamo import output_graph
-
-        graph_class = output_graph.OutputGraph
-        self._class = graph_class
-        push, pop = graph_class.push_tx, graph_class.pop_tx
-        self._originals = push, pop
-
-        def push_tx(self: Any, tx: Translator) -> None:
-            push(self, tx)
-            entered(tx)
-
-        def pop_tx(self: Any) -> Translator:
-            tx = pop(self)
-            left(tx)
-            return tx
-
-        self._ours = push_tx, pop_tx
-        graph_class.push_tx, graph_class.pop_tx = self._ours
-
-    def remove(self) -> None:
-        """Put Dynamo's own back, unless somebody has wrapped ours since: it then goes on calling us in vain."""
-        if (self._class.push_tx, self._class.pop_tx) == self._ours:
-            self._class.push_tx, self._class.pop_tx = self._originals
+    def __init__(
+        self, entered: Callable[[Translator], None], left: Callable[[Translator], None], failures: HookFailures
+    ) -> None:
+        super().__init__(failures)
+        self.call_after(torch_names.PUSH_TX, lambda _, output, tx: entered(tx))
+        self.call_after(torch_names.POP_TX, lambda translator, output: left(translator))
 
 
 def on_each_instruction(translator: Translator, on_instruction: Callable[[int], None]) -> None:

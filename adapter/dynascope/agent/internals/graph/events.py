@@ -1,29 +1,22 @@
-"""The moment a graph is done: Dynamo has traced it and is about to call the backend."""
+"""Graphs that Dynamo has traced and is about to hand to the backend."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
-class GraphHook:
-    """Wraps `torch._dynamo.output_graph.lazy_format_graph_code` (2.1), which `compile_and_call_fx_graph` calls with the
-    finished `GraphModule` just before the backend: no frame of ours is on the stack while the backend works."""
 
-    def __init__(self, graph_done: Callable[[Any], None]) -> None:
-        """`graph_done` is called with each GraphModule on the compiling thread; it may not raise."""
-        from torch._dynamo import output_graph
+class GraphHook(Events):
+    """Calls `graph_done` with each finished `GraphModule`, on the compiling thread.
 
-        self._module: Any = output_graph
-        original = self._original = self._module.lazy_format_graph_code
+    `OutputGraph.compile_and_call_fx_graph` formats the graph just before it calls the backend: no frame of the debugger
+    is on the stack while the backend works.
+    """
 
-        def lazy_format_graph_code(name: Any, gm: Any, *args: Any, **kwargs: Any) -> Any:
-            graph_done(gm)
-            return original(name, gm, *args, **kwargs)
-
-        self._ours = self._module.lazy_format_graph_code = lazy_format_graph_code
-
-    def remove(self) -> None:
-        """Put Dynamo's own back, unless somebody has wrapped ours since: it then goes on calling us in vain."""
-        if self._module.lazy_format_graph_code is self._ours:
-            self._module.lazy_format_graph_code = self._original
+    def __init__(self, graph_done: Callable[[Any], None], failures: HookFailures) -> None:
+        super().__init__(failures)
+        self.call_before(torch_names.LAZY_FORMAT_GRAPH_CODE, lambda name, gm, *args, **kwargs: graph_done(gm))

@@ -8,8 +8,11 @@ from typing import Any
 
 import torch
 
+from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.graph.graph import target_text
+from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.wrapping import Events
 
 Entered = Callable[[Any], None]
 """Called with the node, complete but for its example value: the operator has not been run on fakes yet."""
@@ -22,31 +25,12 @@ _AUTOGRAD_OPS = "torch._dynamo.compiled_autograd.ops"
 """Where the functions of a captured backward live: their bare names (`MmBackward0`) are those of autograd nodes."""
 
 
-class NodeEvents:
-    """Wraps `output_graph.SubgraphTracer.create_node` (2.0); called when the node is in the graph."""
+class NodeEvents(Events):
+    """Calls `entered` with each node that enters a graph which Dynamo builds."""
 
-    def __init__(self, entered: Entered) -> None:
-        from torch._dynamo import output_graph
-
-        tracer_class: Any = output_graph.SubgraphTracer
-        create = tracer_class.create_node
-        events = self
-        self.is_removed = False
-
-        def create_node(self: Any, *args: Any, **kwargs: Any) -> Any:
-            node = create(self, *args, **kwargs)
-            if not events.is_removed:
-                entered(node)
-            return node
-
-        tracer_class.create_node = create_node
-        self._class, self._wrapper, self._original = tracer_class, create_node, create
-
-    def remove(self) -> None:
-        """Take the wrapper out; if somebody else has wrapped it since it stays, and passes calls on."""
-        self.is_removed = True
-        if self._class.create_node is self._wrapper:
-            self._class.create_node = self._original
+    def __init__(self, entered: Entered, failures: HookFailures) -> None:
+        super().__init__(failures)
+        self.call_after(torch_names.CREATE_NODE, lambda node, *args, **kwargs: entered(node))
 
 
 def names_of(node: Any) -> tuple[str, ...]:

@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from torch import _guards
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
 Installed = Callable[[str, str], None]
 """Called with the expression that the guard is on ("" for global state), and its type (`TENSOR_MATCH` …)."""
@@ -17,37 +19,21 @@ _OF_MODULE = re.compile(
 _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 
 
-class GuardEvents:
-    """Wraps `torch._guards.GuardsSet.add` (2.0): called when a guard has been added that was not there before."""
+class GuardEvents(Events):
+    """Calls `installed` when a guard has been added that was not there before."""
 
-    def __init__(self, installed: Installed) -> None:
-        set_class: Any = _guards.GuardsSet
-        add_guard = set_class.add
-        events = self
-        self.is_removed = False
+    def __init__(self, installed: Installed, failures: HookFailures) -> None:
+        super().__init__(failures)
+        original = self.original(torch_names.ADD_GUARD)
 
-        def add(self: Any, guard: Any, *, collect_debug_stack: bool = True, skip: int = 0) -> None:
-            before = len(self.inner)
-            add_guard(self, guard, collect_debug_stack=collect_debug_stack, skip=skip + 1)
-            if len(self.inner) != before and not events.is_removed:
-                _tell(installed, guard)
+        def add(guards: Any, guard: Any, *, collect_debug_stack: bool = True, skip: int = 0) -> None:
+            before = len(guards.inner)
+            original(guards, guard, collect_debug_stack=collect_debug_stack, skip=skip + 1)
+            if len(guards.inner) != before and not self.is_removed:
+                with failures:
+                    installed(str(guard.name), str(guard.create_fn_name()))
 
-        set_class.add = add
-        self._class, self._wrapper, self._original = set_class, add, add_guard
-
-    def remove(self) -> None:
-        """Take the wrapper out; if somebody else has wrapped it since it stays, and passes calls on."""
-        self.is_removed = True
-        if self._class.add is self._wrapper:
-            self._class.add = self._original
-
-
-def _tell(installed: Installed, guard: Any) -> None:
-    try:
-        name, kind = str(guard.name), str(guard.create_fn_name())
-    except Exception:
-        return  # a guard that cannot be named is none that anybody waits for
-    installed(name, kind)
+        self.put(torch_names.ADD_GUARD, add)
 
 
 def as_written(source: str) -> str:

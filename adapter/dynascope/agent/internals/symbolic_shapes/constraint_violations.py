@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
-from dynascope.agent.internals.wrapping import Wrapping
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
 Violated = Callable[[BaseException], None]
-"""Called with the error before it is raised: amid the trace, or when the guards are made and all frames are left."""
+"""Called with the error before it is raised: during the trace, or when the guards are made and all frames are left."""
 
 
-class ConstraintViolationEvents(Wrapping):
-    """Wraps `__init__` of `symbolic_shapes.ConstraintViolationError` (2.0); it returns before the error is raised.
+class ConstraintViolationEvents(Events):
+    """Calls `violated` with each `ConstraintViolationError` before it is raised.
 
-    torch.export makes a second one of the first, in other words, while it handles that: it is not told of.
+    While torch.export handles one it makes a second of it, in other words, which is left out.
     """
 
-    def __init__(self, violated: Violated) -> None:
-        super().__init__()
-        error_class: Any = sys.modules["torch.fx.experimental.symbolic_shapes"].ConstraintViolationError
-        original = error_class.__init__
+    def __init__(self, violated: Violated, failures: HookFailures) -> None:
+        super().__init__(failures)
 
-        def __init__(self: Any, *args: Any) -> None:
-            original(self, *args)
-            if not isinstance(sys.exc_info()[1], error_class):
-                violated(self)
+        def made(_: None, error: BaseException, *args: object) -> None:
+            if not isinstance(sys.exc_info()[1], type(error)):
+                violated(error)
 
-        self.put(error_class, "__init__", __init__)
+        self.call_after(torch_names.CONSTRAINT_VIOLATION, made)

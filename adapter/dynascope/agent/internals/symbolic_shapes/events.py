@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import functools
-import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of
+from dynascope.agent.internals.torch_names import TorchName
+from dynascope.agent.internals.wrapping import Events
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,53 +37,42 @@ Decided = Callable[[list[SymbolEvent]], None]
 _State = tuple[Any, Any]  # a symbol's replacement, and its range
 
 
-class SymbolEvents:
-    """Wraps `_maybe_guard_rel`, `_set_replacement` and `_update_var_to_range` of `symbolic_shapes.ShapeEnv` (2.1).
+class SymbolEvents(Events):
+    """Calls `decided` once per decision, which takes several calls of `ShapeEnv` within one another."""
 
-    One decision calls several of them within one another: only the outermost call tells.
-    """
-
-    def __init__(self, decided: Decided) -> None:
-        shapes: Any = sys.modules["torch.fx.experimental.symbolic_shapes"]
-        self._class = shapes.ShapeEnv
+    def __init__(self, decided: Decided, failures: HookFailures) -> None:
+        super().__init__(failures)
         self._decided = decided
         self._inside = threading.local()
-        self._is_removed = False
-        self._wrapped: list[tuple[str, Any, Any]] = []
-        for name in ("_maybe_guard_rel", "_set_replacement", "_update_var_to_range"):
-            original = getattr(self._class, name)
-            wrapper = self._wrapper(original, name == "_maybe_guard_rel")
-            setattr(self._class, name, wrapper)
-            self._wrapped.append((name, wrapper, original))
+        self._wrap(torch_names.MAYBE_GUARD_REL, is_guard=True)
+        self._wrap(torch_names.SET_REPLACEMENT)
+        self._wrap(torch_names.UPDATE_VAR_TO_RANGE)
 
-    def remove(self) -> None:
-        """Take the wrappers out; one that somebody else has wrapped since stays, and passes calls on."""
-        self._is_removed = True
-        for name, wrapper, original in self._wrapped:
-            if getattr(self._class, name) is wrapper:
-                setattr(self._class, name, original)
+    def _wrap(self, name: TorchName, is_guard: bool = False) -> None:
+        original = self.original(name)
+        if original is None:
+            return
 
-    def _wrapper(self, original: Any, is_guard: bool) -> Any:
         @functools.wraps(original)  # with the `cache_clear` of torch's lru_cache
         def call(environment: Any, subject: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._is_removed or getattr(self._inside, "is_set", False):
+            if self.is_removed or getattr(self._inside, "is_set", False):
                 return original(environment, subject, *args, **kwargs)
-            before = _states(environment, subject)
+            before: dict[Any, _State] = {}
+            with self.failures:
+                before = _states(environment, subject)
             self._inside.is_set = True
             try:
                 result = original(environment, subject, *args, **kwargs)
             finally:
                 self._inside.is_set = False
-            self._tell(environment, before, subject if is_guard else None)
+            with self.failures:
+                self._tell(environment, before, subject if is_guard else None)
             return result
 
-        return call
+        self.put(name, call)
 
     def _tell(self, environment: Any, before: dict[Any, _State], guard: Any) -> None:
-        try:
-            events = [event for symbol, state in before.items() if (event := _event(environment, symbol, state, guard))]
-        except Exception:
-            return  # reading names went wrong: nothing can be said
+        events = [event for symbol, state in before.items() if (event := _event(environment, symbol, state, guard))]
         if events:
             self._decided(events)
 

@@ -3,47 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.wrapping import Events
 
 Changed = Callable[[object, str | None], None]
 """Called with the variable, and the name of the attribute that was set (or deleted), or None for its contents."""
 
 
-class MutationEvents:
-    """Wraps `side_effects.SideEffects.mutation` (2.0) and `.store_attr` (2.0).
+class MutationEvents(Events):
+    """Calls `changed` before a container changes, and when an attribute has its new value."""
 
-    `mutation` is called before a container changes; an attribute has its new value when we are called.
-    """
-
-    def __init__(self, changed: Changed) -> None:
-        from torch._dynamo import side_effects
-
-        effects_class: Any = side_effects.SideEffects
-        mutate, store = effects_class.mutation, effects_class.store_attr
-        events = self
-        self.is_removed = False
-
-        def mutation(self: Any, var: Any, *args: Any, **kwargs: Any) -> Any:
-            result = mutate(self, var, *args, **kwargs)
-            if not events.is_removed:
-                changed(var, None)
-            return result
-
-        def store_attr(self: Any, item: Any, name: str, value: Any, *args: Any, **kwargs: Any) -> Any:
-            result = store(self, item, name, value, *args, **kwargs)
-            if not events.is_removed:
-                changed(item, name)
-            return result
-
-        effects_class.mutation, effects_class.store_attr = mutation, store_attr
-        self._wrapped = [
-            (effects_class, "mutation", mutation, mutate),
-            (effects_class, "store_attr", store_attr, store),
-        ]
-
-    def remove(self) -> None:
-        """Take the wrappers out; one that somebody else has wrapped since stays, and passes calls on."""
-        self.is_removed = True
-        for owner, name, wrapper, original in self._wrapped:
-            if getattr(owner, name) is wrapper:
-                setattr(owner, name, original)
+    def __init__(self, changed: Changed, failures: HookFailures) -> None:
+        super().__init__(failures)
+        self.call_after(torch_names.MUTATION, lambda _, effects, var, *args, **kwargs: changed(var, None))
+        self.call_after(
+            torch_names.STORE_ATTR, lambda _, effects, item, name, value, *args, **kwargs: changed(item, name)
+        )

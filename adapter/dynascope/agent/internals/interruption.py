@@ -6,7 +6,6 @@ a stop propagates through the same frames and has to reach the program.
 
 from __future__ import annotations
 
-import sys
 import threading
 
 _raised: dict[int, BaseException] = {}
@@ -23,8 +22,6 @@ def stop_interrupted(error: BaseException) -> None:
     _raised[threading.get_ident()] = error
 
 
-def raise_if_of_program() -> None:
-    """Raise the exception being handled again if a signal handler raised it."""
-    error = sys.exception()
-    if error is not None and _raised.get(threading.get_ident()) is error:
-        raise error
+def is_of_program(error: BaseException) -> bool:
+    """Whether a signal handler raised `error` while the current thread was stopped."""
+    return _raised.get(threading.get_ident()) is error

@@ -1,0 +1,61 @@
+"""Containment of hook bodies: what fails in one is reported, and the program goes on as if it had not been called."""
+
+from __future__ import annotations
+
+import functools
+import traceback
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from dynascope.agent.internals.interruption import is_of_program
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class HookFailures:
+    """A context for hook bodies: it swallows exceptions and reports them, each failing line once.
+
+    What the handler of a signal raised while the thread was stopped is the program's and passes.
+    """
+
+    def __init__(self, report: Callable[[str], object]) -> None:
+        """`report` gets the traceback, on the thread that called the hook; it may not raise."""
+        self._report = report
+        self._reported: set[tuple[str, int, type]] = set()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: types.TracebackType | None) -> bool:
+        if not isinstance(error, Exception) or is_of_program(error):
+            return False
+        if self.is_new(error):
+            # without the chain: Dynamo may have been handling an error of its own
+            self._report("".join(traceback.format_exception(error, chain=False)))
+        return True
+
+    def is_new(self, error: Exception) -> bool:
+        """Whether no error of this type has been raised on this line before."""
+        trace = error.__traceback__
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = (
+            (trace.tb_frame.f_code.co_filename, trace.tb_lineno, type(error))
+            if trace is not None
+            else ("", 0, type(error))
+        )
+        is_new = place not in self._reported
+        self._reported.add(place)
+        return is_new
+
+
+def contained(method: Method) -> Method:
+    """Run a method that is a hook body within its object's `failures`. It returns None where it fails."""
+
+    @functools.wraps(method)
+    def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:
+        with self.failures:
+            return method(self, *args, **kwargs)
+
+    return call  # type: ignore[return-value]
