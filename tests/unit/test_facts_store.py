@@ -58,7 +58,7 @@ def test_a_view_shows_one_file(written: Path, tmp_path: Path):
         assert reader.view(str(tmp_path / "never traced.py")) is None
 
 
-def test_a_view_is_of_the_newest_launch(written: Path, tmp_path: Path):
+def test_a_view_is_of_what_holds_now(written: Path, tmp_path: Path):
     model_path, layers_path = map(str, (tmp_path / "model.py", tmp_path / "layers.py"))
     writer = Writer(written, sample.new_run(tmp_path, "launch 2"))
     with Reader.open(written) as reader:
@@ -66,10 +66,13 @@ def test_a_view_is_of_the_newest_launch(written: Path, tmp_path: Path):
         writer.write(sample.second_compile(model_path, layers_path))
         assert reader.data_version() != before
         view = reader.view(model_path)
-        assert view is not None and view.launch == "launch 2" and len(view.compiles()) == 1
+        assert view is not None
+        assert [(each.compile_id, each.run) for each in view.compiles()] == [("0/0", 1), ("", 1), ("0/1", 2)]
         first = reader.view(model_path, "launch 1")
         assert first is not None and len(first.compiles()) == 3
-    writer.close()
+        writer.close()
+        finished = reader.view(model_path)
+        assert finished is not None and [each.run for each in finished.compiles()] == [2]
 
 
 def test_an_edited_file_is_another_source(written: Path, tmp_path: Path):

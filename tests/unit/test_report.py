@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 import msgspec
 import pytest
@@ -61,7 +63,30 @@ def test_a_page_that_needs_nothing_else(workspace: Path):
     report("--html", "report.html")
     page = (workspace / "report.html").read_text()
     assert "Data-dependent branching" in page and "if h.sum() &gt; 0:" in page
-    assert "<script" not in page and "src=" not in page and "<link" not in page
+    assert page.count("<script") == 1 and "src=" not in page and "<link" not in page
+
+
+def test_the_page_says_what_the_terminal_says(workspace: Path):
+    text = report()
+    report("--html", "report.html")
+    page = (workspace / "report.html").read_text()
+    counts = next(line for line in text.splitlines() if "graph breaks at" in line)
+    sentences = [
+        counts,
+        "a graph ends here, another begins after it",
+        "Specialised",
+        "Run uncompiled",
+        "Backend failures",
+    ]
+    assert all(escape(each) in page for each in sentences)
+    assert "L[&#x27;scale&#x27;] = 1" in page and "no kernel" in page, page
+
+
+def test_the_pages_places_lead_into_the_editor(workspace: Path):
+    report("--html", "report.html")
+    page = (workspace / "report.html").read_text()
+    path = str(workspace.resolve() / "layers.py")
+    assert f'<a href="vscode://file/{quote(path[1:])}:5" data-path="{path}" data-line=5 ' in page
 
 
 def record(folder: Path, launch: str, *compiles: model.CompileFacts) -> None:

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { showDocument } from '../src/reportPanel';
 import { write } from './support';
-import { panels } from './vscode';
+import { opened, panels } from './vscode';
 
 const passed: unknown[] = [];
 const next = (params: unknown): { success: boolean } => {
@@ -19,6 +19,12 @@ test('a page of the server is shown in one panel, which can be closed', async ()
   await showDocument({ uri: `file://${write('report.html', '<p>three')}`, external: true }, next);
   expect(panels).toHaveLength(2);
   expect(passed).toEqual([]);
+});
+
+test('a place on the page that is clicked is opened', async () => {
+  await showDocument({ uri: `file://${write('report.html', '<p>one')}`, external: true }, next);
+  await panels.at(-1)?.clicked?.({ path: '/models/model.py', line: 7 });
+  expect(opened).toEqual(['/models/model.py:7']);
 });
 
 test('other documents are the editor\'s to open', async () => {

@@ -35,6 +35,12 @@ export class Position {
     readonly character: number,
   ) {}
 }
+export class Range {
+  constructor(
+    readonly start: Position,
+    readonly end: Position,
+  ) {}
+}
 export class Location {
   readonly range: { readonly start: Position };
   constructor(
@@ -126,7 +132,14 @@ const show = (message: string): Promise<string | undefined> => {
   return Promise.resolve(state.answer);
 };
 
+/** Places that were opened: the file, and its line from 1. */
+export const opened: string[] = [];
+
 export const window = {
+  showTextDocument: (uri: FakeUri, { selection }: { selection: Range }): Promise<void> => {
+    opened.push(`${uri.fsPath}:${selection.start.line + 1}`);
+    return Promise.resolve();
+  },
   visibleTextEditors: [{ document: {} }],
   activeTextEditor: undefined as { document: { languageId: string; uri: FakeUri } } | undefined,
   showErrorMessage: show,
@@ -135,7 +148,13 @@ export const window = {
   showQuickPick: (): Promise<string | undefined> => Promise.resolve(state.pick),
   showOpenDialog: (): Promise<undefined> => Promise.resolve(undefined),
   createWebviewPanel: (_type: string, title: string): FakePanel => {
-    const panel: FakePanel = { title, webview: { html: '' }, reveal: () => undefined, onDidDispose: (listener) => (panel.dispose = listener), dispose: () => undefined };
+    const panel: FakePanel = {
+      title,
+      webview: { html: '', onDidReceiveMessage: (listener) => (panel.clicked = listener) },
+      reveal: () => undefined,
+      onDidDispose: (listener) => (panel.dispose = listener),
+      dispose: () => undefined,
+    };
     panels.push(panel);
     return panel;
   },
@@ -188,7 +207,8 @@ export let status: { text?: string; detail?: string } = {};
 
 export interface FakePanel {
   readonly title: string;
-  readonly webview: { html: string };
+  readonly webview: { html: string; onDidReceiveMessage: (listener: (message: unknown) => Promise<void>) => void };
+  clicked?: (message: unknown) => Promise<void>;
   readonly reveal: () => void;
   readonly onDidDispose: (listener: () => void) => void;
   dispose: () => void;

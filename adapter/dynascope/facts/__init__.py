@@ -4,13 +4,13 @@ It imports no other part of Dynascope and never torch: the recorder, the languag
 
 One file, `.dynascope/facts.db`, in WAL mode, is shared by all programs of a workspace: each process has one `Writer`,
 each compile is one transaction, and readers never block. A *launch* is all processes that one command started (all
-ranks of a torchrun, all workers of a pytest), a *run* is one process of it. By default a reader returns the newest
-launch that has facts about the requested file. To read:
+ranks of a torchrun, all workers of a pytest), a *run* is one process of it. By default a reader returns what holds now
+of the requested file: see `current_compiles`. To read:
 
     from dynascope.facts.reader import Reader
     with Reader.open(facts_path(workspace)) as reader:   # StoreMissing | StoreUnreadable: sentences for the user
         reader.data_version()                            # changes when a writer has committed; microseconds
-        view = reader.view("/real/path/of/model.py")     # None, or the newest launch with facts about this file
+        view = reader.view("/real/path/of/model.py")     # None, or what holds now of this file
         view.graph_breaks(), view.tensors(), view.tensors(10, 20), view.compiles(), ...
 
 Each fact has a `path` and `line` (from 1), the store's number of its `compile`, and the number of the `source`: the

@@ -38,7 +38,10 @@ def hash_source(content: bytes) -> bytes:
 
 
 class Run(Struct, kw_only=True):
-    """One process that recorded, or one imported log. `ended` is None while it runs, or when it was killed."""
+    """One process that recorded, or one imported log.
+
+    `ended` is None while it runs, when it was killed, and when only a part of it was recorded.
+    """
 
     id: int = 0
     launch: str

@@ -1,7 +1,7 @@
 """Read the store, without blocking a writer. Use a reader from one thread at a time.
 
-`Reader` reads the whole store: runs, files, all facts of a compile. `View` reads the facts of one launch (by default
-the newest) about one file; each of its methods is one query on a clustered key or an index.
+`Reader` reads the whole store: runs, files, all facts of a compile. `View` reads the facts of one launch (by default,
+those that hold now) about one file; each of its methods is one query on a clustered key or an index.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, Mapping
+from dynascope.facts.current_compiles import Candidate, current
 
 _RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
 _OF_VIEW = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
@@ -115,7 +116,7 @@ class Reader:
         return _split(row[0]) if row else []
 
     def view(self, path: str, launch: str | None = None) -> View | None:
-        """Return the view of a file (real path) in a launch (default: the last that traced it)."""
+        """Return the view of a file (real path) in a launch (default: what holds now, see `current_compiles`)."""
         sources = {
             row[0]: model.Source(id=row[0], path=path, line_hashes=_split(row[1]))
             for row in self._connection.execute("SELECT id, line_hashes FROM source WHERE path = ?", (path,))
@@ -123,23 +124,23 @@ class Reader:
         if not sources:
             return None
         numbers = _list(sources)
-        if launch is None:
-            row = self._connection.execute(
-                "SELECT run.launch FROM compile JOIN run ON run.id = compile.run_id WHERE compile.id = "
-                f"(SELECT max(compile_id) FROM compile_source WHERE source_id IN ({numbers}))"
-            ).fetchone()
-            if row is None:
-                return None
-            launch = row[0]
         rows = self._connection.execute(
-            f"SELECT DISTINCT s.source_id, c.id FROM compile_source s JOIN compile c ON c.id = s.compile_id "
-            f"WHERE s.source_id IN ({numbers}) AND c.run_id IN (SELECT id FROM run WHERE launch = ?)",
-            (launch,),
+            "SELECT DISTINCT s.source_id, c.id, c.run_id, c.source_id, "
+            "(SELECT value FROM string WHERE id = c.function), c.resumes_at, c.compile_id "
+            f"FROM compile_source s JOIN compile c ON c.id = s.compile_id WHERE s.source_id IN ({numbers})"
         ).fetchall()
-        if not rows:
+        runs = self.runs()
+        if launch is None:
+            candidates = {row[1]: Candidate(row[1], row[2], self._paths[row[3]], *row[4:]) for row in rows}
+            kept = current(runs, candidates.values())
+        else:
+            of_launch = {run.id for run in runs if run.launch == launch}
+            kept = sorted({row[1] for row in rows if row[2] in of_launch})
+        if not kept:
             return None
-        used = {row[0] for row in rows}
-        return View(self, path, launch, {n: s for n, s in sources.items() if n in used}, sorted({r[1] for r in rows}))
+        chosen = set(kept)
+        used = {row[0] for row in rows if row[1] in chosen}
+        return View(self, path, {n: s for n, s in sources.items() if n in used}, kept)
 
     def _compiles(self, clause: str, arguments: tuple[Any, ...]) -> list[model.Compile]:
         query = f"SELECT c.id, c.run_id, c.source_id, {COMPILE.select('c')} FROM compile c {clause} ORDER BY c.id"
@@ -162,15 +163,12 @@ class Reader:
 
 
 class View:
-    """One file in one launch. Facts have the numbers of their compile and source, and are ordered by line."""
+    """One file in the compiles that count. Facts have the numbers of their compile and source, ordered by line."""
 
-    def __init__(
-        self, reader: Reader, path: str, launch: str, sources: dict[int, model.Source], compiles: list[int]
-    ) -> None:
+    def __init__(self, reader: Reader, path: str, sources: dict[int, model.Source], compiles: list[int]) -> None:
         self.path = path
-        self.launch = launch
         self.sources = sources
-        """The traced contents of the file, by number (one, unless it changed while the launch ran)."""
+        """The traced contents of the file, by number."""
         self.compile_numbers = compiles
         """The numbers of the compiles that traced a line of this file, oldest first."""
         self._reader = reader

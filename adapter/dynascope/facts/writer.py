@@ -67,10 +67,11 @@ class Writer:
         with self._lock:
             self._interning.forget_source(path)
 
-    def close(self) -> None:
-        """Record the end of the run, and close the connection."""
+    def close(self, finished: bool = True) -> None:
+        """Close the connection, and record the end of a run that was recorded to its end."""
         with self._lock:
-            self._connection.execute("UPDATE run SET ended = ? WHERE id = ?", (time.time(), self.run))
+            if finished:
+                self._connection.execute("UPDATE run SET ended = ? WHERE id = ?", (time.time(), self.run))
             self._connection.close()
 
     @contextmanager

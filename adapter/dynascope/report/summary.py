@@ -14,6 +14,13 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.recompile_causes import Cause, causes
 
 SLOWEST_LINES = 15
+SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
+EFFECTS: dict[model.BreakEffect, str] = {
+    "resumed": "a graph ends here, another begins after it",
+    "rest uncompiled": "a graph ends here; the rest of the function runs uncompiled",
+    "function uncompiled": "the whole function runs uncompiled",
+    "raised": "an error, because of fullgraph=True",
+}
 F = TypeVar("F", bound=model.Fact)
 
 
@@ -62,6 +69,12 @@ class Summary(Struct):
     def first_run(self) -> model.Run:
         """Return the first process: it started the others, and has the user's command line."""
         return min(self.runs, key=lambda run: run.began)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether every process that has compiled ended as it should, and was recorded to its end."""
+        compiled = {each.run for each in self.compiles}
+        return all(run.ended is not None for run in self.runs if run.id in compiled)
 
     @property
     def processes(self) -> str:

@@ -13,15 +13,8 @@ from dynascope.facts import break_message, model
 from dynascope.facts.guarded_value import readable
 from dynascope.facts.recompile_causes import Cause, entries_by_compile, entry_text
 from dynascope.report.sources import CodeFrame, Sources, named, shown_path
-from dynascope.report.summary import Break, SlowLine, Summary
+from dynascope.report.summary import EFFECTS, SITE, Break, SlowLine, Summary
 
-SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
-_EFFECTS = {
-    "resumed": "a graph ends here, another begins after it",
-    "rest uncompiled": "a graph ends here; the rest of the function runs uncompiled",
-    "function uncompiled": "the whole function runs uncompiled",
-    "raised": "an error, because of fullgraph=True",
-}
 _SHOWN_SKIPS = 12
 _SHOWN_COMPILES = 16
 
@@ -56,6 +49,8 @@ def _print_heading(summary: Summary, console: Console) -> None:
     if not summary.compiles:
         console.print("Nothing was compiled in it: dynascope report --launches lists what was recorded before.")
         return
+    if not summary.is_finished:
+        console.print("It has not ended, or was stopped or detached from: this is what was recorded until then.")
     console.print(summary.counts)
     if not summary.breaks and not summary.failed:
         console.print("[green]No graph breaks.[/]")
@@ -73,7 +68,7 @@ def _print_break(each: Break, sources: Sources, console: Console) -> None:
         f"\n[bold yellow]Graph break{identifier}[/] {_where(fact.path, fact.line)} in {escape(fact.function)}  "
         f"{_times(each.compiles)}"
     )
-    console.print(f"  [bold]{escape(fact.type)}[/]: {_EFFECTS[fact.effect]}")
+    console.print(f"  [bold]{escape(fact.type)}[/]: {EFFECTS[fact.effect]}")
     _print_code(sources.around(fact.path, fact.line, fact.source), console)
     if fact.explanation:
         console.print(textwrap.indent(escape(fact.explanation), "  "))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
@@ -12,13 +13,13 @@ from dynascope_lsp.fixes import comptime
 from dynascope_lsp.fixes.fix import Fix
 from dynascope_lsp.fixes.offered import offered
 from dynascope_lsp.recorded.findings import Finding
-from dynascope_lsp.recorded.recorded_program import recorded_program
+from dynascope_lsp.recorded.recorded_program import recorded_programs, titled
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
 DEBUG_FINDING = "dynascope.debugFinding"
-"""A command of the client's: `[{"uri", "line", "filters", "condition"}]`, and what `recorded_program` returns: it
+"""A command of the client's: `[{"uri", "line", "filters", "condition"}]`, and what `recorded_programs` returns: it
 starts a debug session of that program with these exception filters on, under this condition."""
 
 NO_FIX = "No edit is sure to be right here"
@@ -37,8 +38,11 @@ def code_action(session: Session, params: types.CodeActionParams) -> list[types.
         return []
     found: list[types.CodeAction] = []
     if _wanted(params, types.CodeActionKind.QuickFix):
-        for finding in _findings_at(snapshot, params.range):
+        findings = list(_findings_at(snapshot, params.range))
+        for finding in findings:
             found += _quick_fixes(session, snapshot, finding)
+        if session.client_runs(DEBUG_FINDING):
+            found += _debug_actions(session, snapshot, findings)
     line = params.range.start.line + 1
     if _wanted(params, REFACTOR) and _is_compiled(snapshot, line):
         stops = (comptime.replaced_breakpoint(snapshot.text, line), comptime.insert_breakpoint(snapshot.text, line))
@@ -54,28 +58,41 @@ def _findings_at(snapshot: Snapshot, asked: types.Range) -> Iterator[Finding]:
 
 
 def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iterator[types.CodeAction]:
-    shown = [each for each in diagnostics(session, snapshot) if each.message == finding.message]
-    shown = [each for each in shown if each.range == range_of(snapshot, finding)]
+    shown = _shown(session, snapshot, finding)
     for each in offered(snapshot, finding):
         if isinstance(each, Fix):
             yield _action(session, snapshot, each, types.CodeActionKind.QuickFix, shown)
         elif _shows_disabled(session):
             disabled = types.CodeActionDisabled(each.text)
             yield types.CodeAction(NO_FIX, types.CodeActionKind.QuickFix, shown, disabled=disabled)
-    filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in DEBUGGED else []
-    if filters and session.client_runs(DEBUG_FINDING):
-        title = "Debug this graph break" if filters == ["graphBreak"] else "Debug this compile"
-        arguments = [
-            {
-                "uri": snapshot.uri,
-                "line": finding.line,
-                "filters": filters,
-                "condition": _condition(snapshot, finding, filters[0]),
-            }
-            | recorded_program(snapshot)
-        ]
-        command = types.Command(title, DEBUG_FINDING, arguments=arguments)
-        yield types.CodeAction(title, types.CodeActionKind.QuickFix, shown, command=command)
+
+
+def _shown(session: Session, snapshot: Snapshot, finding: Finding) -> list[types.Diagnostic]:
+    """The diagnostics of a finding."""
+    place = range_of(snapshot, finding)
+    return [each for each in diagnostics(session, snapshot) if each.message == finding.message and each.range == place]
+
+
+def _debug_actions(session: Session, snapshot: Snapshot, findings: list[Finding]) -> Iterator[types.CodeAction]:
+    """One for each program that was recorded, and for each condition: several findings of a line may have the same."""
+    merged: dict[tuple[str, str], tuple[list[str], list[types.Diagnostic], list[Finding]]] = {}
+    for finding in findings:
+        filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in DEBUGGED else []
+        for each in filters:
+            title = "Debug this graph break" if each == "graphBreak" else "Debug this compile"
+            key = title, _condition(snapshot, finding, each)
+            known, shown, same = merged.setdefault(key, ([], [], []))
+            known += [each] if each not in known else []
+            shown += _shown(session, snapshot, finding)
+            same.append(finding)
+    for (title, condition), (filters, shown, same) in merged.items():
+        target: dict[str, object] = {"uri": snapshot.uri, "line": same[0].line, "filters": filters}
+        met_by = list({run.id: run for finding in same for run in finding.programs}.values())
+        programs = recorded_programs(snapshot, met_by or None)
+        for name, started in programs.items():
+            arguments: list[Any] = [target | {"condition": condition} | started]
+            command = types.Command(titled(title, name, programs), DEBUG_FINDING, arguments=arguments)
+            yield types.CodeAction(command.title, types.CodeActionKind.QuickFix, shown, command=command)
 
 
 def _condition(snapshot: Snapshot, finding: Finding, exception_filter: str) -> str:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from lsprotocol import types
 
 from dynascope_lsp.features.report import OPEN_REPORT
 from dynascope_lsp.recorded.compiles import CompiledFunction, compiled_functions
-from dynascope_lsp.recorded.recorded_program import recorded_program
+from dynascope_lsp.recorded.recorded_program import recorded_programs, titled
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
 DEBUG_FUNCTION = "dynascope.debugFunction"
-"""A command of the client's: `[{"uri", "line", "function"}]`, and what `recorded_program` returns; it starts a debug
+"""A command of the client's: `[{"uri", "line", "function"}]`, and what `recorded_programs` returns; it starts a debug
 session of that program with a breakpoint on that function."""
 
 
@@ -29,6 +31,10 @@ def _lenses(session: Session, snapshot: Snapshot, function: CompiledFunction) ->
     target: dict[str, object] = {"uri": snapshot.uri, "line": function.name_line, "function": function.name}
     found = [types.CodeLens(place, types.Command(function.summary, OPEN_REPORT, arguments=[target]))]
     if session.client_runs(DEBUG_FUNCTION):
-        target = target | recorded_program(snapshot)
-        found.append(types.CodeLens(place, types.Command("Debug its compile", DEBUG_FUNCTION, arguments=[target])))
+        assert snapshot.facts is not None
+        programs = recorded_programs(snapshot, snapshot.facts.programs_of([each.id for each in function.compiles]))
+        for name, started in programs.items():
+            arguments: list[Any] = [target | started]
+            command = types.Command(titled("Debug its compile", name, programs), DEBUG_FUNCTION, arguments=arguments)
+            found.append(types.CodeLens(place, command))
     return found

@@ -24,6 +24,8 @@ class CompiledFunction(Struct, frozen=True):
     """Distinct ones within its compiles."""
     refused: frozenset[int] = frozenset()
     """Numbers of the compiles that Dynamo refused, at its limit."""
+    programs: int = 1
+    """How many programs they are of."""
 
     @property
     def simple_name(self) -> str:
@@ -48,7 +50,8 @@ class CompiledFunction(Struct, frozen=True):
         parts += [_count(n, what) for n, what in ((self.breaks, "break"), (self.recompiles, "recompile")) if n]
         failed = sum(each.status == "failed" for each in self.compiles)
         parts += [_count(failed, "failure")] if failed else []
-        return ", ".join([*parts, seconds(self.seconds)])
+        parts.append(seconds(self.seconds))
+        return ", ".join([*parts, f"in {self.programs} programs"] if self.programs > 1 else parts)
 
 
 def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
@@ -77,7 +80,8 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
         name = max((each.function for each in compiles), key=len)
         breaks = set().union(*(places.get(each.id, set()) for each in compiles))
         name_line, last_line = (function.name_line, function.last_line) if function else (line, line)
-        found.append(CompiledFunction(name, line, name_line, last_line, compiles, len(breaks), refused))
+        programs = len(snapshot.facts.programs_of([each.id for each in compiles]))
+        found.append(CompiledFunction(name, line, name_line, last_line, compiles, len(breaks), refused, programs))
     return found
 
 

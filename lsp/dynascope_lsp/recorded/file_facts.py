@@ -1,12 +1,13 @@
-"""The facts about one file from its newest launch, read when they are first asked for and kept until the store
-changes."""
+"""The facts about one file that hold now, read when they are first asked for and kept until the store changes."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Hashable, Iterable
 from functools import cached_property
 
 from dynascope.facts import model
+from dynascope.facts.current_compiles import first_runs, program_of
 from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbols_of
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader, View
@@ -31,10 +32,6 @@ class FileFacts:
         return self._view.path
 
     @property
-    def launch(self) -> str:
-        return self._view.launch
-
-    @property
     def sources(self) -> dict[int, model.Source]:
         """By number: the contents that the file had when it was traced."""
         return self._view.sources
@@ -44,16 +41,30 @@ class FileFacts:
         """By number, oldest first: those that traced a line of this file."""
         return {each.id: each for each in self._view.compiles()}
 
+    def programs_of(self, compiles: Iterable[int]) -> list[model.Run]:
+        """The first process of the newest launch of each program that these compiles are of, newest first."""
+        wanted = {self._programs[self.compiles[number].run][0] for number in compiles if number in self.compiles}
+        return [run for key, run in dict(self._programs.values()).items() if key in wanted]
+
     @cached_property
-    def run(self) -> model.Run | None:
-        """The process whose compile was the last to trace a line of this file."""
-        number = max(self.compiles.values(), key=lambda each: each.id).run if self.compiles else None
-        return next((each for each in self._reader.runs() if each.id == number), None)
+    def _programs(self) -> dict[int, tuple[Hashable, model.Run]]:
+        """By the number of a process: its program, and the first process of the program's newest launch."""
+        runs = self._reader.runs()
+        first = first_runs(runs)
+        compiled = {each.run for each in self.compiles.values()}
+        newest: dict[Hashable, model.Run] = {}
+        for run in runs:
+            if run.id in compiled:
+                newest.setdefault(program_of(first[run.launch]), first[run.launch])
+        keys = {run.id: program_of(first[run.launch]) for run in runs if run.id in compiled}
+        return {number: (key, newest[key]) for number, key in keys.items()}
 
     @cached_property
     def files(self) -> list[str]:
-        """Paths of all files that the launch traced."""
-        return self._reader.files(self._view.launch)
+        """Paths of all files that the same launches traced."""
+        compiled = {each.run for each in self.compiles.values()}
+        launches = {run.launch for run in self._reader.runs() if run.id in compiled}
+        return sorted({path for launch in launches for path in self._reader.files(launch)})
 
     @cached_property
     def calls(self) -> list[model.Call]:

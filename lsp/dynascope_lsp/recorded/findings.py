@@ -3,6 +3,7 @@ ones."""
 
 from __future__ import annotations
 
+from dynascope.facts import model
 from msgspec import Struct, field
 
 from dynascope_lsp.settings import Kind
@@ -35,6 +36,8 @@ class Finding(Struct, kw_only=True, frozen=True):
     """The registry's name of a graph break."""
     compiles: list[str] = field(default_factory=list)
     """Ids of the compiles that met it."""
+    programs: list[model.Run] = field(default_factory=list)
+    """The programs that met it: the first process of the newest launch of each, newest first."""
     related: list[Related] = field(default_factory=list)
     stale: str | None = None
     """Why it may no longer hold: "`forward` has been edited since"."""

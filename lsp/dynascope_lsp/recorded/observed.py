@@ -104,6 +104,7 @@ class Observations:
             registry_id=first.registry_id,
             type=first.type,
             compiles=self._ids(same.compiles),
+            programs=self._facts.programs_of(same.compiles),
             related=related,
             stale=self._stale(line),
         )
@@ -128,6 +129,7 @@ class Observations:
                 explanation=self._failed_guards(cause),
                 hints=[*cause.hints, *(_RECOMPILE_LIMIT_HINTS if cause.limit_reached else ())],
                 compiles=self._ids(cause.compiles),
+                programs=self._facts.programs_of(cause.compiles),
                 related=[
                     Related(each.guard_path, now, f"the guard comes from here: {readable(each.guard)}")
                     for each in _distinct(cause.entries, lambda each: (each.guard_path, each.guard_line))
@@ -165,6 +167,7 @@ class Observations:
                 title=f"Specialised: {first.symbol}{origin} is fixed to {first.value}",
                 explanation=first.reason,
                 compiles=self._ids(same.compiles),
+                programs=self._facts.programs_of(same.compiles),
                 related=[
                     Related(frame.path, now, f"called from {frame.function}")
                     for frame in reversed(first.stack[:-1])
@@ -185,6 +188,7 @@ class Observations:
                     title=f"The backend {same.facts[0].backend} failed on the graph that ends here",
                     explanation=f"{same.facts[0].exception}: {same.facts[0].message}",
                     compiles=self._ids(same.compiles),
+                    programs=self._facts.programs_of(same.compiles),
                     stale=self._stale(line),
                 )
 
@@ -201,6 +205,7 @@ class Observations:
                     title=f"Could not compile {same[0].function}",
                     explanation=failure or "",
                     compiles=self._ids(each.id for each in same),
+                    programs=self._facts.programs_of([each.id for each in same]),
                     stale=self._stale(line),
                 )
 
@@ -226,6 +231,7 @@ class Observations:
                 line=self._name_line(line),
                 title=f"Not compiled: {what} runs as plain Python",
                 explanation=str(reason or ""),
+                programs=self._facts.programs_of([each.id for each in same]),
                 stale=self._stale(line),
             )
 

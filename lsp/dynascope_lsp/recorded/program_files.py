@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from dynascope_lsp.prediction.modules import module_candidates
-from dynascope_lsp.recorded.recorded_program import recorded_program
+from dynascope_lsp.recorded.recorded_program import recorded_programs
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 FILES = 100
@@ -16,16 +16,15 @@ FILES = 100
 
 
 def program_files(snapshot: Snapshot) -> list[Snapshot] | None:
-    """Snapshots, that of the document first; None where there are too many to look at."""
-    started = recorded_program(snapshot)
-    folder = str(started.get("cwd") or os.path.dirname(snapshot.path))
-    program = str(started["program"]) if "program" in started else _of_module(folder, str(started.get("module") or ""))
-    paths = [
-        snapshot.path,
-        os.path.realpath(program) if program else "",
-        *(snapshot.facts.files if snapshot.facts else ()),
-    ]
-    folders = list(dict.fromkeys(each for each in (folder, os.path.dirname(program or "")) if each))
+    """Snapshots of all programs that share the document, its own first; None where there are too many to look at."""
+    paths = [snapshot.path, *(snapshot.facts.files if snapshot.facts else ())]
+    folders: list[str] = []
+    for started in recorded_programs(snapshot).values():
+        folder = str(started.get("cwd") or os.path.dirname(snapshot.path))
+        module = str(started.get("module") or "")
+        program = str(started["program"]) if "program" in started else _of_module(folder, module)
+        paths += [os.path.realpath(program)] if program else []
+        folders += [each for each in (folder, os.path.dirname(program)) if each and each not in folders]
     found: dict[str, Snapshot] = {}
     while paths:
         path = paths.pop(0)

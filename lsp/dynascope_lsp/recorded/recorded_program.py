@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import os
 
-from dynascope.facts import command_line
+from dynascope.facts import command_line, model
+from dynascope.facts.process_names import program_name
 
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 
-def recorded_program(snapshot: Snapshot) -> dict[str, object]:
-    """As launch arguments: `program` or `module`, `args`, `cwd`; empty when none is known, or it is gone."""
-    run = snapshot.facts.run if snapshot.facts is not None else None
-    if run is None or run.origin != "recorded" or not os.path.isdir(run.folder):
+def recorded_programs(snapshot: Snapshot, runs: list[model.Run] | None = None) -> dict[str, dict[str, object]]:
+    """Launch arguments (`program` or `module`, `args`, `cwd`) of programs by name, newest first.
+
+    Of all that have traced the document where no `runs` are given. One that is not known, or gone, is left out. Where
+    there is none, the debugger starts the file itself: without a name, and without arguments.
+    """
+    if runs is None:
+        runs = snapshot.facts.programs_of(snapshot.facts.compiles) if snapshot.facts is not None else []
+    found = {program_name(run): started for run in runs if (started := _launch_arguments(run))}
+    return found or {"": {}}
+
+
+def titled(title: str, name: str, programs: dict[str, dict[str, object]]) -> str:
+    """With the name of the program where there are several."""
+    return f"{title} ({name})" if len(programs) > 1 else title
+
+
+def _launch_arguments(run: model.Run) -> dict[str, object]:
+    if run.origin != "recorded" or not os.path.isdir(run.folder):
         return {}
     known = command_line.read(run.program)
     if known is None:

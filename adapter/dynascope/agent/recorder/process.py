@@ -154,7 +154,7 @@ class _Recording:
         if writer is not None and writer.belongs_to_this_process():
             self._failed = True  # later compiles are not recorded
             try:
-                writer.close()
+                writer.close(finished=self.is_on)
             except sqlite3.Error:
                 pass  # the facts are committed; the run only counts as killed
 

@@ -26,7 +26,7 @@ def guard_row(fact: GuardFact) -> Row:
     datum = Datum("source", fact.source) if fact.source else None
     return Row(
         fact.source or fact.kind,
-        f"{fact.kind}{where}",
+        f"{fact.kind if fact.source else 'global state'}{where}",
         type=fact.kind,
         children=Children(named=computed(lambda options: list(_details(options, fact)))),
         hint=VIRTUAL,

@@ -1,0 +1,79 @@
+"""Which compiles say what holds now of a file: of each program the last finished launch, and what came after it.
+
+A launch that has not ended, a debug session that was stopped say, adds its compiles and replaces those of earlier
+launches that it has repeated. Programs that share a file stand side by side.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable
+
+from msgspec import Struct
+
+from dynascope.facts import command_line, model
+
+LAUNCHES_READ = 20
+"""Unfinished launches of one program that are looked at, one after another."""
+
+
+class Candidate(Struct, frozen=True):
+    """One compile that traced a line of the file; `path` and `function` are of the function that was compiled."""
+
+    number: int
+    run: int
+    path: str
+    function: str
+    resumes_at: int | None
+    compile_id: str
+
+
+def program_of(run: model.Run) -> Hashable:
+    """Return a key that is the same for all launches of a program; for imported logs, their folder."""
+    if run.origin == "imported":
+        return "imported", run.folder
+    known = command_line.read(run.program)
+    if known is None:
+        return run.program, run.folder
+    return known.module or os.path.normpath(os.path.join(run.folder, known.path or "")), ""
+
+
+def first_runs(runs: Iterable[model.Run]) -> dict[str, model.Run]:
+    """Return the process that was started first of each launch, in the order of `runs`.
+
+    Its command line is the user's.
+    """
+    found: dict[str, model.Run] = {}
+    for run in runs:
+        known = found.setdefault(run.launch, run)
+        if run.began < known.began:
+            found[run.launch] = run
+    return found
+
+
+def current(runs: Iterable[model.Run], candidates: Iterable[Candidate]) -> list[int]:
+    """Return the numbers of the compiles that count, oldest first; `runs` are the store's, newest first."""
+    runs = list(runs)
+    by_id = {run.id: run for run in runs}
+    launches: dict[str, list[Candidate]] = {}
+    for each in candidates:
+        launches.setdefault(by_id[each.run].launch, []).append(each)
+    programs: dict[Hashable, list[str]] = {}
+    for launch, run in first_runs(runs).items():
+        if launch in launches:
+            programs.setdefault(program_of(run), []).append(launch)
+    kept: list[int] = []
+    for newest_first in programs.values():
+        repeated: set[Hashable] = set()
+        for launch in newest_first[:LAUNCHES_READ]:
+            added = [each for each in launches[launch] if _identity(each) not in repeated]
+            kept += [each.number for each in added]
+            repeated.update(map(_identity, added))
+            if all(by_id[each.run].ended is not None for each in launches[launch]):
+                break
+    return sorted(kept)
+
+
+def _identity(each: Candidate) -> Hashable:
+    """Return a key of a function's first compile, its second and so on, whatever its frame's number is."""
+    return each.path, each.function, each.resumes_at, each.compile_id.rpartition("/")[2]
