@@ -74,10 +74,18 @@ class Session:
 
     def client_runs(self, command: str) -> bool:
         """Whether the client says, under `experimental.commands.commands`, that it has this command."""
-        experimental: Any = self.server.client_capabilities.experimental
-        for key in ("commands", "commands"):
-            experimental = experimental.get(key) if isinstance(experimental, dict) else getattr(experimental, key, None)
-        return command in (experimental or ())
+        return command in (self._experimental("commands", "commands") or ())
+
+    @property
+    def client_shows_diagnostics_in_hovers(self) -> bool:
+        """Whether it says so, under `experimental.diagnosticsInHovers`: what a diagnostic says is then not repeated."""
+        return bool(self._experimental("diagnosticsInHovers"))
+
+    def _experimental(self, *keys: str) -> Any:
+        value: Any = self.server.client_capabilities.experimental
+        for key in keys:
+            value = value.get(key) if isinstance(value, dict) else getattr(value, key, None)
+        return value
 
     def warn(self, message: str) -> None:
         """Say something to the user."""

@@ -110,6 +110,25 @@ def test_the_same_break_of_many_compiles_is_one_diagnostic(tmp_path: Path):
     run(scenario)
 
 
+def test_other_chains_of_callers_are_counted(tmp_path: Path):
+    model_path, layers_path = (str(path) for path in sample.write_workspace(tmp_path))
+    facts = sample.first_compile(model_path, layers_path)
+    other = sample.first_compile(model_path, layers_path).graph_breaks[0]
+    other.stack = other.stack[1:]
+    facts.graph_breaks.append(other)
+    writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
+    writer.write(facts)
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            broken = by_code(await each.diagnostics(each.open(tmp_path / "layers.py")))["GB0170"]
+            texts = [each.message for each in broken.related_information or []]
+            assert texts[-1] == "and 1 more chain of callers reaches this line"
+
+    run(scenario)
+
+
 def test_a_break_in_a_library_is_told_at_the_users_line(tmp_path: Path):
     library = tmp_path / "site-packages" / "lib.py"
     library.parent.mkdir()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.lsp.editor import editor, run
+import attrs
+
+from tests.lsp.editor import PULLS, editor, run
 from tests.support.facts import sample
 
 
@@ -82,5 +84,33 @@ def test_positions_outside_of_the_text_are_harmless(tmp_path: Path):
             uri = each.open(tmp_path / "model.py")
             assert await each.hover(uri, 5000, 3) == ""
             assert await each.hover((tmp_path / "missing.py").as_uri(), 1, 0) == ""
+
+    run(scenario)
+
+
+def test_what_torch_compile_is_given_is_found_in_other_files(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    train = tmp_path / "train.py"
+    train.write_text("import torch\nimport model\n\nnet = model.Model()\ncompiled = torch.compile(net, dynamic=True)\n")
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            text = await each.hover(each.open(train), 5, 18)
+            assert text.startswith("In `model.py`: **`Model.forward`**") and "| 0/0 | compiled | 1 | 7 |" in text
+
+    run(scenario)
+
+
+def test_shapes_come_first_and_diagnostics_not_twice(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    shows_them = attrs.evolve(PULLS, experimental={"diagnosticsInHovers": True})
+
+    async def scenario() -> None:
+        for capabilities, says_it in ((PULLS, True), (shows_them, False)):
+            async with editor(tmp_path, capabilities=capabilities) as each:
+                uri = each.open(tmp_path / "layers.py")
+                assert ("Data-dependent branching" in await each.hover(uri, 5, 4)) == says_it
+                text = await each.hover(uri, 5, 7)  # `h`, on the line that breaks
+                assert text.startswith("**`h`** while Dynamo traced") and ("Data-dependent" in text) == says_it
 
     run(scenario)

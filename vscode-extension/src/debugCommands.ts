@@ -29,10 +29,11 @@ export const DEBUG_COMMANDS: Readonly<Record<string, (target: Target) => Promise
   },
 };
 
-/** Declares the commands to the server, which offers only those that the client declares. */
+/** Declares the commands to the server, which offers only those that the client declares, and that hovers here begin with diagnostics. */
 export const debugCommands: StaticFeature = {
   fillClientCapabilities(capabilities) {
-    capabilities.experimental = { ...(capabilities.experimental as object | undefined), commands: { commands: Object.keys(DEBUG_COMMANDS) } };
+    const commands = { commands: Object.keys(DEBUG_COMMANDS) };
+    capabilities.experimental = { ...(capabilities.experimental as object | undefined), commands, diagnosticsInHovers: true };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

@@ -27,7 +27,8 @@ test('runs `dynascope lsp` with the chosen interpreter', async () => {
 
 test('names its debug commands, and serves files, unsaved documents and cells', async () => {
   await server().restart();
-  expect(clients[0]?.capabilities).toEqual({ experimental: { commands: { commands: ['dynascope.debugFunction', 'dynascope.debugFinding'] } } });
+  const commands = { commands: ['dynascope.debugFunction', 'dynascope.debugFinding'] };
+  expect(clients[0]?.capabilities).toEqual({ experimental: { commands, diagnosticsInHovers: true } });
   expect(clients[0]?.options.documentSelector.map(({ scheme, notebook }) => scheme ?? notebook)).toEqual(['file', 'untitled', '*']);
 });
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from lsprotocol import types
 
+from dynascope_lsp.features.compile_calls import compile_call_at, functions_compiled_by
 from dynascope_lsp.features.diagnostics import range_of
 from dynascope_lsp.recorded import markdown
 from dynascope_lsp.recorded.compiles import compiled_functions
@@ -20,7 +23,7 @@ def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
         return None
     position = params.position
     values = _values(snapshot, position) or _nodes(snapshot, position)
-    parts = [*_functions(snapshot, position), *values, *_findings(snapshot, position)]
+    parts = [*values, *_functions(session, snapshot, position), *_findings(session, snapshot, position)]
     if not parts:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)))
@@ -49,26 +52,38 @@ def _nodes(snapshot: Snapshot, position: types.Position) -> list[str]:
     return [markdown.nodes(snapshot.facts, seen)] if seen else []
 
 
-def _functions(snapshot: Snapshot, position: types.Position) -> list[str]:
+def _functions(session: Session, snapshot: Snapshot, position: types.Position) -> list[str]:
     """On `def`, the function's name, a decorator or `torch.compile(…)`: the compiles."""
-    line = position.line + 1
+    line, index = position.line + 1, snapshot.text.index
     word = snapshot.text.word_at(position)
-    found: list[str] = []
-    if snapshot.facts is None:
-        return found
-    for each in compiled_functions(snapshot):
-        named = each.line <= line <= each.name_line and word is not None
-        about = named and (line < each.name_line or word in ("def", "async", each.simple_name))
-        if about or (word == "compile" and "torch.compile" in snapshot.text.line(line)):
-            found.append(markdown.compiles(snapshot.facts, each))
-    return found
+    call = compile_call_at(index, line, snapshot.text.column(position)) if index is not None else None
+    if index is not None and call is not None:
+        return [
+            _in_file(snapshot, other, markdown.compiles(other.facts, each))
+            for other, each in functions_compiled_by(session, index, call)
+            if other.facts is not None
+        ]
+    if snapshot.facts is None or word is None:
+        return []
+    return [
+        markdown.compiles(snapshot.facts, each)
+        for each in compiled_functions(snapshot)
+        if each.line <= line <= each.name_line and (line < each.name_line or word in ("def", "async", each.simple_name))
+    ]
 
 
-def _findings(snapshot: Snapshot, position: types.Position) -> list[str]:
-    """What the diagnostics here say, with the page about it."""
+def _in_file(snapshot: Snapshot, other: Snapshot, text: str) -> str:
+    """A text about another file, with its name."""
+    return text if other.path == snapshot.path else f"In `{os.path.basename(other.path)}`: {text}"
+
+
+def _findings(session: Session, snapshot: Snapshot, position: types.Position) -> list[str]:
+    """What the diagnostics here say, with the page about it; not where the client itself shows them in its hovers."""
     found = []
     for finding in snapshot.findings:
         place = range_of(snapshot, finding)
+        if session.client_shows_diagnostics_in_hovers and snapshot.settings.severity.of(finding.kind) is not None:
+            continue
         if place.start.line <= position.line <= place.end.line and (
             finding.columns is None or place.start.character <= position.character <= place.end.character
         ):

@@ -92,7 +92,7 @@ class Observations:
             if not _is_torch(frame.path) and (now := self._locate(frame.path, frame.line)) is not None
         ]
         if chains > 1:
-            related.append(Related(first.path, line, f"and {chains - 1} more chains of callers reach this line"))
+            related.append(Related(first.path, line, f"and {_more_chains(chains - 1)} this line"))
         return Finding(
             kind="graphBreak",
             line=line,
@@ -261,6 +261,10 @@ class Observations:
 def _is_torch(path: str) -> bool:
     """Frames of torch's own between the user's: `_call_impl` of nn.Module and the like say nothing."""
     return "/site-packages/torch/" in path or "/dist-packages/torch/" in path
+
+
+def _more_chains(number: int) -> str:
+    return "1 more chain of callers reaches" if number == 1 else f"{number} more chains of callers reach"
 
 
 def _led_to(graph_break: model.GraphBreak) -> Iterable[str]:
