@@ -12,8 +12,10 @@ import psutil
 import pytest
 
 from tests.support.marks import ROOT
-from tests.support.terminal.debugging import PATIENCE, debug
+from tests.support.terminal.debugging import PATIENCE, debug, folder
 from tests.support.terminal.terminal import Terminal
+
+__all__ = ["folder"]
 
 COMMANDS = """\
 where

@@ -115,6 +115,19 @@ class SingleThread(Request, tag="singleThread"):
     """DAP's thread id."""
 
 
+class RunningStackBody(Struct, rename="camel"):
+    thread_name: str
+    frames: list[str]
+    """`file.py:12 in name`, innermost first; empty when the thread is stopped or unknown."""
+
+
+class RunningStack(Request, tag="runningStack"):
+    """Ask where a thread is that was to pause and has not stopped. Reply: RunningStackBody."""
+
+    thread_id: int
+    """DAP's thread id."""
+
+
 class IsStoppedBody(Struct, rename="camel"):
     stopped: bool
 
@@ -273,6 +286,7 @@ ToAgent: TypeAlias = (
     | Resume
     | SingleThread
     | IsStopped
+    | RunningStack
     | PrepareStep
     | Pause
     | Threads

@@ -11,6 +11,7 @@ from dynascope.agent.program.source_lines import is_function, lines_with_code
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import Source
 
+NO_FILE = "no such file: {path}"
 NO_CODE = "There is no code on this line or below it."
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -19,6 +21,12 @@ def program_threads() -> ThreadsBody:
 def program_frames(frame: types.FrameType | None, shows: Callable[[str], bool]) -> list[types.FrameType]:
     """Return the frames outwards from `frame` without Dynamo's, Dynascope's and hidden files'."""
     return [row for row in all_frames(frame) if not is_torch_dynamo(_path(row)) and shows(real_path(_path(row)))]
+
+
+def running_stack(thread: threading.Thread) -> list[str]:
+    """Return the frames of a running thread, `file.py:12 in name`, innermost first."""
+    frames = all_frames(sys._current_frames().get(thread.ident or 0))
+    return [f"{os.path.basename(_path(frame))}:{frame.f_lineno} in {frame.f_code.co_name}" for frame in frames]
 
 
 def all_frames(frame: types.FrameType | None) -> list[types.FrameType]:

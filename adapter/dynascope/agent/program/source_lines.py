@@ -52,6 +52,11 @@ def lines_with_code(path: str) -> CodeLines | None:
     return _read(path, stamp)
 
 
+def is_there(path: str) -> bool:
+    """Whether there is such a file, or `linecache` has text of that name."""
+    return os.path.exists(path) or bool(linecache.getlines(path))
+
+
 def function_code_at(path: str, line: int) -> types.CodeType | None:
     """Return the outermost function or lambda on a line; None at module level or if unreadable."""
     code_lines = lines_with_code(path)

@@ -109,6 +109,10 @@ class Suspension:
         """Whether another debugger has stopped that thread (DAP id), at compile or run time."""
         return False
 
+    def thread(self, thread_id: int) -> threading.Thread | None:
+        """Return the thread with this DAP id, or None."""
+        return next((thread for thread in threading.enumerate() if thread.native_id == thread_id), None)
+
     def release_all(self) -> None:
         """Resume every thread, at the end of the session."""
 

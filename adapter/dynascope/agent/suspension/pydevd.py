@@ -217,6 +217,12 @@ class PydevdSuspension(Suspension):
         except KeyError:
             return None
 
+    def thread(self, thread_id: int) -> threading.Thread | None:
+        try:
+            return self._resuming.thread(self._from_dap_id(thread_id))
+        except KeyError:
+            return None
+
     def is_stopped(self, thread_id: int) -> bool:
         try:
             return self._resuming.is_stopped(self._from_dap_id(thread_id))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 import msgspec
@@ -41,11 +40,6 @@ async def place_file(program: Program, source: Source, entries: list[Entry]) -> 
             id=agent.next_id(), path=path, breakpoints=[for_agent(entry, SourceBreakpoint) for entry in entries]
         )
         await _ask_agent(program, request, entries)
-        # the agent refuses a missing file like one without code; a launched program sees the adapter's files
-        if program.launched and not path.startswith("<") and not os.path.exists(path):
-            for entry in entries:
-                if entry.is_refused and entry.agent is not None:
-                    entry.agent.message = f"no such file: {path}"
     if program.debugpy is not None:
         debugpy_entries = _left_to_debugpy(entries)
         arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in debugpy_entries]}

@@ -68,6 +68,7 @@ class DebugpyEvents:
     def _stopped(self, message: Envelope) -> bool:
         program = self._program
         body = decode_body(message)
+        program.pausing.discard(body.get("threadId", 0))
         stop = program.stops.of_thread(body.get("threadId", 0))
         body = merged_stopped(body, stop, program.client.breakpoints)
         message.body = raw(body)

@@ -70,6 +70,8 @@ class Program(ABC):
         self.launched_processes = LaunchedProcesses() if self.launched else None
         self.paths = PathMap(arguments.path_mappings)
         self.stops = Stops()
+        self.pausing: set[int] = set()
+        """The threads (DAP ids) that were to pause and have not stopped or resumed since."""
         self.ready = False
         """Whether the client has got `initialized`."""
         self.configured = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
 import msgspec
@@ -16,8 +17,22 @@ from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.from_agent import Failure, Reply
 from dynascope.wire.messages import ResumeCommand
-from dynascope.wire.to_agent import IsStopped, IsStoppedBody, Pause, Resume, SingleThread, SingleThreadBody, Threads
+from dynascope.wire.to_agent import (
+    IsStopped,
+    IsStoppedBody,
+    Pause,
+    Resume,
+    RunningStack,
+    RunningStackBody,
+    SingleThread,
+    SingleThreadBody,
+    Threads,
+)
 
+PAUSE_PATIENCE = 2.0
+"""Seconds after which a thread that has not paused is looked for."""
+FRAMES_SAID = 8
+"""Frames of its stack that are shown."""
 NOT_STOPPED = (
     "This thread is not stopped: it is in a lock, a sleep or other code that is not Python. It stops at its next line."
 )
@@ -26,6 +41,7 @@ NOT_STOPPED = (
 @request("continue", ResumeArguments, ordered=True)
 @capability("supportsSingleThreadExecutionRequests")
 async def continue_(session: Session, call: Call[ResumeArguments]) -> Body:
+    session.running().pausing.discard(call.arguments.thread_id)
     agent, ident = session.running().agent, await single_thread(session, call)
     if agent is None or ident is None:
         return resume(session, call)
@@ -126,7 +142,9 @@ async def pause(session: Session, call: Call[ThreadArguments]) -> Body:
         if agent is not None:
             agent.send(Pause(id=agent.next_id(), thread_id=call.arguments.thread_id), lambda result: None)
         session.client.respond(call, response)
+        program.pausing.add(call.arguments.thread_id)
         program.in_background(_say_why_it_waits(program, call.arguments.thread_id))
+        program.in_background(_say_where_it_runs(program, call.arguments.thread_id))
 
     if program.debugpy is None:
         ask_agent(Envelope("response", 0, success=True))
@@ -142,6 +160,22 @@ async def _say_why_it_waits(program: Program, thread_id: int) -> None:
         why = waits_because(row, rows) if row.thread_id == thread_id else None
         if why is not None:
             program.say(f"{row.thread_name} cannot pause now: it {why}. It stops at the first line traced after that.")
+
+
+async def _say_where_it_runs(program: Program, thread_id: int) -> None:
+    """Show the stack of a thread that does not stop because it runs code that is not Python."""
+    await asyncio.sleep(PAUSE_PATIENCE)
+    if program.agent is None or program.agent.closed or thread_id not in program.pausing:
+        return
+    program.pausing.discard(thread_id)
+    body = await program.agent.ask(RunningStack(id=program.agent.next_id(), thread_id=thread_id))
+    running = msgspec.json.decode(body, type=RunningStackBody)
+    if running.frames:
+        program.say(
+            f"{running.thread_name} has not paused: it runs code that is not Python, called at {running.frames[0]}, "
+            "and stops at its next line of Python. Its stack, innermost first: "
+            + ", ".join(running.frames[:FRAMES_SAID])
+        )
 
 
 @request("threads", NoArguments)

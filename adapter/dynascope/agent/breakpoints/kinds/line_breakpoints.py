@@ -22,6 +22,7 @@ from dynascope.agent.breakpoints.never_hit import why_never_traced, why_not_stop
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions, functions_of
 from dynascope.agent.program.functions import FunctionKey
+from dynascope.agent.program.source_lines import is_there
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.messages import Message
@@ -77,6 +78,8 @@ class LineBreakpoints(LineKind):
     # ---- what the client sets
 
     def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
+        if asked.id not in self._stopped_at and not is_there(where.path):
+            return placement.placed(asked.id, placement.NO_FILE.format(path=where.path), where, verified=False)
         expected = self._expectation(where)
         message = expected.message(asked.id in self._stopped_at, bool(asked.log_message))
         message = hit_counts.with_what_counts(message, asked, self._runs_are_debugged) or ""

@@ -50,7 +50,7 @@ def _node_row(node: Any) -> Row:
 
 
 def _text(node: Any) -> str:
-    """Return the node without its name, which is the row's; an input as the expression that the user knows it by."""
+    """Return the node's text; for an input of the graph, the expression in the program."""
     if (expression := input_expression(node)) is None:
         return node_text(node)
     return f"{example_text(example_of(node))} {readable(expression)} (input)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dynascope.agent.program.frames import program_threads
+from dynascope.agent.program.frames import program_threads, running_stack
 from dynascope.agent.session.compile_status import compiles_now
 from dynascope.agent.session.requests.registry import RequestFailed, serves
 from dynascope.agent.session.session import Session
@@ -15,6 +15,8 @@ from dynascope.wire.to_agent import (
     Pause,
     PrepareStep,
     Resume,
+    RunningStack,
+    RunningStackBody,
     SingleThread,
     SingleThreadBody,
     Threads,
@@ -41,6 +43,15 @@ def single_thread(session: Session, message: SingleThread) -> SingleThreadBody:
 @serves(IsStopped)
 def is_stopped(session: Session, message: IsStopped) -> IsStoppedBody:
     return IsStoppedBody(stopped=session.suspension.is_stopped(message.thread_id))
+
+
+@serves(RunningStack)
+def where_it_runs(session: Session, message: RunningStack) -> RunningStackBody:
+    thread = session.suspension.thread(message.thread_id)
+    if thread is None:
+        return RunningStackBody(thread_name="", frames=[])
+    stopped = session.suspension.is_stopped(message.thread_id) or thread.ident in session.stops.stopped_threads()
+    return RunningStackBody(thread_name=thread.name, frames=[] if stopped else running_stack(thread))
 
 
 @serves(PrepareStep)

@@ -35,9 +35,14 @@ class Resuming:
         kind = type(self._notification)
         replace(kind, "on_thread_resume", self._untold_when_alone(kind.on_thread_resume))
 
+    def thread(self, thread_id: str) -> threading.Thread | None:
+        """Return the thread that pydevd knows by this id, or None."""
+        thread: threading.Thread | None = self._find_thread(thread_id)
+        return thread
+
     def single_thread(self, thread_id: str) -> int | None:
         """Make the next command for a stopped thread resume only it; return its ident or None."""
-        thread: threading.Thread | None = self._find_thread(thread_id)
+        thread = self.thread(thread_id)
         if thread is None or not self.is_stopped(thread_id):
             return None
         self._single_threads.add(thread)
