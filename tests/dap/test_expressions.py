@@ -134,7 +134,7 @@ def test_an_expression_neither_resumes_its_thread_nor_clears_what_dynamo_works_o
         ("breakpoint()", "the program is stopped already"),
         ("__import__('debugpy').breakpoint()", "the program is stopped already"),
         ("torch._dynamo.reset()", "Dynamo is in the middle of a compile"),
-        ("input()", "nobody answers the program"),
+        ("input()", "the program has no input"),
         ("__import__('os')._exit(3)", "it would end the program"),
     ):
         wanted = {"expression": expression, "frameId": stop.frames()[0].id, "context": "repl"}

@@ -108,7 +108,10 @@ test('facts on the lines: squiggle, Problems row, hover, inlay hints, lens, quic
   await t.test('a quick fix debugs the break', async () => {
     await openFile(page, file, breaking);
     await page.keyboard.press('Control+.');
-    await page.locator('.action-widget:visible .monaco-list-row.action', { hasText: 'Debug this graph break' }).click();
+    await page.locator('.action-widget:visible .monaco-list-row.action', { hasText: 'Debug this graph break' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.locator('.action-widget:visible .monaco-list-row.action.focused', { hasText: 'Debug this graph break' }).waitFor();
+    await page.keyboard.press('Enter');
     await stoppedAt(page, NAME, breaking);
     await page.keyboard.press('Shift+F5');
     await sessionOver(page);

@@ -30,7 +30,7 @@ def reached(frame: types.FrameType, debugpy: Any | None) -> None:
     if debugpy is None and place not in _told:
         _told.add(place)
         why = (
-            f"{place[0]}:{place[1]}: {_BREAKPOINT} does not stop here, where the program runs: this session only "
-            "debugs compiles (`runtime` is false).\n"
+            f"{place[0]}:{place[1]}: {_BREAKPOINT} does not stop here, where the program runs: this session debugs the "
+            "compile time alone (`runtime` is false).\n"
         )
         session.send(Output(category="console", output=why, path=place[0], line=place[1]))

@@ -51,7 +51,7 @@ def fill(template: str, text_of: Callable[[str], str], value_of: Callable[[str],
         how = fill(expression.format, lambda nested: str(value_of(nested)), value_of)
         if not expression.conversion:
             if is_tensor(value_of(expression.text)):
-                raise EvaluationError("A format needs the data of this tensor, which is not known at compile time.")
+                raise EvaluationError("A format wants the data of this tensor, which is not known at compile time.")
             return str(value_of(f"format(({expression.text}\n), {how!r})"))
         text = text_of(expression.text)
         if expression.conversion == "s" and type(value := value_of(expression.text)) is str:

@@ -1,4 +1,4 @@
-"""Names of Dynamo's modules, for those who wait for their import: this one imports nothing."""
+"""Names of Dynamo's modules, for code that waits for their import: this module imports nothing."""
 
 DYNAMO = "torch._dynamo"
 COMPILED_AUTOGRAD = "torch._dynamo.compiled_autograd"

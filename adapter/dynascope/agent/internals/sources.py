@@ -1,4 +1,4 @@
-"""Sources: the expression by which the compiled code will find an input again, and how Dynamo has put it together."""
+"""Read sources: the expression by which compiled code finds an input, and the parts Dynamo built it from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import _guards
 
 
 def source_text(source: Any) -> str | None:
-    """A `torch._guards.Source` as Dynamo writes it, `L['x'].shape[0]`; `Source.name` was a method before 2.11."""
+    """Return the text of a Source: `L['x'].shape[0]`; `Source.name` is a method before 2.11."""
     if source is None:
         return None
     try:
@@ -26,7 +26,7 @@ def is_source(value: object) -> bool:
 
 
 def guard_source_name(source: Any) -> str | None:
-    """Where the input is: `LOCAL`, `GLOBAL_UNSPECIALIZED_NN_MODULE` … (`torch._guards.GuardSource`, 2.0)."""
+    """Return an input's kind of place: `LOCAL`, `GLOBAL` … (`torch._guards.GuardSource`, 2.0)."""
     try:
         return str(source.guard_source.name)
     except Exception:  # some sources (a BackwardStateSource in some torch, say) are none of them
@@ -34,14 +34,14 @@ def guard_source_name(source: Any) -> str | None:
 
 
 def answers(source: Any) -> Iterator[tuple[str, bool]]:
-    """What a `torch._guards.Source` (2.0) says of itself: pure questions about its class and what it is based on."""
+    """Yield the properties of a `torch._guards.Source` (2.0) that its methods compute purely."""
     for name in ("is_dict_key", "is_ephemeral", "subguards_allowed"):
         try:
             yield name, bool(getattr(source, name)())
-        except Exception:  # one that cannot say has nothing to show
+        except Exception:  # a source without the property has no row
             continue
 
 
 def parts(source: Any) -> dict[str, Any]:
-    """The fields of its dataclass: `base`, which is a Source, and what it takes of that: `member`, `index` … (2.0)."""
+    """Return the fields of the source's dataclass (2.0): `base`, a Source, `member`, `index` …."""
     return {field.name: object.__getattribute__(source, field.name) for field in dataclasses.fields(source)}

@@ -26,7 +26,7 @@ def why_never_hit(watchpoint: Watchpoint) -> str | None:
 
 def _why_not_stopped(watchpoint: Watchpoint) -> str:
     times = "once" if watchpoint.reached == 1 else f"{watchpoint.reached} times"
-    happened = f"The event it stops at happened {times} to {watchpoint.on.what}"
+    happened = f"What it waits for happened {times} to {watchpoint.on.what}"
     if watchpoint.condition and not watchpoint.hits:
         return f"{happened}, and its condition ({watchpoint.condition}) never held."
     return f"{happened}, and its hit condition is {watchpoint.asked.hit_condition}."

@@ -22,13 +22,13 @@ OPS = ("call_function", "call_method", "call_module", "get_attr", "placeholder",
 _OF_NODES = re.compile(rf"({'|'.join(OPS)})(\s+(?P<target>\S+))?|(torch|aten|prims|operator|_operator|math|F)\.\S+")
 _OF_OPERATOR = re.compile(r"(?:torch\.ops\.)?(?P<name>(?P<namespace>[a-z_]\w*)\.[\w.*?]+)")
 
-_NODE = "Stops where a node that calls it enters a graph of Dynamo, or the graph of a captured backward."
-_KIND = "Stops where a node of this kind enters a graph of Dynamo."
+_NODE = "Stops where a node that calls it enters a graph of Dynamo's, or the graph of a captured backward."
+_KIND = "Stops where a node of this kind enters a graph of Dynamo's."
 _ATEN = (
     " Dynamo's own graph calls torch functions (torch.mm, not aten.mm): aten operators are in it only where the program"
     " calls torch.ops, and in captured backwards; those that AOTAutograd makes of torch functions never stop here."
 )
-_BOTH = "Stops in functions of this name, and where a node that calls {0} enters a graph of Dynamo."
+_BOTH = "Stops in functions of this name, and where a node that calls {0} enters a graph of Dynamo's."
 _MISSING = "No operator {0} is registered yet. " + _NODE
 
 

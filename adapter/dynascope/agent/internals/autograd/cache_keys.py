@@ -1,8 +1,8 @@
-"""What of a backward goes into the key that torch's cache finds its graph by, as far as Python can see it.
+"""Read the parts of a backward that are in the key of torch's cache of graphs, as far as Python has access to them.
 
 torch looks a backward up node by node (`CompiledNodeArgs`, 2.4): constants, dtypes, numbers of dimensions, hooks and
-connections must be those of the capture; sizes need not. The key itself stays in C++. What is read here is text and
-holds nothing alive; no saved tensor is unpacked.
+connections must be those of the capture; sizes need not. The key itself stays in C++. Only texts are kept here, which
+keep nothing alive; no saved tensor is unpacked.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ Facts = dict[str, str]
 
 @dataclass(slots=True)
 class NodeKey:
-    """One node: `name` as the engine writes it, and what is known of its part of the key, each under its own word."""
+    """One node: the engine's `name` for it, and the known values of its part of the key, by a short description."""
 
     name: str
     certain: Facts = field(default_factory=dict)
-    """The key holds these: another value is another graph."""
+    """Values in the key: another value causes another graph."""
     possible: Facts = field(default_factory=dict)
-    """Whole numbers, which the key holds if torch's formula takes them as plain ones, and not as sizes."""
+    """Integers, which are in the key if torch's formula takes them as plain numbers, and not as sizes."""
     tensors: str | None = None
-    """What was lifted for it: dtype and device of each; None where torch did not say for which nodes it lifted."""
+    """The tensors lifted for it: dtype and device of each; None where torch did not record the nodes."""
     connections: str = ""
-    """The nodes its gradients go to, as the engine numbers nodes."""
+    """The nodes its gradients go to, by the engine's numbers."""
 
 
 def keys_of(
     call: Call | None, accumulates: bool, inputs: Sequence[Any], input_origins: Sequence[tuple[int, str]]
 ) -> list[NodeKey]:
-    """In the engine's order, the root first; empty where the nodes cannot be told.
+    """Return the keys in the engine's order, the root first; empty where the nodes are unknown.
 
-    `accumulates` as `backward()` does, `torch.autograd.grad` does not. `inputs` are the tensors that were lifted, and
-    `input_origins` the NodeCalls each was lifted for.
+    `accumulates` is true for `backward()`, false for `torch.autograd.grad`. `inputs` are the tensors that were lifted,
+    and `input_origins` the NodeCalls each was lifted for.
     """
     if call is None:
         return []
-    import torch  # not above: whoever waits for the program's import of torch imports this module first
+    import torch  # not above: this module is imported before the program imports torch
 
     with torch._C.DisableTorchFunctionSubclass():  # reading `.grad` of a subclass must not run the user's code
         keys = _keys_of(call, accumulates)
@@ -84,7 +84,7 @@ def _edges_of_root(call: Call) -> list[tuple[AutogradNode | None, int]]:
 
 
 def _number(numbers: dict[Any, int], node: Any) -> int:
-    """As the engine numbers nodes: when it first meets them."""
+    """Return the engine's number of a node, given when it first reaches the node."""
     return numbers.setdefault(node, len(numbers))
 
 

@@ -1,4 +1,4 @@
-"""The graph that compiled autograd builds: its nodes' values, what of them is made up, and what may move to CUDA."""
+"""Read the graph that compiled autograd builds: its nodes' values, its dummies, and scalars that may move to CUDA."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _DUMMIES = frozenset({(0, 123456789), (0, 0, 0, 0, 123)})
 
 @contextlib.contextmanager
 def without_modes() -> Iterator[None]:
-    """Let a thread that stops in a capture run torch code as the program does, untraced and unfaked.
+    """Run torch code on a thread stopped in a capture as the program does, untraced and unfaked.
 
-    Takes away the dispatch modes (`utils._python_dispatch._disable_current_modes`, 2.0) and the Python dispatcher
-    (`torch._C._DisablePythonDispatcher`, 2.0) that `begin_capture` put in force, and puts them back.
+    Disables the dispatch modes (`utils._python_dispatch._disable_current_modes`, 2.0) and the Python dispatcher
+    (`torch._C._DisablePythonDispatcher`, 2.0) that `begin_capture` enabled, and restores them.
     """
     from torch.utils._python_dispatch import _disable_current_modes
 
@@ -36,25 +36,24 @@ def without_modes() -> Iterator[None]:
 
 
 def node_names(graph: Any) -> tuple[str, ...]:
-    """All nodes in order."""
+    """Return the names of all nodes in order."""
     return tuple(node.name for node in graph.nodes) if graph is not None else ()
 
 
 def value_of(node: Any) -> Any:
-    """The fake value of a node (`node.meta["val"]`, 2.0); None once `end_capture` has dropped it, as it does to all."""
+    """Return a node's fake value (`node.meta["val"]`, 2.0); None once `end_capture` dropped it."""
     return node.meta.get("val")
 
 
 def is_dummy(value: Any) -> bool:
-    """Whether a fake only holds the place of a gradient whose shape the capture does not know (`allocate_dummy`,
-    2.6)."""
+    """Whether a fake is a placeholder for a gradient of unknown shape (`allocate_dummy`, 2.6)."""
     if not issubclass(type(value), torch.Tensor):
         return False
     return tuple(size if type(size) is int else -1 for size in value.shape) in _DUMMIES
 
 
 def value_text(value: Any) -> str:
-    """`f32[3, 8] cuda:0`; `a dummy` for what stands for an unknown gradient; `(f32[3], f32[4])`."""
+    """Return `f32[3, 8] cuda:0`; `a dummy` for an unknown gradient; `(f32[3], f32[4])`."""
     if issubclass(type(value), torch.Tensor):
         return "a dummy" if is_dummy(value) else tensor_text(value)
     if type(value) in (tuple, list):
@@ -63,7 +62,7 @@ def value_text(value: Any) -> str:
 
 
 def node_text(node: Any) -> str:
-    """`%mm : f32[3, 8] = call_function[target=torch.ops.aten.mm](args = (%a, %b))`, as the Graph scope writes it."""
+    """Return a node's text as in the Graph scope: `%mm : f32[3, 8] = call_function[…](…)`."""
     value = value_of(node)
     head = f"%{node.name}" + (f" : {value_text(value)}" if value is not None else "")
     if node.op == "output":
@@ -74,7 +73,7 @@ def node_text(node: Any) -> str:
 
 
 def input_nodes(graph: Any) -> dict[int, Any]:
-    """The nodes that take `inputs[i]`, by i (`_graph_placeholders`, 2.1)."""
+    """Return the nodes that take `inputs[i]`, by i (`_graph_placeholders`, 2.1)."""
     inputs = next((node for node in graph.nodes if node.op == "placeholder" and node.target == "inputs"), None)
     if inputs is None:
         return {}
@@ -83,14 +82,14 @@ def input_nodes(graph: Any) -> dict[int, Any]:
 
 @dataclass(frozen=True, slots=True)
 class ScalarMove:
-    """What becomes of one CPU scalar among the inputs: why it stays, or None when it may move."""
+    """One CPU scalar among the inputs, and why it stays on the CPU; None when it may move."""
 
     position: int
     stays_because: str | None
 
 
 def scalar_moves(graph: Any, inputs: Sequence[Any]) -> list[ScalarMove]:
-    """Each CPU scalar in `inputs` (fakes), judged as `move_graph_nodes_to_cuda` (2.4) does, with the reason."""
+    """Return the CPU scalars in `inputs` (fakes) by `move_graph_nodes_to_cuda`'s rules (2.4)."""
     nodes = input_nodes(graph)
     any_cuda = any(each.device.type == "cuda" for each in inputs)
     return [
@@ -112,8 +111,7 @@ def _why_it_stays(node: Any, any_cuda: bool) -> str | None:
 
 
 def uses_cudagraphs() -> bool:
-    """Whether inductor records CUDA graphs (`torch._inductor.config.triton.cudagraphs`, 2.0): only then scalars
-    move."""
+    """Whether inductor records CUDA graphs (`torch._inductor.config.triton.cudagraphs`, 2.0)."""
     inductor = sys.modules.get("torch._inductor.config")
     return bool(inductor is not None and inductor.triton.cudagraphs)
 
@@ -126,7 +124,7 @@ def _is_operator(target: Any) -> bool:
 
 
 def last_call(graph: Any) -> str | None:
-    """The name of the last call of a hook in the graph (`external_utils.call_hook`, 2.1; C++ hooks, 2.7)."""
+    """Return the name of the last hook's node (`external_utils.call_hook`, 2.1; C++ hooks, 2.7)."""
     for node in reversed(graph.nodes) if graph is not None else ():
         if node.op == "call_function" and getattr(node.target, "__name__", "") in _HOOK_CALLS:
             return str(node.name)
@@ -134,7 +132,7 @@ def last_call(graph: Any) -> str | None:
 
 
 def input_position(node: Any) -> int | None:
-    """The i of a node that takes `inputs[i]`; None of any other."""
+    """Return the i of a node that takes `inputs[i]`; None for any other."""
     if node.op == "call_function" and target_text(node.target) == "operator.getitem":
         source, position = node.args
         if getattr(source, "op", None) == "placeholder" and source.target == "inputs" and type(position) is int:
@@ -143,27 +141,27 @@ def input_position(node: Any) -> int | None:
 
 
 def node_call_of(node: Any) -> int | None:
-    """The NodeCall that a node was made for, as the capture noted it (`set_node_origin`, 2.2); None where it did not.
+    """Return the NodeCall recorded for a node by the capture (`set_node_origin`, 2.2), or None.
 
-    Nodes copied from a compiled forward's own backward carry the forward's stack instead.
+    Nodes copied from a compiled forward's own backward have the forward's stack instead.
     """
     match = _NODE_CALL.search(str(node.meta.get("stack_trace") or ""))
     return int(match[1]) if match else None
 
 
 def node_call_text(node: Any) -> str | None:
-    """`MmBackward0 (NodeCall 3)`, as the capture noted it in the node's stack; None where it did not."""
+    """Return `MmBackward0 (NodeCall 3)` from the stack that the capture recorded, or None."""
     match = _NAMED_NODE_CALL.search(str(node.meta.get("stack_trace") or ""))
     return match[0] if match else None
 
 
 def forward_line_of(node: Any) -> str | None:
-    """`file:line` of the forward, of a node that a compiled forward's own backward brought along; None of any other."""
+    """Return `file:line` in the forward, for a node from a compiled forward's own backward."""
     return None if node_call_of(node) is not None else user_line(node)
 
 
 def lines_of(module: Any) -> tuple[str, dict[int, str]]:
-    """The file name that Dynamo traces a captured graph under, and for each line of it the node it computes.
+    """Return the file name of a captured graph under trace, and the node computed on each line.
 
     Such a file exists only in linecache (`torch.fx.graph_module._loader`, 1.8).
     """

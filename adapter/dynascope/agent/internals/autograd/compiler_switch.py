@@ -1,7 +1,7 @@
-"""Whether compiled autograd is on, for the whole process: the engine's compiler, and Dynamo's flags beside it.
+"""Turn compiled autograd on or off for the whole process: the engine's compiler, and Dynamo's flags.
 
-Contexts may end in any order and on any thread: each remembers what it found, and one that ends beneath another hands
-that on.
+Contexts may end in any order and on any thread: each keeps the setting it replaced; one that ends below another passes
+that setting to it.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from typing import Any
 from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 
 GraphCompiler = Callable[[Any], Callable[..., Any]]
-"""Takes the captured `torch.fx.GraphModule` and gives what is called in its place: `torch.compile`, say."""
+"""Takes the captured `torch.fx.GraphModule` and returns the function to call in its place; `torch.compile`, say."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """No compiler means off; `enabled` and `disabled` are Dynamo's flags."""
+    """A setting of compiled autograd; no compiler means off; `enabled` and `disabled` are Dynamo's flags."""
 
     compiler: Any
     dynamic: bool
@@ -33,7 +33,7 @@ class Switch:
     """One context that turns compiled autograd on or off."""
 
     def __init__(self, compiler_fn: GraphCompiler | None, dynamic: bool = True) -> None:
-        """None turns it off. Else an instance per capture, as `compiled_autograd._enable` (2.6) has it."""
+        """Turn off for None; else make an instance per capture (`compiled_autograd._enable`, 2.6)."""
         self._compiler: Any = None
         self._dynamic = False
         if compiler_fn is not None:
@@ -52,7 +52,7 @@ class Switch:
             _stack.append(self)
 
     def undo(self) -> None:
-        """Put back what was there before, or let the context that stands on this one do so when it ends."""
+        """Restore the previous setting, or let the context above this one do so when it ends."""
         with _lock:
             if self not in _stack:
                 return
@@ -67,7 +67,7 @@ class Switch:
             module = _dynamo()
             flags = module.compiled_autograd_enabled, module.active_disable_ctx
             compiler, dynamic = _set(found)
-            if compiler is not self._compiler:  # a context that is not ours is in force, and will put ours back
+            if compiler is not self._compiler:  # the context of other code is active, and will restore this compiler
                 _set(_Setting(compiler, dynamic, *flags))
                 if self._compiler is not None:
                     _ended.append((self._compiler, found))
@@ -75,7 +75,7 @@ class Switch:
 
 
 def _checked(compiler_fn: GraphCompiler) -> GraphCompiler:
-    """Names what cannot be called and came from the user's function; torch names only its own."""
+    """Check that the user's function returns a callable; torch's error names only its own code."""
 
     @functools.wraps(compiler_fn)
     def compile_graph(graph: Any) -> Callable[..., Any]:
@@ -93,11 +93,11 @@ def _checked(compiler_fn: GraphCompiler) -> GraphCompiler:
 _lock = fork_safe(threading.RLock())
 _stack: list[Switch] = []
 _ended: list[tuple[Any, _Setting]] = []
-"""Compilers whose context is over while somebody else's context still holds them as what to put back."""
+"""Compilers whose context has ended while a context of other code will still restore them."""
 
 
 def turn_off_for_good() -> None:
-    """A new process's state: off, nothing cached, ids from 0 (`compiled_autograd.reset`, 2.4)."""
+    """Set a new process's state: off, empty cache, ids from 0 (`compiled_autograd.reset`, 2.4)."""
     with _lock:
         for switch in _stack:
             switch._found = None
@@ -107,17 +107,17 @@ def turn_off_for_good() -> None:
 
 
 def is_on() -> bool:
-    """Whether the next backward is captured (`compiled_autograd.compiled_autograd_enabled`, 2.1)."""
+    """Whether the next backward is captured (`compiled_autograd_enabled`, 2.1)."""
     return bool(_dynamo().compiled_autograd_enabled)
 
 
 def forces_eager() -> bool:
-    """Whether `torch.compiler.set_stance("force_eager")` holds (`eval_frame._stance`, 2.6): captures are off."""
+    """Whether `torch.compiler.set_stance("force_eager")` is active (`eval_frame._stance`, 2.6)."""
     return bool(sys.modules["torch._dynamo.eval_frame"]._stance.stance == "force_eager")
 
 
 def prepare_cuda() -> None:
-    """Load what CUDA graphs of a backward need (`torch._inductor.cudagraph_trees`, 2.1), as torch's context does."""
+    """Load `torch._inductor.cudagraph_trees` (2.1) for CUDA graphs, as torch's context does."""
     import torch
 
     if torch.cuda.is_available():
@@ -132,7 +132,7 @@ def _set(setting: _Setting) -> tuple[Any, bool]:
 
 
 def _watch_setter() -> None:
-    """From now on, whoever puts back a compiler whose context is over puts back what that context had found."""
+    """Replace an ended context's compiler, once restored by other code, by what it had replaced."""
     engine = _engine()
     set_compiler = engine.set_autograd_compiler
     if getattr(set_compiler, "skips_ended", False):

@@ -1,4 +1,4 @@
-"""Backwards that are under way or that failed: what raised, and whether now is the time to touch torch's cache."""
+"""Record why a capture failed, and tell whether a capture is running, during which torch's cache must not change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 @contextlib.contextmanager
 def noting_error(compiler: Any) -> Iterator[None]:
-    """The engine closes a capture that failed without a word of why."""
+    """Record an error on its capture: the engine closes a failed capture without its error."""
     try:
         yield
     except BaseException as error:
@@ -20,13 +20,13 @@ def noting_error(compiler: Any) -> Iterator[None]:
 
 
 def error_of(compiler: Any) -> str | None:
-    """What ended a capture that failed; None where it was raised between nodes, in C++."""
+    """Return a failed capture's error text; None where it was raised between nodes, in C++."""
     found: str | None = compiler.__dict__.get("_dynascope_error")
     return found
 
 
 def is_capturing() -> bool:
-    """Whether any thread is inside a method of an `AutogradCompilerInstance` that the engine has called."""
+    """Whether any thread is in a method of an `AutogradCompilerInstance` called by the engine."""
     for innermost in sys._current_frames().values():
         frame: types.FrameType | None = innermost
         while frame is not None:
@@ -41,7 +41,7 @@ def _is_of_dynamo(frame: types.FrameType) -> bool:
 
 
 def error_text(error: BaseException) -> str:
-    """Its type, and the first line of its message that says something."""
+    """Return the error's type and the first line of its message that is not blank."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = " ".join(lines[:2] if lines and lines[0].endswith(":") else lines[:1])
     return f"{type(error).__name__}: {said}" if said else type(error).__name__

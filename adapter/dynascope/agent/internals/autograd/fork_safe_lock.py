@@ -1,4 +1,4 @@
-"""Locks of ours in a program that forks: a child has only the thread that forked, and no other lets a lock go."""
+"""Keep Dynascope's locks usable after fork: the child has only the forking thread, and no other can release a lock."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from typing import Any
 
 
 def fork_safe(lock: Any) -> Any:
-    """The same lock; whoever forks holds it meanwhile, so that what it guards is whole in the child, too."""
+    """Return `lock`, held across os.fork() so that the state it guards is consistent in a child."""
     os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
     return lock

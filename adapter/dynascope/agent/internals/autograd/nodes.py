@@ -1,8 +1,7 @@
-"""The autograd graph that a backward runs over, read from Python: which node is which NodeCall, and who made it.
+"""Read the autograd graph of a backward from Python: the NodeCall of each node, and the code that made it.
 
-The engine names a node to compiled autograd without handing it over, so its walk is done again here, from the tensors
-that `backward()` was called on: the same order, and the same names, or the walk is not believed. Nothing is unpacked
-or run.
+The engine gives compiled autograd the name of a node without the node, so its walk is repeated here, from the tensors
+that `backward()` was called on. The walk is used only if order and names are the engine's. Nothing is unpacked or run.
 """
 
 from __future__ import annotations
@@ -15,17 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 
 AutogradNode = Any
-"""A `torch.autograd.graph.Node`: what `tensor.grad_fn` gives."""
+"""A `torch.autograd.graph.Node`, the value of `tensor.grad_fn`."""
 
 ROOT = "torch::autograd::GraphRoot"
-"""What the engine calls the node that it makes for the gradients it begins with (1.0)."""
+"""The engine's name of the node that it makes for the initial gradients (1.0)."""
 _FRAMES_SEARCHED = 50
 _FRAME_LINE = re.compile(r'\s*File "(?P<path>[^"]+)", line (?P<line>\d+), in (?P<name>.+)')
 
 
 @dataclass(slots=True)
 class Call:
-    """What `backward()` or `torch.autograd.grad()` was called with, and the frame that called it."""
+    """The arguments of `backward()` or `torch.autograd.grad()`, and the frame of the call."""
 
     outputs: Sequence[Any]
     inputs: Sequence[Any]
@@ -42,7 +41,7 @@ class ForwardFrame:
 
 
 def backward_call() -> Call | None:
-    """The backward under way on this thread (`torch.autograd.graph._engine_run_backward`, 2.2), from its frame."""
+    """Return this thread's current backward (`torch.autograd.graph._engine_run_backward`, 2.2)."""
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
         if frame.f_code.co_name == "_engine_run_backward":
@@ -62,7 +61,7 @@ def _call_of(frame: types.FrameType) -> Call | None:
 
 
 def walk(call: Call) -> list[AutogradNode | None]:
-    """Nodes in the engine's order; the first is the root that it makes itself and Python never sees (None)."""
+    """Return nodes in the engine's order; first its own root, which Python never sees (None)."""
     roots = [node_of(output) for output in call.outputs]
     if None in roots:
         return []
@@ -88,7 +87,7 @@ def walk(call: Call) -> list[AutogradNode | None]:
 
 
 def node_of(output: Any) -> AutogradNode | None:
-    """A tensor's or `GradientEdge`'s node; None for a leaf, whose node is made on demand: looking must not make one."""
+    """Return a tensor's or `GradientEdge`'s node; None for a leaf, as reading it would make one."""
     node = getattr(output, "node", None)
     return node if node is not None else getattr(output, "grad_fn", None)
 
@@ -116,7 +115,7 @@ def _dependencies(roots: Sequence[AutogradNode]) -> dict[AutogradNode, int]:
 
 
 def _wanted(roots: Sequence[AutogradNode], inputs: Sequence[Any]) -> set[AutogradNode]:
-    """Nodes on a way to one of `inputs`, those of the inputs included: the engine leaves the others out."""
+    """Return nodes on a path to `inputs`, with the inputs' own: the engine skips the others."""
     ends = {node_of(each) for each in inputs} - {None}
     leaves = {id(each) for each in inputs if getattr(each, "grad_fn", None) is None}
     wanted: dict[AutogradNode, bool] = {}
@@ -141,13 +140,14 @@ def _wanted(roots: Sequence[AutogradNode], inputs: Sequence[Any]) -> set[Autogra
 
 
 def name_of(node: AutogradNode | None) -> str:
-    """The engine's name: `AddmmBackward0`, `torch::autograd::AccumulateGrad`; of None, the root's."""
+    """Return the engine's name: `torch::autograd::AccumulateGrad`; for None, the root's."""
     return ROOT if node is None else str(node.name())
 
 
 def made_at(node: AutogradNode) -> list[ForwardFrame]:
-    """The stack that made the node, innermost first; empty unless anomaly mode noted it (`metadata["traceback_"]`,
-    1.0)."""
+    """Return the stack that made the node, innermost first.
+
+    It is empty unless anomaly mode recorded it (`metadata["traceback_"]`, 1.0)."""
     noted = node.metadata.get("traceback_")
     frames = []
     for text in reversed(noted if isinstance(noted, list) else []):
@@ -158,29 +158,31 @@ def made_at(node: AutogradNode) -> list[ForwardFrame]:
 
 
 def leaf_of(node: AutogradNode) -> Any:
-    """The tensor whose `.grad` an AccumulateGrad node adds to; None of any other node."""
+    """Return the tensor whose `.grad` an AccumulateGrad node adds to; None for any other node."""
     return getattr(node, "variable", None)
 
 
 def input_metadata(node: AutogradNode) -> Sequence[Any]:
-    """Shape, dtype and device of each gradient that flows into a node (`Node._input_metadata`, 2.2)."""
+    """Return shape, dtype, device of a node's incoming gradients (`Node._input_metadata`, 2.2)."""
     known: Sequence[Any] = getattr(node, "_input_metadata", ())
     return known
 
 
 def tensor_hooks_of(tensor: Any) -> list[Any]:
-    """Functions given to `Tensor.register_hook` (`_backward_hooks`, 0.1.12), in the order they were given."""
+    """Return the functions of `Tensor.register_hook` in order (`_backward_hooks`, 0.1.12)."""
     return list((getattr(tensor, "_backward_hooks", None) or {}).values())
 
 
 def post_accumulate_hooks_of(tensor: Any) -> list[Any]:
-    """Functions given to `register_post_accumulate_grad_hook` (`_post_accumulate_grad_hooks`, 2.1)."""
+    """Return a tensor's post-accumulate hooks in order (`_post_accumulate_grad_hooks`, 2.1)."""
     return list((getattr(tensor, "_post_accumulate_grad_hooks", None) or {}).values())
 
 
 def module_hooks_behind(function: Any) -> list[Any]:
-    """What `register_full_backward_hook` or `register_full_backward_pre_hook` was given, behind the hook of a node that
-    torch makes of it (closures of `torch.utils.hooks.BackwardHook`, 1.8; `user_pre_hooks`, 2.0); [] of any other."""
+    """Return the user's module hooks that the node hook `function` calls; else [].
+
+    The user gave them to `register_full_backward_hook` or `register_full_backward_pre_hook`; torch keeps them in
+    closures of `torch.utils.hooks.BackwardHook` (1.8; `user_pre_hooks`, 2.0)."""
     if type(function) is not types.FunctionType or function.__module__ != "torch.utils.hooks":
         return []
     variables = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=False))
@@ -192,7 +194,7 @@ def module_hooks_behind(function: Any) -> list[Any]:
 
 
 def tensors_in_frames(frame: types.FrameType | None, others: Sequence[Any]) -> list[Any]:
-    """Tensors with a `grad_fn` among `others` and the local variables from `frame` outwards; each once."""
+    """Return distinct tensors with a `grad_fn` in `others` and the locals from `frame` outwards."""
     found = {id(each): each for each in others if _has_grad_fn(each)}
     for _ in range(_FRAMES_SEARCHED):
         if frame is None:
@@ -210,6 +212,6 @@ def _has_grad_fn(value: Any) -> bool:
 
 
 def function_name(context: Any) -> str | None:
-    """The class of a custom `torch.autograd.Function` behind its context (`_forward_cls`, 1.11); None of any other."""
+    """Return the name of a context's custom `torch.autograd.Function` (`_forward_cls`, 1.11)."""
     cls = getattr(context, "_forward_cls", None)
     return None if cls is None else str(cls.__qualname__)

@@ -1,4 +1,4 @@
-"""What is told of a captured backward, and to whom: `compiled_autograd` calls an `Observer` as the backward goes on."""
+"""Define the events of a captured backward: `compiled_autograd` calls an `Observer` as the backward runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Compiler = Any
 
 
 class Observer(Protocol):
-    """All on the thread that runs the backward. None of them may raise, and none may keep a tensor alive."""
+    """Methods are called on the thread that runs the backward. They must not raise or keep a tensor alive."""
 
     def capture_begins(self, compiler: Compiler, given: Given) -> None: ...
 
@@ -40,7 +40,7 @@ class Observer(Protocol):
 
 
 class Given:
-    """What a capture starts from: lists of fakes and symbols, and the NodeCall `(index, name)` each was lifted for."""
+    """The inputs of a capture: lists of fakes and symbols, and the NodeCall `(index, name)` each was lifted for."""
 
     __slots__ = ("_keys", "accumulates", "check_nans", "inputs", "origins", "reasons", "scalars", "sizes", "tensors")
 
@@ -55,10 +55,10 @@ class Given:
         check_nans: bool,
         reasons: Sequence[str],
     ) -> None:
-        """`tensors` are the real ones behind `inputs`. `origins` holds one list each for inputs, sizes and scalars;
-        empty ones when torch did not say.
+        """Keep the arguments; `tensors` are the real tensors of `inputs`.
 
-        `reasons` say why no graph in the cache would do, in torch's words; empty when it could not be asked.
+        `origins` has one list each for inputs, sizes and scalars, empty where torch gave none. `reasons` are torch's
+        texts of why no graph in the cache could be used; empty where they were not requested.
         """
         self.inputs, self.sizes, self.scalars, self.origins = inputs, sizes, scalars, origins
         self.accumulates, self.check_nans, self.reasons = accumulates, check_nans, reasons
@@ -66,7 +66,7 @@ class Given:
         self._keys: list[NodeKey] | None = None
 
     def keys(self) -> list[NodeKey]:
-        """What tells the nodes of this backward from those of another; while the capture begins, on its thread."""
+        """Return this backward's node keys; call it while the capture begins, on its thread."""
         if self._keys is None:
             call = autograd_nodes.backward_call()
             self._keys = cache_keys.keys_of(call, self.accumulates, self.tensors, self.origins[0])
@@ -74,7 +74,7 @@ class Given:
 
 
 class RunGiven:
-    """What one run of a captured backward is given: real tensors, numbers, and the hooks' functions."""
+    """The arguments of one run of a captured backward: real tensors, numbers, and the hooks' functions."""
 
     __slots__ = ("hooks", "inputs", "scalars", "sizes")
 

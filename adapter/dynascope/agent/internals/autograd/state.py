@@ -1,4 +1,4 @@
-"""What `torch._dynamo.compiled_autograd` keeps: flags, operators, fields of a capture, and backwards of AOTAutograd."""
+"""Read the state of `torch._dynamo.compiled_autograd`: flags, operators, captures' fields, AOTAutograd's backwards."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ _OF_AOT = (
 
 
 def flags() -> dict[str, str]:
-    """The module's flags (2.4) and its `COMPILE_COUNTER` (2.1); none while it is not imported."""
+    """Return the module's flags (2.4) and `COMPILE_COUNTER` (2.1); none before its import."""
     module = sys.modules.get("torch._dynamo.compiled_autograd")
     content = vars(module) if module is not None else {}
     return {name: repr(content[name]) for name in (*_FLAGS, "COMPILE_COUNTER") if name in content}
 
 
 def operators() -> dict[str, Any]:
-    """By name, the functions that the engine's nodes have put into `compiled_autograd.ops` (`OpNamespace`, 2.7)."""
+    """Return the engine's functions in `compiled_autograd.ops` by name (`OpNamespace`, 2.7)."""
     module = sys.modules.get("torch._dynamo.compiled_autograd")
     content = vars(module.ops) if module is not None else {}
     return {name: value for name, value in content.items() if name != "custom_function_name_counter"}
 
 
 def fields_of(compiler: Any) -> dict[str, Any]:
-    """What an `AutogradCompilerInstance` (2.1) has, without what only opens and closes its capture."""
+    """Return `AutogradCompilerInstance`'s (2.1) fields but those that only manage its capture."""
     return {
         name: value
         for name, value in vars(compiler).items()
@@ -47,10 +47,10 @@ def fields_of(compiler: Any) -> dict[str, Any]:
 
 
 def aot_backward(node: Any) -> dict[str, Any]:
-    """Of the backward of a graph that AOTAutograd has compiled: what `proxy_call_aot_backward` (2.7) reads; else empty.
+    """Return what `proxy_call_aot_backward` (2.7) reads of an AOTAutograd backward; else empty.
 
-    `_bw_prologue_fn` and `_bw_epilogue_fn` since 2.13. `bw_module` is the graph that it copies, where it is there;
-    that of a cache is made when it is asked for, and is left alone here.
+    `_bw_prologue_fn` and `_bw_epilogue_fn` since 2.13. `bw_module` is the graph that it copies, where it exists; that
+    of a cache is made on demand, and is not requested here.
     """
     function = getattr(node, "_forward_cls", None)
     content = vars(function) if issubclass(type(function), type) else {}

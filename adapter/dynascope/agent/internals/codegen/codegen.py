@@ -1,4 +1,4 @@
-"""The end of a graph: what Dynamo restores around its call, and by which bytecode (`codegen.PyCodegen`, 2.0)."""
+"""Read the end of a graph: the values Dynamo restores around its call, and the bytecode (`codegen.PyCodegen`, 2.0)."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ PartKind = Literal["new objects", "hooks", "cells", "value", "side effects", "ap
 
 @dataclass
 class EndedFrame:
-    """What of one frame is alive behind the end; `stack` and `restored` are made anew, in this order."""
+    """The values of one frame that live past the end; `stack` and `restored` are rebuilt, in this order."""
 
     translator: Translator
     stack: list[object]
     roles: list[str | None]
-    """Who takes each value of the stack."""
+    """The consumer of each value of the stack."""
     restored: dict[str, object]
     unchanged: dict[str, object]
-    """Arguments that still hold what they came with: they stay where they are."""
+    """Arguments that still have their original value: they stay where they are."""
     cells: dict[str, object]
-    """Shared with functions that the frame has made, or came from: the cells themselves are passed on."""
+    """Cells shared with functions that the frame made or came from: the cells themselves are passed on."""
     pruned: dict[str, object]
-    """Nothing reads them behind the end."""
+    """Locals that nothing reads after the end."""
 
     def values(self) -> Iterator[tuple[str, object]]:
-        """All that is made anew, by name: `[0] return value`, `y`."""
+        """Yield the values that are rebuilt, by name: `[0] return value`, `y`."""
         for i, (variable, role) in enumerate(zip(self.stack, self.roles, strict=True)):
             yield f"[{i}] {role}" if role else f"[{i}]", variable
         yield from self.restored.items()
@@ -41,7 +41,7 @@ class EndedFrame:
 
 @dataclass
 class Part:
-    """Instructions in a row, and the variable that they make or change; None for what is no single one's."""
+    """Consecutive instructions, and the variable that they make or change; None where there is no single one."""
 
     kind: PartKind
     subject: object | None
@@ -50,7 +50,7 @@ class Part:
 
 @dataclass
 class Resume:
-    """A function that goes on behind the break."""
+    """A function that continues after the break."""
 
     name: str
     code: types.CodeType
@@ -64,34 +64,34 @@ class Ending:
     output: Any
     frames: list[EndedFrame] = field(default_factory=list)
     codegen: Any = None
-    """The second pass; None where every value is an output of the graph, in order, and nothing else happens."""
+    """The second pass; None where every value is an output of the graph, in order, and nothing else is restored."""
     uses: dict[object, int] | None = None
     """How often the first pass needed a variable or source."""
     marks: list[tuple[int, PartKind, object | None]] = field(default_factory=list)
     graph_name: str | None = None
-    """Of the compiled graph that is called."""
+    """The name of the compiled graph that is called."""
     call: list[Any] = field(default_factory=list)
     """The instructions that call it."""
     resumes: list[Resume] = field(default_factory=list)
 
     @property
     def reason(self) -> str:
-        """Why the graph ends (`OutputGraph.compile_subgraph_reason`, 2.0): `return_value`, or the break's message."""
+        """Return `return_value` or the break's message (`OutputGraph.compile_subgraph_reason`, 2.0)."""
         return str(self.output.compile_subgraph_reason.reason)
 
     @property
     def is_break(self) -> bool:
-        """Whether the function goes on behind it (`GraphCompileReason.graph_break`, 2.0)."""
+        """Whether the function continues after the end (`GraphCompileReason.graph_break`, 2.0)."""
         return bool(self.output.compile_subgraph_reason.graph_break)
 
     @property
     def variable(self) -> str | None:
-        """Name of the local that holds the outputs (`PyCodegen.graph_output_var`, 2.0)."""
+        """Return the name of the local with the outputs (`PyCodegen.graph_output_var`, 2.0)."""
         name: str | None = None if self.codegen is None else self.codegen.graph_output_var
         return name
 
     def outputs(self) -> list[object]:
-        """Variables by index (`PyCodegen.graph_outputs`, 2.0)."""
+        """Return the variables of the outputs by index (`PyCodegen.graph_outputs`, 2.0)."""
         if self.codegen is not None:
             entries = sorted(self.codegen.graph_outputs.values(), key=lambda entry: entry.index)
             return [entry.variable for entry in entries]
@@ -99,7 +99,7 @@ class Ending:
 
     @functools.cached_property
     def index_by_id(self) -> dict[int, int]:
-        """Index of an output by the identity of its variable, and of its `proxy` (`TensorVariable.proxy`, 2.0)."""
+        """Map id() of an output's variable and `proxy` (`TensorVariable.proxy`, 2.0) to its index."""
         found: dict[int, int] = {}
         for index, variable in enumerate(self.outputs()):
             seen, _ = without_lazy(variable)
@@ -110,16 +110,16 @@ class Ending:
         return found
 
     def temporaries(self) -> dict[str, object]:
-        """Variable or source by the name of the local that keeps it (`PyCodegen.tempvars`, 2.0)."""
+        """Return each variable or source by the local that stores it (`PyCodegen.tempvars`, 2.0)."""
         kept = {} if self.codegen is None else self.codegen.tempvars
         return {name: subject for subject, name in kept.items() if name is not None}
 
     def overridden(self) -> dict[object, object]:
-        """Sources, and those used in their place (`PyCodegen.overridden_sources`, 2.7): of lists the graph empties."""
+        """Return the sources used for lists the graph empties (`PyCodegen.overridden_sources`, 2.7)."""
         return {} if self.codegen is None else dict(self.codegen.overridden_sources)
 
     def parts(self) -> list[Part]:
-        """The second pass in the order of its code."""
+        """Return the parts of the second pass in the order of its code."""
         if self.codegen is None:
             return []
         made = self.codegen.get_instructions()
@@ -131,11 +131,11 @@ class Ending:
         return [part for part in found if part.instructions]
 
     def replayed(self) -> list[Part]:
-        """Changes that the generated code makes to real objects, in the order in which it prepares them."""
+        """Return the generated code's changes to real objects, in the order of its preparations."""
         return [part for part in self.parts() if part.kind == "side effects" and part.subject is not None]
 
     def instructions(self) -> list[Any]:
-        """All of the generated function so far (`OutputGraph.output_instructions`, 2.0)."""
+        """Return the generated function so far (`OutputGraph.output_instructions`, 2.0)."""
         return list(self.output.output_instructions)
 
 
@@ -143,13 +143,13 @@ _told: dict[int, Ending] = {}
 
 
 def ending_of(output: Any) -> Ending | None:
-    """The end of this graph, while it is being told of."""
+    """Return the end of this graph while it is being reported."""
     return _told.get(id(output))
 
 
 @contextlib.contextmanager
 def telling(ending: Ending) -> Iterator[None]:
-    """`ending_of` finds it, and the frames have the locals that nothing reads any more."""
+    """Let `ending_of` find it and the frames contain their unread locals while it is reported."""
     _told[id(ending.output)] = ending
     for frame in ending.frames:
         frame.translator.__dict__[PRUNED] = frame.pruned | frame.cells

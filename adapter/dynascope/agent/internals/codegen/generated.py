@@ -1,4 +1,4 @@
-"""The code Dynamo generated: which of it no debugger can keep in a dictionary."""
+"""Find generated code that a debugger cannot keep in a dictionary."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import types
 
 
 class GeneratedCode:
-    """Looks at each generated code object once."""
+    """Examine each generated code object once."""
 
     def __init__(self) -> None:
         self._seen = 0
 
     def new_unhashable(self) -> types.CodeType | None:
-        """The first code object generated since the last call that has no hash (`convert_frame.output_codes`, 2.0).
+        """Return the first unhashable code since the last call (`convert_frame.output_codes`, 2.0).
 
         Dynamo puts a function's globals among the constants of code that makes a nested function or class again
         (`NestedUserFunctionVariable.reconstruct`, 2.0), and a code object is hashed with its constants.
@@ -27,7 +27,7 @@ class GeneratedCode:
 
 
 def is_hashable(code: types.CodeType) -> bool:
-    """Whether a debugger can keep `code` in a dictionary (not what `NestedUserFunctionVariable`, 2.0, makes again)."""
+    """Whether `code` has a hash; what `NestedUserFunctionVariable` (2.0) makes again has none."""
     try:
         hash(code)
     except TypeError:

@@ -1,7 +1,7 @@
-"""How Dynamo would make a value again in generated code: the rules of `codegen.PyCodegen.__call__` (2.0), by reading.
+"""Describe how generated code would rebuild a value: the rules of `codegen.PyCodegen.__call__` (2.0), by reading.
 
-It takes the first that fits: a temporary, the source, a constant, an output of the graph, and at last the kind's own
-`VariableTracker.reconstruct` (2.0), which makes it of parts; the base class's refuses.
+The first that applies is used: a temporary, the source, a constant, an output of the graph, and last the kind's own
+`VariableTracker.reconstruct` (2.0), which builds the value from its parts; the base class's raises.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ from dynascope.agent.internals.variables.variables import (
 Kind = Literal["source", "constant", "graph output", "module", "new object", "rebuilt", "impossible"]
 
 _PARTS_READ = 2_000
-"""Of a value that is made of others, at most: more of them are taken to be possible."""
+"""The most parts of a value that are read; the others are taken to be possible."""
 
 _DEPTH = 50
-"""Likewise."""
+"""The most levels of parts that are read."""
 
 _REFUSED = {
     "ContextlibContextManagerLocalGeneratorObjectVariable": "an object of @contextmanager cannot leave compiled code",
@@ -81,32 +81,32 @@ _CONSTANT_TYPES = (
     *(int, float, complex, bool, str, bytes, type(None), type(...), type(NotImplemented), slice, types.CodeType),
     *(torch.device, torch.dtype, torch.memory_format, torch.layout, torch.finfo, torch.iinfo),
 )
-"""What `utils.is_safe_constant` (2.0) takes by exact type, as far as it means something to users."""
+"""Types that `utils.is_safe_constant` (2.0) accepts by exact type, as far as users know them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """`text` is for the user: an expression of the generated code, or what it does, or why it cannot."""
+    """`text` is for the user: an expression of the generated code, its action, or why the value cannot be rebuilt."""
 
     kind: Kind
     text: str
 
 
 def way(variable: object, effects: SideEffects) -> Way:
-    """How this value is made again; where the graph has ended, by the names of what has been generated."""
+    """Return how a value is rebuilt; after the graph's end, with names of the generated code."""
     return _InstructionReader(effects, ending_of(effects.output)).way(variable)
 
 
 def expression(source: Any) -> str:
-    """A source as generated code reaches it; the name of a local (`source.TempLocalSource`, 2.7) or of a cell."""
+    """Return a source's expression, or a local's (`source.TempLocalSource`, 2.7) or cell's name."""
     known = source_text(source)
-    if known == type(source).__name__:  # it has no expression, for no guard can be on it
+    if known == type(source).__name__:  # it has no expression: no guard can be on it
         return str(getattr(source, "local_name", known))
     return known or type(source).__name__
 
 
 class _InstructionReader:
-    """Reads one value with all its parts, each part once."""
+    """Read one value with all its parts, each part once."""
 
     def __init__(self, effects: SideEffects, ending: Ending | None) -> None:
         self._effects = effects
@@ -130,10 +130,10 @@ class _InstructionReader:
         runs_out = "LocalGeneratorObjectVariable" in names
         source = known.get("source")
         if source is not None and not runs_out:
-            is_exported = self._effects.output.export  # (2.0): its inputs are outputs of the graph, too
+            is_exported = self._effects.output.export  # (2.0): its inputs are also outputs of the graph
             if is_exported and type(known.get("mutation_type")).__name__ != "ValueMutationExisting":
                 return self._made_anew(seen, known, names, contents(seen, self._effects))
-            if type(source).__name__ == "TempLocalSource":  # the code has made it already, and keeps it there
+            if type(source).__name__ == "TempLocalSource":  # the generated code stores it in this local
                 content = contents(seen, self._effects)
                 return Way("new object", f"{expression(source)}, a new {_what(content, names)}")
             return self._of_source(source, is_modified(seen))
@@ -231,12 +231,12 @@ class _InstructionReader:
 
 
 def index_of_output(variable: object, ending: Ending) -> int | None:
-    """Which output of the graph this is; several variables may stand for one node."""
+    """Return the variable's index among the outputs, or None; variables may share a node."""
     seen, _ = without_lazy(variable)
     if seen is None:
         return None
     known = fields(seen)
-    handles = seen, known.get("_tensor_var"), known.get("proxy")  # the second of a float, as it is put out
+    handles = seen, known.get("_tensor_var"), known.get("proxy")  # `_tensor_var` is the output of a float
     found = (ending.index_by_id.get(id(each)) for each in handles if each is not None)
     return next((index for index in found if index is not None), None)
 
@@ -266,7 +266,7 @@ def _what(content: Contents, names: tuple[str, ...]) -> str:
 
 
 def parts_of(content: Contents) -> Iterator[tuple[str, object]]:
-    """What a value is made of, by the name that the Variables view has for it."""
+    """Yield the parts of a value by their names in the Variables view."""
     match content:
         case Items():
             for i, item in enumerate(content.items):

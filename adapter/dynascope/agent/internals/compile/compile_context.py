@@ -1,4 +1,4 @@
-"""The compile under way: its id and attempt, its backend, why it happens, and under which configuration."""
+"""Read the current compile: its id and attempt, its backend, its reason, and its configuration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from torch import _guards
 
 
 def compile_id_and_attempt() -> tuple[str, int]:
-    """`("0/1", 2)`: frame / compile of it, and how often Dynamo restarted (`torch._guards.CompileContext`, 2.1)."""
+    """Return `("0/1", 2)`: CompileId and restarts (`torch._guards.CompileContext`, 2.1)."""
     context = _guards.CompileContext.try_get()
     if context is None or context.compile_id is None:
         return "?", 0
@@ -19,13 +19,13 @@ def compile_id_and_attempt() -> tuple[str, int]:
 
 
 def trace_id() -> str:
-    """`0/1`, or `0/1_2` in attempt 2, as `torch._guards.TraceId` (2.1) writes it."""
+    """Return `0/1`, or `0/1_2` in attempt 2, as `torch._guards.TraceId` (2.1) writes it."""
     name, attempt = compile_id_and_attempt()
     return f"{name}_{attempt}" if attempt else name
 
 
 def backend_name(output: Any) -> str:
-    """The backend as the user named it (`OutputGraph.compiler_fn`, 2.0, under the wrappers of `torch.compile`)."""
+    """Return the user's name of the backend (`OutputGraph.compiler_fn`, 2.0, without wrappers)."""
     backend = output.compiler_fn
     for _ in range(8):
         name = inspect.getattr_static(backend, "compiler_name", None)  # inductor's wrapper has it on its class
@@ -39,14 +39,14 @@ def backend_name(output: Any) -> str:
 
 
 def recompile_reason() -> str | None:
-    """Why an earlier compile of this frame could not be used, from Dynamo's metrics (`MetricsContext`, 2.6)."""
+    """Return why no earlier compile of this frame was used (`MetricsContext`, 2.6), or None."""
     metrics = sys.modules["torch._dynamo.utils"].get_metrics_context()
     reason = vars(metrics).get("_metrics", {}).get("recompile_reason")
     return str(reason) if reason else None
 
 
 def changed_config() -> dict[str, Any]:
-    """Settings of `torch._dynamo.config` (`utils._config_module`, 2.0) that differ from their default, by name."""
+    """Return changed settings of `torch._dynamo.config` by name (`utils._config_module`, 2.0)."""
     entries = vars(sys.modules["torch._dynamo.config"]).get("_config") or {}
     changed = {}
     for name, entry in sorted(entries.items()):
@@ -61,7 +61,7 @@ _PLAIN = frozenset({bool, int, float, str, type(None), list, tuple, set, dict})
 
 
 def _set_value(entry: Any) -> Any:
-    """What a setting was set to: by force, by code, by the environment; `user_override` is a ContextVar since 2.13."""
+    """Return a value: forced, user's, environment's; `user_override` is a ContextVar since 2.13."""
     known = vars(entry)
     for name in ("env_value_force", "user_override", "env_value_default"):
         value = known.get(name, _UNSET)

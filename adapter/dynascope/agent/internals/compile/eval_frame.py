@@ -1,4 +1,4 @@
-"""The eval-frame hook of a thread: off while the debugger's own Python runs on it."""
+"""Turn the eval-frame hook of a thread off while the debugger's own Python runs on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Result = TypeVar("Result")
 
 
 def unseen(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
-    """Call `function` with Dynamo's eval-frame callback of this thread off (`torch._C._dynamo.eval_frame`, 2.0)."""
+    """Call `function` with this thread's callback off (`torch._C._dynamo.eval_frame`, 2.0)."""
     dynamo = getattr(sys.modules.get("torch._C"), "_dynamo", None)
     eval_frame: Any = getattr(dynamo, "eval_frame", None)
     if eval_frame is None:

@@ -1,6 +1,6 @@
-"""What a failed guard met: its text names a value, and the frame that is compiled again has it.
+"""Read the value that a failed guard names from the frame that is compiled again.
 
-Nothing of the program runs for it: attributes are read from `__dict__`, items from Python's own containers alone.
+No code of the program runs: attributes are read from `__dict__`, items only from Python's own containers.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ _GLOBAL_STATE: dict[str, Callable[[], object]] = {
     "autocast(cpu)_enabled": lambda: torch.is_autocast_enabled("cpu"),
     "autocast(cuda)_enabled": lambda: torch.is_autocast_enabled("cuda"),
 }
-"""What Dynamo's `GLOBAL_STATE` guard (2.2) calls the state that torch has now."""
+"""The current state of torch by its name in Dynamo's `GLOBAL_STATE` guard (2.2)."""
 
 
 def value_met(guard: str, frame: Any) -> str | None:
-    """`x: f32[12, 16]`, `len(names): 3`, `grad_mode: False`: what the guard is about, in this call.
+    """Return the guard's value in this call: `x: f32[12, 16]`, `len(x): 3`, `grad_mode: False`.
 
-    `frame` is Dynamo's view of a frame (`f_locals`, `f_globals`, 2.0). None where the value cannot be had.
+    `frame` is Dynamo's view of a frame (`f_locals`, `f_globals`, 2.0). Returns None where the value cannot be read.
     """
     subject = guarded_value(guard)
     if subject.kind == "global state":
@@ -78,7 +78,7 @@ def _global_state(names: str) -> str | None:
 
 
 def _evaluate(node: ast.expr, frame: Any) -> Any:
-    """The value of a guard's expression. Raises LookupError, TypeError or AttributeError where it has none."""
+    """Return an expression's value; raise LookupError, TypeError or AttributeError for none."""
     match node:
         case ast.Name(id=name):
             values = frame.f_locals

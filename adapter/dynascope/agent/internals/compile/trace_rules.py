@@ -1,4 +1,4 @@
-"""What Dynamo must never trace, count or skip: the debugger itself."""
+"""Keep Dynamo from tracing the debugger, and read which files it skips."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 def never_trace(paths: Iterable[str]) -> None:
-    """Put files and folders on Dynamo's skip list (`trace_rules.SKIP_DIRS` and `_recompile_re`, 2.1).
+    """Add paths to Dynamo's skip list (`trace_rules.SKIP_DIRS` and `_recompile_re`, 2.1).
 
-    On Python 3.11 pydevd's Python runs under the eval-frame hook, and the autograd engine calls wrappers of ours.
+    On Python 3.11 pydevd's Python runs under the eval-frame hook, and the autograd engine calls Dynascope's wrappers.
     """
     rules: Any = sys.modules["torch._dynamo.trace_rules"]
     for path in paths:
@@ -22,18 +22,18 @@ def never_trace(paths: Iterable[str]) -> None:
 
 
 def hide_from_guards(paths: Iterable[str]) -> None:
-    """Keep our frames out of the provenance of guards (`symbolic_shapes.uninteresting_files()`, 2.0).
+    """Keep files out of guards' provenance (`symbolic_shapes.uninteresting_files()`, 2.0).
 
-    Call at the first compile, not before: the first call of it imports torch.export, in a circle during import.
+    Call at the first compile, not before: its first call imports torch.export, which is circular during import.
     """
     symbolic_shapes: Any = sys.modules["torch.fx.experimental.symbolic_shapes"]
     symbolic_shapes.uninteresting_files().update(paths)
 
 
 def why_file_is_skipped(path: str) -> str | None:
-    """Why Dynamo traces no code of this file, neither as a frame nor inlined; None when it does, or is not imported.
+    """Return why Dynamo traces no code of this file, neither as a frame nor inlined, or None.
 
-    Reads `trace_rules.check_file` (2.0), which looks at the path alone, as the file was imported.
+    Reads `trace_rules.check_file` (2.0), which uses only the path as the file was imported. None if not imported.
     """
     rules: Any = sys.modules.get("torch._dynamo.trace_rules")
     check = getattr(rules, "check_file", None)
@@ -45,7 +45,7 @@ def why_file_is_skipped(path: str) -> str | None:
 
 
 def _as_imported(path: str, beside: str) -> str:
-    """The path below the folder of packages that `beside` was imported from, where symbolic links lead to `path`."""
+    """Return `path` below the folder of packages of `beside`, if symbolic links lead there."""
     packages = beside[: beside.rindex(f"{os.sep}torch{os.sep}")]
     real = os.path.realpath(packages) + os.sep
     return os.path.join(packages, path[len(real) :]) if path.startswith(real) else path

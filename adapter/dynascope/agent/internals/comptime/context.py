@@ -1,8 +1,8 @@
-"""PyTorch's `ComptimeContext` and `ComptimeVar` (2.0) by reading alone: `ctx` in the console, and dynascope.comptime's.
+"""Implement `ComptimeContext` and `ComptimeVar` (2.0) by reading alone, for the console and dynascope.comptime.
 
-PyTorch's own answers realise lazy variables: they would add guards and graph inputs to the program because somebody
-looked. The methods below answer the same questions, in the same layout, from what is there. What is meant to change
-the compile (`force_static`, `graph_break`) is PyTorch's own. All else is inherited.
+PyTorch's own methods realise lazy variables, which adds guards and graph inputs to the program. The methods below
+return the same, in the same layout, from recorded state. Methods that are meant to change the compile (`force_static`,
+`graph_break`) call PyTorch's. All others are inherited.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dynascope.agent.internals.variables.variables import fields, without_lazy
 
 
 class Reads:
-    """What the inspection lends to a context: texts and plain values of variables, and how it refuses."""
+    """The functions that a context uses of the inspection: texts and values of variables, and errors."""
 
     def __init__(
         self,
@@ -37,13 +37,15 @@ class Reads:
         act: Callable[[str], contextlib.AbstractContextManager[None]],
         is_console: bool,
     ) -> None:
-        """`act` is entered, with its name, around what changes the compile; a console breaks as the trace goes on."""
+        """Keep the functions; `act` is entered around a change of the compile, with its name.
+
+        In a console, a requested graph break happens when the trace continues."""
         self.text, self.value, self.real_text = text, value, real_text
         self.refuse, self.effects, self.act, self.is_console = refuse, effects, act, is_console
 
 
 class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
-    """A `ComptimeVar` (2.0) that answers without realising what it stands for."""
+    """A `ComptimeVar` (2.0) that does not realise its variable."""
 
     def __init__(self, variable: Any, reads: Reads, environment: Any) -> None:
         super().__init__(variable)
@@ -63,7 +65,7 @@ class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
     def as_proxy(self) -> Any:
         proxy = _proxy_of(self._variable, self._reads.effects)
         if proxy is MISSING:
-            raise self._reads.refuse("The graph has no node for this value, or Dynamo has not looked at it yet.")
+            raise self._reads.refuse("The graph has no node for this value, or Dynamo has not read it yet.")
         return proxy
 
     def as_fake(self) -> Any:
@@ -93,7 +95,7 @@ class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
             return False
         try:
             return _has_no_tensor(self._reads.value(self._variable))
-        except Exception:  # a name without a value, or one whose value cannot be known here
+        except Exception:  # a name without a value, or whose value is unknown here
             return False
 
     def is_dynamic(self) -> bool:
@@ -102,7 +104,7 @@ class ComptimeVar(_pytorch.ComptimeVar):  # type: ignore[misc]
         return is_symbolic(symbolic) and bool(getattr(expression_of(symbolic), "free_symbols", None))
 
     def force_static(self) -> None:
-        """Asked for by name, so this one does add its guard."""
+        """Make it static as PyTorch does: the user requests the guard that this adds."""
         with self._reads.act("force_static"), guards_allowed(self._environment):
             super().force_static()
 
@@ -123,7 +125,7 @@ class ComptimeContext(_pytorch.ComptimeContext):  # type: ignore[misc]
         return translator
 
     def variable(self, variable: Any) -> ComptimeVar:
-        """A variable of Dynamo's, wrapped."""
+        """Return a ComptimeVar of Dynamo's `variable`."""
         return ComptimeVar(variable, self._reads, self._translator.output.shape_env)
 
     def get_local(self, name: str, *, stacklevel: int = 0) -> Any:
@@ -211,14 +213,14 @@ class RealVar(_pytorch.ComptimeVar):  # type: ignore[misc]
 
 
 def console_text(value: object) -> str | None:
-    """The text of what `ctx` hands out, which PyTorch wrote: a ComptimeVar's, a graph's; None for anything else."""
+    """Return the text of an object that `ctx` returns, a ComptimeVar or a graph; else None."""
     if type(value) in (ComptimeContext, ComptimeVar, RealVar, torch.fx.Graph):
         return "ComptimeContext" if type(value) is ComptimeContext else str(value).strip()
     return None
 
 
 def _proxy_of(variable: Any, effects: SideEffects) -> Any:
-    """What `VariableTracker.as_proxy` (2.0) returns: an fx.Proxy, a constant, or a container of them; else MISSING."""
+    """Return `VariableTracker.as_proxy` (2.0): an fx.Proxy, constant or container; else MISSING."""
     match contents(variable, effects):
         case Tensor() | Number():
             return fields(without_lazy(variable)[0])["proxy"]

@@ -1,8 +1,8 @@
-"""How Dynamo meets `dynascope.comptime`: as a value of ours that it neither guards, inlines nor puts into the graph.
+"""Make `dynascope.comptime` a value that Dynamo neither guards, inlines nor puts into the graph.
 
-PyTorch's `comptime` is inlined, which guards its functions and installs their module among the program's globals. Ours
-is recognised where it is loaded (`_load_global`, `IMPORT_NAME`) or wrapped (`VariableBuilder._id_dispatch`), and its
-calls are answered on the spot, so that the compile is that of the program without them.
+PyTorch's `comptime` is inlined, which guards its functions and installs their module among the program's globals.
+Dynascope's is recognised where it is loaded (`_load_global`, `IMPORT_NAME`) or wrapped
+(`VariableBuilder._id_dispatch`), and its calls run at trace time: the compile is that of the program without them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PACKAGE, _NAME = "dynascope", "comptime"
 
 
 class ComptimeTracing:
-    """Makes Dynamo answer calls of `subject`, the value of `dynascope.comptime`, with `call`; once per process.
+    """Make Dynamo call `call` for calls of `subject`, the value of `dynascope.comptime`; once per process.
 
     Wraps `InstructionTranslatorBase._load_global` and its override for inlined frames (2.0), the `IMPORT_NAME` of
     their `dispatch_table` (2.1), and adds to `VariableBuilder._id_dispatch()` (2.1).
@@ -71,29 +71,29 @@ class ComptimeTracing:
 
 
 def _leads_to_comptime(translator: Any) -> bool:
-    """Whether the next instruction takes `comptime` from the module (`instruction_pointer` points to it)."""
+    """Whether the next instruction (`instruction_pointer`) takes `comptime` from the module."""
     following = translator.instructions[translator.instruction_pointer]
     return following.opname in ("LOAD_ATTR", "LOAD_METHOD") and following.argval == _NAME
 
 
 class ComptimeVariable(VariableTracker):  # type: ignore[misc]
-    """The module `dynascope`, its `comptime`, or a method of that; made anew wherever it is named."""
+    """The module `dynascope`, its `comptime`, or a method of that; a new one for each use."""
 
     _nonvar_fields = {"what", "answer", *VariableTracker._nonvar_fields}  # noqa: RUF012
 
     def __init__(self, what: str, answer: Call, **options: Any) -> None:
-        """`what`: "module", "comptime", or the name of a method."""
+        """Make the variable of `what`: "module", "comptime", or the name of a method."""
         super().__init__(**options)
         self.what, self.answer = what, answer
 
     def var_getattr(self, tx: Any, name: str) -> Any:
-        """Of Dynamo's protocol until 2.13: `module.comptime`, `comptime.print_locals`."""
+        """Return an attribute, such as `module.comptime`; called by Dynamo until 2.13."""
         if self.what == "module" and name != _NAME:
             raise NotImplementedError(name)
         return ComptimeVariable("comptime" if self.what == "module" else name, self.answer)
 
     tp_getattro_impl = var_getattr
-    """The same since 2.14."""
+    """The name that Dynamo calls since 2.14."""
 
     def call_function(self, tx: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
         returned = self.answer(tx, "__call__" if self.what == "comptime" else self.what, list(args), dict(kwargs))
@@ -106,7 +106,7 @@ class ComptimeVariable(VariableTracker):  # type: ignore[misc]
         return cast("type", type(self))
 
     def reconstruct(self, codegen: Any) -> None:
-        """For code that Dynamo generates after a graph break: load the real object."""
+        """Load the real object in code that Dynamo generates after a graph break."""
         codegen.load_import_from(_PACKAGE, _NAME)
         if self.what not in ("module", "comptime"):
             codegen.extend_output(codegen.create_load_attrs(self.what))

@@ -1,4 +1,4 @@
-"""What a frame under trace holds: symbolic locals, cells, stack and globals (`InstructionTranslatorBase`, 2.0)."""
+"""Read the state of a frame under trace: locals, cells, stack and globals (`InstructionTranslatorBase`, 2.0)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dynascope.agent.internals.variables.side_effects import SideEffects
 _LOCAL_CHANGE = frozenset({"STORE_FAST", "DELETE_FAST"})
 _names_by_code: weakref.WeakKeyDictionary[types.CodeType, dict[frozenset[str], list[str]]] = weakref.WeakKeyDictionary()
 PRUNED = "dynascope_pruned"
-"""Key in the `__dict__` of a frame, at a stop where its graph has ended: locals that Dynamo has forgotten by then."""
+"""The key in a frame's `__dict__`, at a stop where its graph has ended, of the locals that Dynamo has dropped."""
 _GLOBAL_ACCESS = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "STORE_NAME", "DELETE_GLOBAL"})
 
 
 def symbolic_locals(translator: Any) -> dict[str, Any]:
-    """Variables by name, arguments first (`symbolic_locals`, 2.0; a cell's is a `CellVariable`).
+    """Return variables by name, arguments first (`symbolic_locals`, 2.0; cells: `CellVariable`).
 
-    Cells also from `symbolic_cellvars` (2.15): a comprehension may have taken their place. Names Dynamo made up for a
-    resume function (`___stack0` …) are left out.
+    Cells also come from `symbolic_cellvars` (2.15): a comprehension may have taken their place. Names that Dynamo made
+    for a resume function (`___stack0` …) are left out.
     """
     code = code_of(translator)
     known: dict[str, Any] = dict(translator.__dict__.get("symbolic_cellvars") or {})
@@ -36,7 +36,7 @@ def symbolic_locals(translator: Any) -> dict[str, Any]:
 
 
 def unused_arguments(translator: Any) -> dict[str, Any]:
-    """Real values of arguments the code never reads, which Dynamo does not track since 2.14; of root frames only."""
+    """Return the real values of a root frame's unread arguments, untracked since 2.14."""
     code = code_of(translator)
     if is_resume_function(code):
         return {}
@@ -51,24 +51,24 @@ def unused_arguments(translator: Any) -> dict[str, Any]:
 
 
 def free_names(translator: Any) -> tuple[str, ...]:
-    """Names that come from enclosing functions."""
+    """Return the names that come from enclosing functions."""
     return original_code(code_of(translator)).co_freevars
 
 
 def value_stack(translator: Any) -> list[Any]:
-    """Operands of the instructions to come, deepest first (`stack`, 2.0)."""
+    """Return the operands of the next instructions, deepest first (`stack`, 2.0)."""
     return list(translator.stack)
 
 
 def named_globals(translator: Any) -> list[str]:
-    """Globals the code names (or has assigned: `symbolic_globals`, 2.0), in its order; builtins are not among them."""
+    """Return globals the code names (or assigned: `symbolic_globals`, 2.0), without builtins."""
     code = original_code(code_of(translator))
     present, pending = globals_of(translator), translator.symbolic_globals
     return [name for name in _names_used(code, _GLOBAL_ACCESS) if name in present or name in pending]
 
 
 def pending_global(translator: Any, name: str, effects: SideEffects) -> Any | None:
-    """The variable a STORE_GLOBAL left behind: under a key in `symbolic_globals`, tracked by `SideEffects` (2.0)."""
+    """Return the variable of a STORE_GLOBAL (`symbolic_globals`, `SideEffects`, 2.0), or None."""
     if name not in translator.symbolic_globals:
         return None
     holder = effects.variable_for(translator.symbolic_globals[name])
@@ -76,9 +76,9 @@ def pending_global(translator: Any, name: str, effects: SideEffects) -> Any | No
 
 
 def source_of_global(translator: Any, name: str) -> str:
-    """What Dynamo calls this global once it meets it (`GlobalSource`, 2.0).
+    """Return the source Dynamo gives this global when it reads it (`GlobalSource`, 2.0).
 
-    That of a call inlined from another module hangs on the module (`InstructionTranslatorBase.import_source`, 2.0).
+    In a call inlined from another module, it is based on the module (`InstructionTranslatorBase.import_source`, 2.0).
     """
     module = globals_of(translator).get("__name__")
     if globals_of(translator) is translator.output.global_scope or not isinstance(module, str):
@@ -87,9 +87,9 @@ def source_of_global(translator: Any, name: str) -> str:
 
 
 def _names_used(code: types.CodeType, opnames: frozenset[str]) -> list[str]:
-    """Names the instructions in `opnames` are about, in the order of the code.
+    """Return the names that the instructions in `opnames` take, in the order of the code.
 
-    Looks for their opcodes in the bytes: `dis` takes a tenth of a second for ten thousand lines.
+    The opcodes are searched in the bytes: `dis` takes 0.1 s for ten thousand lines.
     """
     known = _names_by_code.setdefault(code, {})
     if opnames not in known:
@@ -105,7 +105,7 @@ def _names_used(code: types.CodeType, opnames: frozenset[str]) -> list[str]:
 
 
 def _argument_at(raw: bytes, opcodes: bytes, at: int) -> int:
-    """The argument of the instruction at code unit `at`, with what `EXTENDED_ARG`s before it add."""
+    """Return the argument of the instruction at code unit `at`, with its `EXTENDED_ARG`s."""
     argument, shift = raw[2 * at + 1], 0
     while at and opcodes[at - 1] == dis.EXTENDED_ARG:
         at, shift = at - 1, shift + 8
@@ -120,5 +120,5 @@ def _name_at(code: types.CodeType, opcode: int, argument: int) -> str:
 
 
 def inline_depth(translator: Any) -> int:
-    """How many inlined calls deep (`inline_depth`, 2.0); 0 for the frame Dynamo was called for."""
+    """Return the number of inlined calls around it (`inline_depth`, 2.0); 0 for the root frame."""
     return int(translator.inline_depth)

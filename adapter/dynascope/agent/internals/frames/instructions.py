@@ -1,4 +1,4 @@
-"""The instructions Dynamo traces: its own list, cleaned and rewritten, not what `dis` shows of the code object."""
+"""List the instructions Dynamo traces: its own cleaned and rewritten list, not the code object's that `dis` shows."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ class Instruction(Struct, frozen=True):
     """Both columns count UTF-8 bytes from 0, as code objects do."""
     end_column: int | None
     effect: int | None
-    """What it does to the stack, when it does not jump; None where that cannot be known."""
+    """The change of the stack's depth when it does not jump; None where that is unknown."""
     depth: int | None
-    """Of the stack behind it; None for what is never reached."""
+    """The stack's depth after it; None for an instruction that is never reached."""
 
 
 def instructions_of(translator: Translator) -> tuple[Any, ...]:
-    """A copy: Dynamo replaces the outermost frame's list in place at its end (`instructions`, 2.0)."""
+    """Return a copy: Dynamo changes the outermost frame's list at its end (`instructions`, 2.0)."""
     return tuple(translator.instructions)
 
 
 def described(instructions: Sequence[Any]) -> list[Instruction]:
-    """Rows of Dynamo's `bytecode_transformation.Instruction` (2.0): plain attributes, nothing of the program's runs."""
+    """Return rows of plain attributes of Dynamo's `bytecode_transformation.Instruction` (2.0)."""
     index = {id(each): at for at, each in enumerate(instructions)}
     depths = _depths(instructions, index)
     rows = []
@@ -65,9 +65,10 @@ def described(instructions: Sequence[Any]) -> list[Instruction]:
 
 
 def places_in_original(resumed: Sequence[Any], original: Sequence[Any]) -> dict[int, int]:
-    """Index in a resume function → index in the function it continues, of which it holds every instruction, at its end.
+    """Map indexes in a resume function to indexes in the function it continues.
 
-    Dynamo keeps `positions` (2.0) but no offsets: the n-th last of a name at a place is the n-th last there.
+    The resume function ends with every instruction of that function. Dynamo keeps `positions` (2.0) but no offsets: the
+    n-th last instruction with a name and position in one is the n-th last in the other.
     """
     found = {(name, place, number): at for name, place, number, at in _numbered(original)}
     return {
@@ -100,7 +101,7 @@ def _effect(instruction: Any, jumps: bool) -> int | None:
 
 
 def _depths(instructions: Sequence[Any], index: dict[int, int]) -> dict[int, int]:
-    """The stack's depth before each instruction that control can come to."""
+    """Return the stack's depth before each instruction that is reachable."""
     depths: dict[int, int] = {}
     waiting = [(0, 0)] if instructions else []
     while waiting:
@@ -137,7 +138,7 @@ def _argument(instruction: Any) -> str:
 
 
 def constant_text(value: object) -> str:
-    """A constant of a code object, short; of what is no plain constant only the type."""
+    """Return a short text of a code object's constant; for an object of another type, its type."""
     if type(value) in (type(None), bool, float, complex, types.EllipsisType):
         return repr(value)
     if type(value) is int:

@@ -1,4 +1,4 @@
-"""Resume functions: the code Dynamo generates for what follows a graph break, and the function it came from."""
+"""Read resume functions: the code Dynamo generates for the rest of a function after a graph break."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _GO_ELSEWHERE = ("JUMP_FORWARD", "JUMP_BACKWARD", "RETURN_", "RAISE_VARARGS", "R
 
 
 def original_code(code: types.CodeType) -> types.CodeType:
-    """The function a resume function continues, or `code` itself.
+    """Return the function a resume function continues, or `code` itself.
 
     Reads `resume_execution.ContinueExecutionCache.generated_code_metadata` (2.0; by identity, weakly).
     """
@@ -23,21 +23,21 @@ def original_code(code: types.CodeType) -> types.CodeType:
 
 
 def is_resume_function(code: types.CodeType) -> bool:
-    """Whether Dynamo generated this code to go on after a graph break (`ContinueExecutionCache`, 2.0)."""
+    """Whether this code continues after a graph break (`ContinueExecutionCache`, 2.0)."""
     return original_code(code) is not code
 
 
 def continuations(code: types.CodeType) -> list[types.CodeType]:
-    """The resume functions that compiling `code` has made so far (`ContinueExecutionCache.cache`, 2.0; by identity)."""
+    """Return the resume functions made from `code` so far (`ContinueExecutionCache.cache`, 2.0)."""
     resume_execution: Any = sys.modules["torch._dynamo.resume_execution"]
     made = resume_execution.ContinueExecutionCache.cache
     return list(made[code].values()) if code in made else []
 
 
 def lines_begun(code: types.CodeType) -> set[int]:
-    """Lines of the original function that control can begin in this resume function: not the graph break's own.
+    """Return the original's lines that can begin in this resume function, without the break's.
 
-    The resume function holds all of the original's instructions, and begins with a jump to the first to be run.
+    The resume function contains all of the original's instructions, and begins with a jump to the first one to run.
     """
     firsts = {place[1:] for place in _first_instructions(original_code(code))}
     return {
@@ -50,10 +50,10 @@ def lines_begun(code: types.CodeType) -> set[int]:
 
 
 def runs_as_written(code: types.CodeType, original: types.CodeType) -> bool:
-    """Whether code that Dynamo made of `original` runs lines of it, instead of calling graphs and resume functions.
+    """Whether code that Dynamo generated from `original` runs lines of it itself.
 
-    Behind a graph break that it cannot resume from, Dynamo has the rest of the function run uncompiled, in the code
-    that calls the graph so far (`InstructionTranslatorBase.step_graph_break`, 2.0).
+    After a graph break that it cannot resume from, Dynamo runs the rest of the function uncompiled, in the code that
+    calls the graph so far (`InstructionTranslatorBase.step_graph_break`, 2.0), and makes no resume function.
     """
     firsts = _first_instructions(original_code(original))
     return any(
@@ -64,10 +64,10 @@ def runs_as_written(code: types.CodeType, original: types.CodeType) -> bool:
 
 
 def line_has_run(code: types.CodeType, offset: int) -> bool:
-    """Whether the line at `offset` of this code, which runs, ran before the graph break that the code goes on behind.
+    """Whether the line at `offset` of this running code ran before the break it continues after.
 
-    A resume function, and what Dynamo makes of it, begin on the line of the graph break
-    (`resume_execution.TORCH_DYNAMO_RESUME_IN_PREFIX`, 2.1); what stands there for the sake of going on has no columns.
+    A resume function, and the code Dynamo generates from it, begin on the line of the graph break
+    (`resume_execution.TORCH_DYNAMO_RESUME_IN_PREFIX`, 2.1); the instructions that only resume have no columns.
     """
     resume_execution: Any = sys.modules.get("torch._dynamo.resume_execution")
     if resume_execution is None or not code.co_name.startswith(resume_execution.TORCH_DYNAMO_RESUME_IN_PREFIX):
@@ -83,7 +83,7 @@ def line_has_run(code: types.CodeType, offset: int) -> bool:
 
 
 def _reachable(code: types.CodeType) -> list[dis.Instruction]:
-    """Instructions that control can come to from the first one."""
+    """Return the instructions that are reachable from the first one."""
     instructions = list(dis.get_instructions(code))
     at_offset = {each.offset: i for i, each in enumerate(instructions)}
     handlers: Any = dis.Bytecode(code).exception_entries  # type: ignore[attr-defined]
@@ -104,10 +104,10 @@ def _reachable(code: types.CodeType) -> list[dis.Instruction]:
 
 
 def begins_a_line(instruction: Any, code: types.CodeType) -> bool:
-    """Whether a resume function's instruction is the first of a line of `code`, the function it continues.
+    """Whether a resume function's instruction is the first of a line of `code`, its original.
 
-    Dynamo keeps an instruction's `positions` (`bytecode_transformation.Instruction`, 2.0), but no offset: it is known
-    by its name and its place in the source.
+    Dynamo keeps an instruction's `positions` (`bytecode_transformation.Instruction`, 2.0), but no offset: it is
+    identified by its name and its positions in the source.
     """
     positions = instruction.positions
     if positions is None:

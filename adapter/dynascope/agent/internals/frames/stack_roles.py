@@ -1,7 +1,7 @@
-"""What each slot of the value stack is for: the instructions to come say who takes it, and as what.
+"""Name the role of each slot of the value stack by the instruction that will take it.
 
-Follows the bytecode forward from the current instruction, past jumps, until every slot has been taken. An instruction
-that is not known here ends the search: a slot without a role is better than one with the wrong role.
+The bytecode is followed forward from the current instruction, past jumps, until every slot is taken. An unknown
+instruction ends the search: a slot without a role is better than one with the wrong role.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dynascope.agent.internals.frames.translators import active_translators, cur
 from dynascope.agent.internals.variables.variables import class_names
 
 _LIMIT = 2_000
-"""Instructions looked at."""
+"""The most instructions that are followed."""
 
 _TAKES: dict[str, tuple[str, ...]] = {
     "BINARY_OP": ("right operand", "left operand"),
@@ -69,13 +69,13 @@ _ENDS = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE"})
 
 
 def stack_roles(translator: Any) -> list[str | None]:
-    """A role for each slot of `translator.stack` (`InstructionTranslatorBase.stack`, 2.0), the deepest first."""
+    """Return a role or None per slot of `InstructionTranslatorBase.stack` (2.0), deepest first."""
     stack, instructions = list(translator.stack), translator.instructions
     roles: list[str | None] = [_role_by_kind(variable) for variable in stack]
     slots: list[int | None] = list(range(len(stack)))
     at = current_index(translator)
     if active_translators(translator)[-1] is not translator:
-        slots.append(None)  # what the call that this frame waits for will return
+        slots.append(None)  # the result of the call that this frame waits for
         at += 1
     if 0 <= at < len(instructions):
         _Follower(instructions, at, slots, roles).follow()
@@ -88,20 +88,20 @@ def _role_by_kind(variable: object) -> str | None:
 
 
 class _Follower:
-    """Follows the instructions from the current one on, and names each slot by the first that takes it."""
+    """Follow the instructions from the current one, and name each slot by the first that takes it."""
 
     def __init__(self, instructions: Sequence[Any], at: int, slots: list[int | None], roles: list[str | None]) -> None:
         self._instructions = instructions
         self._at = at
         self._slots = slots
-        """By depth on the stack: the slot that is named, None for a value pushed since."""
+        """By depth on the stack: the slot to name, None for a value pushed since."""
         self._roles = roles
         self._index = {id(instruction): i for i, instruction in enumerate(instructions)}
         self._loops: set[int] = set()
         self._keywords: tuple[str, ...] = ()
 
     def follow(self) -> None:
-        """Follow instructions until every slot is taken, the function ends, or one is not understood."""
+        """Follow instructions until every slot is taken, the function ends, or one is unknown."""
         for _ in range(_LIMIT):
             if self._at >= len(self._instructions) or not any(slot is not None for slot in self._slots):
                 return
@@ -170,7 +170,7 @@ class _Follower:
 
 
 def _taken(each: Any, argument: int, keywords: tuple[str, ...]) -> list[str] | None:
-    """What an instruction takes from the stack, the top first; None when that is not known."""
+    """Return the roles an instruction takes from the stack, top first; None for an unknown one."""
     name = each.opname
     if name in _TAKES:
         return [role.format(each.argval) for role in _TAKES[name]]
@@ -192,7 +192,7 @@ def _taken(each: Any, argument: int, keywords: tuple[str, ...]) -> list[str] | N
     if name == "MAKE_FUNCTION":
         parts = ("defaults", "keyword defaults", "annotations", "closure")
         return ["code", *(part for i, part in reversed(list(enumerate(parts))) if argument & (1 << i))]
-    if "JUMP" in name and "_IF_" in name:  # 3.11 has POP_JUMP_FORWARD_IF_FALSE, too
+    if "JUMP" in name and "_IF_" in name:  # also POP_JUMP_FORWARD_IF_FALSE of 3.11
         return ["condition"]
     return [] if name.startswith(("JUMP", "DELETE_FAST", "DELETE_NAME", "DELETE_GLOBAL", "END_")) else None
 

@@ -1,7 +1,7 @@
-"""An FX graph as readable code: one statement per node, its value as a comment, and the user's line above.
+"""Write an FX graph as readable code: one statement per node, its value as a comment, and the user's line above.
 
-Made by reading nodes alone, in about 8 µs each: `GraphModule.print_readable` (1.12) compiles the module, and its
-`include_device` asks real tensors.
+Only nodes are read, in about 8 µs each: `GraphModule.print_readable` (1.12) compiles the module, and its
+`include_device` reads real tensors.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ ValueText = Callable[[Any], str]
 
 
 def value_of_dynamo(node: Any) -> str:
-    """`f32[s0, 16]`, the value that Dynamo found for a node (`node.meta["example_value"]`, 2.0); "" for none."""
+    """Return the text of a node's value (`node.meta["example_value"]`, 2.0), "" for none."""
     example = example_of(node)
     return "" if example is None else example_text(example)
 
 
 def graph_code(nodes: Iterable[Any], name: str = "forward", value_text: ValueText = value_of_dynamo) -> Iterator[str]:
-    """The lines of a function that computes what the nodes do, a line at a time."""
+    """Yield the lines of a function that performs the operations of the nodes."""
     body = False
     last: tuple[str, int, str] | None = None
     yield f"def {name}(self,"
@@ -69,7 +69,7 @@ def graph_code(nodes: Iterable[Any], name: str = "forward", value_text: ValueTex
 
 
 def module_code(module: Any) -> Iterator[str]:
-    """The lines of a `torch.fx.GraphModule` (1.8) and of the graphs that its higher-order operators call."""
+    """Yield the lines of a `torch.fx.GraphModule` (1.8) and its higher-order operators' graphs."""
     yield from graph_code(module.graph.nodes)
     for name, part in module.__dict__.get("_modules", {}).items():
         if issubclass(type(part), torch.fx.GraphModule):

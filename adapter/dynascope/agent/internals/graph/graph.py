@@ -1,4 +1,4 @@
-"""The FX graph Dynamo is building, and how one node is written."""
+"""Read the FX graph Dynamo is building, and write its nodes."""
 
 from __future__ import annotations
 
@@ -23,34 +23,34 @@ _written_by_repr = frozenset(
 
 
 def nodes_so_far(output: Any) -> Sequence[Any]:
-    """Nodes of the graph being built (`OutputGraph.graph`, 2.0): inside a higher-order operator, of its subgraph."""
+    """Return the nodes of the graph or subgraph being built (`OutputGraph.graph`, 2.0)."""
     return list(output.graph.nodes)
 
 
 def size_so_far(output: Any) -> int:
-    """How many nodes there are now (`OutputGraph.graph`, 2.0)."""
+    """Return the number of nodes now (`OutputGraph.graph`, 2.0)."""
     return len(output.graph.nodes)
 
 
 def example_of(node: Any) -> Any:
-    """The fake value a node yields (`node.meta["example_value"]`, 2.0), or None before it has run."""
+    """Return a node's fake value (`node.meta["example_value"]`, 2.0), or None before it has run."""
     return node.meta.get("example_value")
 
 
 def input_expression(node: Any) -> str | None:
-    """Return the source of an input, `L['x']` (`node.meta["grapharg"].source`, 2.1); None for another node."""
+    """Return an input's source, `L['x']` (`node.meta["grapharg"].source`, 2.1), or None."""
     return source_text(getattr(node.meta.get("grapharg"), "source", None))
 
 
 def real_input(node: Any) -> Any:
-    """The real tensor of an input of the graph (`node.meta["grapharg"]`, a `GraphArg`, 2.1), None for another."""
+    """Return an input's real tensor (`node.meta["grapharg"]`, a `GraphArg`, 2.1), or None."""
     content: Any = getattr(node.meta.get("grapharg"), "_example", None) if node is not None else None
     value = content() if type(content).__name__ == "TensorWeakRef" else content
     return value if is_tensor(value) and not is_fake(value) else None
 
 
 def example_text(example: Any) -> str:
-    """`f32[s0, 16]`, `s0 + 1`, `(f32[3], i64[3])`."""
+    """Return the text of a value: `f32[s0, 16]`, `s0 + 1`, `(f32[3], i64[3])`."""
     if isinstance(example, torch.Tensor):
         return tensor_text(example)
     if type(example) in (tuple, list):
@@ -59,7 +59,7 @@ def example_text(example: Any) -> str:
 
 
 def node_text(node: Any) -> str:
-    """`%add : f32[3] = call_function[target=operator.add](args = (%x, 1))`; `Node.format_node` leaves the value out."""
+    """Return `%add : f32[3] = call_function[…](…)`, as `Node.format_node`, with the value."""
     example = example_of(node)
     typed = f" : {example_text(example)}" if example is not None else ""
     head = f"%{node.name}{typed}"
@@ -73,7 +73,7 @@ def node_text(node: Any) -> str:
 
 
 def target_text(target: Any) -> str:
-    """The function or method a node calls, as FX writes it."""
+    """Return the text that FX writes for the function or method of a node."""
     if isinstance(target, str):
         return target
     if isinstance(target, torch._ops.OpOverload | torch._ops.OpOverloadPacket):
@@ -85,7 +85,7 @@ def target_text(target: Any) -> str:
 
 
 def arguments_text(node: Any) -> str:
-    """`args = (%x, 1), kwargs = {dim: 0}`."""
+    """Return the arguments of a node as `args = (%x, 1), kwargs = {dim: 0}`."""
     text = f"args = {argument_text(node.args)}"
     if node.kwargs:
         text += f", kwargs = {argument_text(node.kwargs)}"
@@ -93,7 +93,7 @@ def arguments_text(node: Any) -> str:
 
 
 def argument_text(argument: Any, sigil: str = "%") -> str:
-    """An argument of a node; other nodes as `%name`. Never calls a user's `__repr__`."""
+    """Return the text of an argument, a node's is `%name`; never call a user's `__repr__`."""
     kind = type(argument)
     if issubclass(kind, torch.fx.Node):
         return f"{sigil}{argument.name}"
@@ -117,19 +117,19 @@ def argument_text(argument: Any, sigil: str = "%") -> str:
 
 
 def user_line(node: Any) -> str | None:
-    """`file:line` of the user's code a node came from, by the stack Dynamo notes (`node.meta["stack_trace"]`, 1.13)."""
+    """Return `file:line` of a node's user code (`node.meta["stack_trace"]`, 1.13), or None."""
     place = user_place(node)
     return f"{place[0]}:{place[1]}" if place is not None else None
 
 
 def user_place(node: Any) -> tuple[str, int] | None:
-    """File and line of the user's code a node came from (`node.meta["stack_trace"]`, 1.13): the innermost frame."""
+    """Return file and line of the innermost frame in `node.meta["stack_trace"]` (1.13), or None."""
     found = innermost_frame(node.meta.get("stack_trace"))
     return found and found[:2]
 
 
 def innermost_frame(stack: str | None) -> tuple[str, int, str] | None:
-    """File, line and the rest (`forward`, a newline, the line's text) of the last frame in a formatted stack."""
+    """Return file, line and the rest (function, newline, code) of a stack text's last frame."""
     start = stack.rfind('File "') if stack else -1
     if stack is None or start < 0:
         return None

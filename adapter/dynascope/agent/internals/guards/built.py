@@ -1,4 +1,4 @@
-"""The guards of a compile that is done: what must hold of the inputs for its code to be used again."""
+"""Read the guards of a finished compile: the conditions on the inputs under which its code is used again."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dynascope.facts.model import Guard
 
 
 def built_guards(output: Any, real_path: Callable[[str], str]) -> list[Guard]:
-    """Guards of the graph that `guards.CheckFunctionManager` (2.0) was made from: they have their code now.
+    """Return the guards of the graph of a `guards.CheckFunctionManager` (2.0), with their code.
 
     Reads `torch._guards.GuardsSet.inner` and `Guard.code_list`, `.user_stack`, `.create_fn_name` (2.0). `real_path`
-    makes paths of Dynamo's file names; "" and 0 stand where the guard comes from no line of the user.
+    turns Dynamo's file names into paths; path and line are "" and 0 for a guard that comes from no line of the user.
     """
     found = []
     for guard in output.guards.inner:
@@ -33,5 +33,5 @@ def built_guards(output: Any, real_path: Callable[[str], str]) -> list[Guard]:
 
 
 def _is_boilerplate(part: str) -> bool:
-    """What every tensor has: `hasattr(L['x'], '_dynamo_dynamic_indices') == False`."""
+    """Whether every tensor has it: `hasattr(L['x'], '_dynamo_dynamic_indices') == False`."""
     return part.startswith("hasattr(") and "'_dynamo_" in part and part.endswith("False")

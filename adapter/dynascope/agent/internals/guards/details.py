@@ -1,4 +1,4 @@
-"""What Dynamo keeps of one guard beside the expression it is on and its type."""
+"""Read the details that Dynamo keeps of one guard besides its expression and its type."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ Frame = tuple[str, int, str]
 
 @dataclass(slots=True)
 class GuardDetails:
-    """Of a `torch._guards.Guard`; what is known only once the guards are built is None or empty until then."""
+    """Details of one `torch._guards.Guard`; those set when the guards are built are None or empty until then."""
 
     originating_source: Any
     guard_source: str
     arguments: Mapping[str, Any]
-    """What its type is told, by position (`[0]`) or name: the attribute that must not be there, the value to equal."""
+    """The arguments of its type, by position (`[0]`) or name: the attribute that must be absent, the value to equal."""
     guard_types: Sequence[str]
     guarded_object: tuple[Any, bool] | None
     """The object, and whether it is still alive."""
@@ -34,7 +34,7 @@ class GuardDetails:
 
 
 def details(guard: Any) -> GuardDetails:
-    """Reads `torch._guards.Guard` (2.0; `_unserializable` 2.7, `_force_dict_keys_match` 2.14)."""
+    """Read a `torch._guards.Guard` (2.0; `_unserializable` 2.7, `_force_dict_keys_match` 2.14)."""
     return GuardDetails(
         originating_source=guard.originating_source,
         guard_source=str(guard.source.name),
@@ -66,7 +66,7 @@ def _referent(reference: Any) -> tuple[Any, bool] | None:
 
 
 def _why_not_serializable(guard: Any) -> str | None:
-    """As `CheckFunctionManager.serialize_guards` (2.7) decides, by the types that it lists."""
+    """Apply the rules and the list of types of `CheckFunctionManager.serialize_guards` (2.7)."""
     listed = sys.modules["torch._dynamo.guards"].CheckFunctionManager.UNSUPPORTED_SERIALIZATION_GUARD_TYPES
     kind = guard.create_fn_name()
     if kind in ("TYPE_MATCH", "BUILTIN_MATCH"):

@@ -1,4 +1,4 @@
-"""Guards collected so far: what must hold of the inputs for the compiled code to be used again."""
+"""Read the guards collected so far: the conditions on the inputs under which the compiled code is used again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from dynascope.agent.internals.sources import source_text
 
 _USER_LINE = re.compile(r"([^#\s][^#]*?):(\d+) in \S+$")
-"""`model.py:12 in forward`, alone or behind the line's text and `  # `."""
+"""`model.py:12 in forward`, alone or after the line's text and `  # `."""
 
 
 @dataclass(slots=True)
@@ -28,7 +28,7 @@ class GuardFact:
 
 @dataclass(slots=True)
 class ShapeGuardFact:
-    """A guard on symbols: its expression, and where torch and where the user asked for it."""
+    """A guard on symbols: its expression, and the lines of torch and of the user that required it."""
 
     expression: str
     user_line: str | None
@@ -40,18 +40,17 @@ class ShapeGuardFact:
 
 @dataclass(slots=True)
 class InputRelation:
-    """What AOTAutograd found of inputs: `DuplicateInputs` or `StorageOverlap`, with the sources in its fields."""
+    """A relation of inputs found by AOTAutograd: `DuplicateInputs` or `StorageOverlap`, with its sources by field."""
 
     kind: str
     sources: dict[str, list[Any]]
 
 
 def guards_so_far(output: Any) -> tuple[Iterator[GuardFact], Iterator[GuardFact]]:
-    """Guards on sources, and guards on global state.
+    """Return guards on sources, and guards on global state (`OutputGraph.guards.inner`, 2.0).
 
-    First those that a line of the user's wanted, arguments before what is inside of them, globals behind.
-
-    `OutputGraph.guards.inner` (2.0); a guard's `code_list` is filled when the trace has ended.
+    Guards that come from a user's line are first, arguments before their parts, globals last. A guard's `code_list` is
+    filled when the trace has ended.
     """
     ordered = sorted(output.guards.inner, key=_order)
     on_sources = (_fact(guard) for guard in ordered if guard.name)
@@ -78,14 +77,13 @@ def _fact(guard: Any) -> GuardFact:
 
 
 def guards_on(output: Any, source: Any) -> list[GuardFact]:
-    """Guards with exactly this source.
+    """Return the guards with exactly this source.
 
-    `GuardsSet.source_to_guards` (2.12), what `get_guards_for_source` reads; 2.11 has none, and all guards are gone
-    through.
+    Reads `GuardsSet.source_to_guards` (2.12), as `get_guards_for_source` does; in 2.11, all guards.
     """
     known = vars(output.guards).get("source_to_guards")
     if known is not None:
-        found = known.get(source, ())  # not by its subscript: that of a defaultdict adds an entry
+        found = known.get(source, ())  # the subscript of a defaultdict would add an entry
     else:
         name = source_text(source)
         found = [guard for guard in output.guards.inner if guard.name == name]
@@ -93,12 +91,12 @@ def guards_on(output: Any, source: Any) -> list[GuardFact]:
 
 
 def shape_guards_so_far(output: Any) -> Iterator[ShapeGuardFact]:
-    """Guards on symbols (`ShapeEnv.guards`, a list of `torch._guards.ShapeGuard`, 2.0)."""
+    """Return guards on symbols (`ShapeEnv.guards`, a list of `torch._guards.ShapeGuard`, 2.0)."""
     return (_shape_fact(output, guard) for guard in list(output.shape_env.guards))
 
 
 def shape_guards_on(output: Any, symbols: frozenset[Any]) -> list[ShapeGuardFact]:
-    """Those whose expression (`ShapeGuard.expr`, 2.0) names one of these symbols."""
+    """Return the guards whose expression (`ShapeGuard.expr`, 2.0) contains one of these symbols."""
     return [_shape_fact(output, guard) for guard in output.shape_env.guards if symbols & guard.expr.free_symbols]
 
 
@@ -118,7 +116,7 @@ def _shape_fact(output: Any, guard: Any) -> ShapeGuardFact:
 
 
 def _place_of(output: Any, user_line: str) -> tuple[str, int] | None:
-    """The file whose code was traced (`TracingContext.traced_code`, 2.7) and that ends as the shortened path does."""
+    """Return the traced file (`TracingContext.traced_code`, 2.7) that the shortened path ends."""
     match = _USER_LINE.search(user_line)
     if match is None:
         return None
@@ -128,7 +126,7 @@ def _place_of(output: Any, user_line: str) -> tuple[str, int] | None:
 
 
 def symbols_of(output: Any, source: Any) -> frozenset[Any]:
-    """Symbols that stand for this very input or for a size, stride or offset of it (`ShapeEnv.var_to_sources`, 2.0)."""
+    """Return symbols of an input, its sizes, strides, offset (`ShapeEnv.var_to_sources`, 2.0)."""
     wanted = source_text(source)
     known = vars(output.shape_env).get("var_to_sources") or {}
     return frozenset(
@@ -139,7 +137,7 @@ def symbols_of(output: Any, source: Any) -> frozenset[Any]:
 
 
 def input_relations(output: Any) -> list[InputRelation]:
-    """What AOTAutograd wants checked of inputs, once it has run (`GuardsContext.aotautograd_guards`, 2.0)."""
+    """Return AOTAutograd's guards, once it has run (`GuardsContext.aotautograd_guards`, 2.0)."""
     found = []
     for relation in output.tracing_context.guards_context.aotautograd_guards:
         fields = {name: value if type(value) is list else [value] for name, value in vars(relation).items()}
@@ -148,7 +146,7 @@ def input_relations(output: Any) -> list[InputRelation]:
 
 
 def number_of_guards(output: Any) -> int:
-    """How many guards there are now, those on symbols and those of AOTAutograd included."""
+    """Return the number of guards now, those on symbols and those of AOTAutograd included."""
     return (
         len(output.guards.inner)
         + len(output.shape_env.guards)

@@ -1,1 +1,1 @@
-"""Keeping what we do out of the sight of Dynamo: evaluation, containment."""
+"""Evaluate expressions without effects on the trace or the stop: isolation, containment."""

@@ -1,8 +1,8 @@
-"""What an expression may not do to the stop it is evaluated at: every way out of it is closed to its thread meanwhile.
+"""Keep an expression from leaving or disturbing the stop at which it is evaluated.
 
-A door is an attribute through which Python, or Dynamo, is entered anew or left. Closing it serves whoever comes by it:
-`breakpoint()`, pdb and a library's own call of either all ask `sys.breakpointhook` or `sys.settrace`; all that clears
-or fills Dynamo's caches takes its lock first. Other threads find every door as it was.
+The functions through which Python, or Dynamo, is entered or left are replaced while a thread evaluates. This covers
+every caller: `breakpoint()`, pdb and libraries use `sys.breakpointhook` or `sys.settrace`; everything that clears or
+fills Dynamo's caches takes its lock first. On other threads the replacements only call the originals.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 WAITS = 3.0
-"""Seconds for which an expression may wait for another thread."""
+"""The longest time in seconds that an expression may wait for another thread."""
 
 _STOPPED = "the program is stopped already, and this thread waits here for you"
 _ENDS = "it would end the program, or take this thread out of the stop; disconnect or terminate instead"
-_READS = "nobody answers the program while it is stopped: give the value in the expression"
+_READS = "the program has no input while it is stopped: give the value in the expression"
 _COMPILES = "Dynamo is in the middle of a compile here, and would lose what it works on"
 
 
 class ActRefused(Exception):
-    """An expression took a way out of the stop; the text is a sentence for the user."""
+    """An expression tried to leave or disturb the stop; the text is a sentence for the user."""
 
 
 _lock = threading.Lock()
 _inside: dict[int, int] = {}
-"""Idents of the threads that evaluate, and how deep."""
+"""By the ident of each thread that evaluates: the depth of nested evaluations."""
 _closed: list[tuple[Any, str, Any]] = []
 
 
@@ -40,19 +40,19 @@ def is_contained() -> bool:
 
 
 def refuse_if_contained(what: str) -> None:
-    """Raise ActRefused where the current thread evaluates an expression."""
+    """Raise ActRefused if the current thread evaluates an expression."""
     if is_contained():
         refuse(what)
 
 
 def refuse(what: str) -> NoReturn:
-    """Raise ActRefused: this would stop a thread that is stopped."""
+    """Raise ActRefused for an act that would stop a thread that is already stopped."""
     raise ActRefused(f"{what} cannot be done at a stop: {_STOPPED}.")
 
 
 @contextlib.contextmanager
 def contained() -> Iterator[None]:
-    """Close the doors to the current thread. May be entered again within."""
+    """Refuse acts that leave the stop on the current thread; reentrant."""
     ident = threading.get_ident()
     with _lock:
         if not _inside:
@@ -118,7 +118,7 @@ def _entry_point(original: Callable[..., Any], name: str, why: str) -> Callable[
 
 
 def _not_for_ever(original: Callable[..., Any], is_done: Callable[[Any], bool]) -> Callable[..., Any]:
-    """Of `Thread.join` and `Condition.wait`: the other thread may wait for this one, which holds Dynamo's lock."""
+    """Limit a wait: the other thread may be waiting for Dynamo's lock, which this thread has."""
 
     def wait(waited: Any, timeout: float | None = None) -> Any:
         if timeout is not None or not is_contained():
@@ -135,7 +135,7 @@ def _not_for_ever(original: Callable[..., Any], is_done: Callable[[Any], bool]) 
 
 
 class _Guarded:
-    """Something that threads which evaluate may not use, not even ask for an attribute."""
+    """An object of which threads that evaluate may not even read an attribute."""
 
     def __init__(self, original: Any, what: str, why: str) -> None:
         self._original, self._refusal = original, f"{what} cannot be done at a stop: {why}."
@@ -148,8 +148,8 @@ class _Guarded:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._asked(), name)
 
-    # properties, so that a thread waits for a lock in its own frame and not in one of ours
+    # properties, so that a thread waits for a lock in its own frame and not in a frame of Dynascope
     __enter__ = property(lambda self: self._asked().__enter__)
-    __exit__ = property(lambda self: self._original.__exit__)  # whoever entered may leave
+    __exit__ = property(lambda self: self._original.__exit__)  # a thread that entered may leave
     __iter__ = property(lambda self: self._asked().__iter__)
     __next__ = property(lambda self: self._asked().__next__)

@@ -1,7 +1,7 @@
-"""A place to run torch code in the middle of a trace without the trace noticing.
+"""Run torch code in the middle of a trace without an effect on the trace.
 
-Dynamo's tracing context, current translator, dispatch modes and torch functions are set aside; a static FakeTensorMode
-of our own stands in, with no ShapeEnv, so that no guard, node, symbol or random number can come of it.
+Dynamo's tracing context, current translator, dispatch modes and torch functions are removed for that time and replaced
+by a static FakeTensorMode without a ShapeEnv, so that no guard, node or symbol is made and no random number drawn.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from dynascope.agent.internals.isolation.containment import contained
 
 
 def static_fake_mode() -> Any:
-    """A `FakeTensorMode` (2.0) without a ShapeEnv; real tensors it meets become fakes."""
+    """Return a `FakeTensorMode` (2.0) without a ShapeEnv; it converts real tensors to fakes."""
     return FakeTensorMode(shape_env=None, allow_non_fake_inputs=True)
 
 
 @contextlib.contextmanager
 def isolated(mode: Any) -> Iterator[None]:
-    """Run torch code on fakes of `mode`, and leave no trace.
+    """Run torch code on fakes of `mode` without an effect on the trace.
 
-    Sets aside `TracingContext` (`torch._guards.tracing`, 2.0), `symbolic_convert.tls.current_tx` (2.4), the dispatch
-    modes (`utils._python_dispatch._disable_current_modes`, 2.0) and Dynamo itself (`eval_frame.set_eval_frame`, 2.0).
+    Removes `TracingContext` (`torch._guards.tracing`, 2.0), `symbolic_convert.tls.current_tx` (2.4), the dispatch modes
+    (`utils._python_dispatch._disable_current_modes`, 2.0) and Dynamo itself (`eval_frame.set_eval_frame`, 2.0).
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(process_state_kept())
@@ -46,17 +46,17 @@ def isolated(mode: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Run code of the program on its own objects in the middle of a trace: on real tensors, untraced and unfaked."""
+    """Run the program's code in the middle of a trace: on real tensors, untraced and unfaked."""
     with process_state_kept(), _without_translator(), _guards.tracing(None), _disable_current_modes():
         yield
 
 
 class CalculationRefused(Exception):
-    """Somebody calculated with the trace's own tensors."""
+    """An operator was called on the trace's own tensors."""
 
 
 class _NoCalculation(TorchDispatchMode):  # type: ignore[misc]
-    """Refuses every operator: on the trace's own fakes one could make symbols and guards."""
+    """Refuse every operator: on the trace's own fakes it could make symbols and guards."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         raise CalculationRefused(str(func))
@@ -64,21 +64,21 @@ class _NoCalculation(TorchDispatchMode):  # type: ignore[misc]
 
 @contextlib.contextmanager
 def guards_suppressed(environment: Any) -> Iterator[None]:
-    """Read the trace's own tensors and symbols: questions add no guard (`suppress_guards`, 2.0), no operator runs."""
+    """Read the trace's tensors and symbols without guards (`suppress_guards`, 2.0) or operators."""
     with process_state_kept(), reading_only(environment):
         yield
 
 
 @contextlib.contextmanager
 def reading_only(environment: Any) -> Iterator[None]:
-    """`guards_suppressed` for code of the program's own: what it does beside reading is its own affair."""
+    """Do as `guards_suppressed` for the program's code, whose other effects are not undone."""
     with environment.suppress_guards(), _NoCalculation():
         yield
 
 
 @contextlib.contextmanager
 def guards_allowed(environment: Any) -> Iterator[None]:
-    """Within `reading_only`: what the user wants to change (`ShapeEnv._suppress_guards_exit`, 2.0)."""
+    """Allow the user's changes within `reading_only` (`ShapeEnv._suppress_guards_exit`, 2.0)."""
     environment._suppress_guards_exit()
     try:
         with _pop_mode_temporarily():
@@ -89,9 +89,9 @@ def guards_allowed(environment: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def process_state_kept() -> Iterator[None]:
-    """Put back what an expression may change for the whole process: random states, modes, Dynamo's counters.
+    """Restore the process's state after an expression: random states, modes, Dynamo's counters.
 
-    Nothing that it calls leaves the stop, by `contained`.
+    `contained` keeps the expression from leaving the stop.
     """
     grad, dtype = torch.is_grad_enabled(), torch.get_default_dtype()
     states = _random_states()
@@ -112,10 +112,10 @@ def process_state_kept() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _nothing_compiled() -> Iterator[None]:
-    """On this thread nothing is compiled: what an expression hands to `torch.compile` runs as plain Python.
+    """Compile nothing on this thread: what an expression compiles runs as plain Python.
 
-    `eval_frame.set_eval_frame` (2.0) for the thread, and `eval_frame._callback_from_stance` (2.6), which every compiled
-    function asks for the callback to set.
+    Sets `eval_frame.set_eval_frame` (2.0) for the thread, and `eval_frame._callback_from_stance` (2.6), which every
+    compiled function calls for the callback to set.
     """
     module: Any = sys.modules["torch._dynamo.eval_frame"]
     here, original = threading.get_ident(), module._callback_from_stance

@@ -1,4 +1,4 @@
-"""Fake tensors and symbolic numbers: their text, their hints, and nothing that asks the ShapeEnv a question.
+"""Read fake tensors and symbolic numbers, their text and hints, without evaluating anything in the ShapeEnv.
 
 Comparing, `bool()` or `int()` on a SymInt adds a guard; `SymNode.expr` may rewrite the ShapeEnv's replacements. Here
 the `SymNode._expr` (2.0) is read and replacements are applied to a copy.
@@ -19,13 +19,13 @@ _symbolic = frozenset(SYMBOLIC_TYPES)
 
 
 def dtype_text(dtype: torch.dtype) -> str:
-    """`f32` for torch.float32, as FX writes it (`torch.utils._dtype_abbrs.dtype_abbrs`, 2.4)."""
+    """Return FX's text: `f32` for torch.float32 (`torch.utils._dtype_abbrs.dtype_abbrs`, 2.4)."""
     short: str | None = _dtype_abbrs.dtype_abbrs.get(dtype)
     return short if short is not None else str(dtype).removeprefix("torch.")
 
 
 def is_tensor(value: object) -> bool:
-    """Whether `value` is a tensor, real or fake, without asking it for its `__class__`."""
+    """Whether `value` is a tensor, real or fake, without reading its `__class__`."""
     return issubclass(type(value), torch.Tensor)
 
 
@@ -40,7 +40,7 @@ def is_symbolic(value: object) -> bool:
 
 
 def expression_of(value: Any) -> Any:
-    """The sympy expression of a symbolic number after the ShapeEnv's replacements; None for nodes that have none."""
+    """Return a symbolic number's sympy expression after the ShapeEnv's replacements, or None."""
     node = value.node
     expression = getattr(node, "_expr", None)
     environment = getattr(node, "shape_env", None)
@@ -58,12 +58,12 @@ def expression_of(value: Any) -> Any:
 
 
 _LONG = 200
-"""Parts of an expression from which on sympy takes noticeably long over it: a minute for a sum of 25,000."""
+"""The number of parts above which sympy is noticeably slow: it takes a minute for a sum of 25,000."""
 
 
 @functools.lru_cache(maxsize=1024)
 def is_long(expression: Any) -> bool:
-    """Whether an expression has too many parts to be printed or calculated in the time that a view may take."""
+    """Whether an expression has too many parts to be printed or calculated quickly."""
     waiting, seen = [expression], 0
     while waiting:
         parts = getattr(waiting.pop(), "args", ())
@@ -75,7 +75,7 @@ def is_long(expression: Any) -> bool:
 
 
 def symbolic_text(value: Any) -> str:
-    """`s77 + 1` for a symbolic number, the number itself for a plain one; a very long one is only described."""
+    """Return the text of a number, `s77 + 1` for a symbolic one, or a long one's description."""
     if type(value) not in _symbolic:
         return str(value)
     expression = expression_of(value)
@@ -85,7 +85,7 @@ def symbolic_text(value: Any) -> str:
 
 
 def is_expression(value: object) -> bool:
-    """Whether this is one of sympy's expressions, or one that torch adds to them (`torch.utils._sympy`, 2.0)."""
+    """Whether `value` is an expression of sympy or of `torch.utils._sympy` (2.0)."""
     module = type.__dict__["__module__"].__get__(type(value))
     if type(module) is not str or not module.startswith(("sympy.", "torch.utils._sympy.")):
         return False
@@ -94,19 +94,19 @@ def is_expression(value: object) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def expression_text(expression: Any) -> str:
-    """A sympy expression, printed once: that takes sympy half a millisecond; a very long one is only described."""
+    """Return a sympy expression's text, cached (it takes 0.5 ms), or a long one's description."""
     if is_long(expression):
         return f"({type(expression).__name__} of {len(expression.args):,} parts)"
     return str(expression)
 
 
 def node_expression(value: object) -> Any:
-    """The expression in a `torch.fx.experimental.sym_node.SymNode` (2.0); None of anything else."""
+    """Return the expression in a `torch.fx.experimental.sym_node.SymNode` (2.0); else None."""
     return vars(value).get("_expr") if type(value) is SymNode else None
 
 
 def hint_of(value: Any) -> int | float | bool | None:
-    """The number a symbolic one stood for in this call; None when it is unbacked (data-dependent)."""
+    """Return a symbolic number's value in this call; None if it is unbacked (data-dependent)."""
     if type(value) not in _symbolic:
         plain: int | float | bool = value
         return plain
@@ -126,7 +126,7 @@ def hint_of(value: Any) -> int | float | bool | None:
 
 
 def hints(environment: Any) -> dict[Any, Any]:
-    """What each backed symbol stood for: `ShapeEnv.backed_var_to_val` (2.11); its old name is a property that warns."""
+    """Return backed symbols' values: `ShapeEnv.backed_var_to_val` (2.11; the old name warns)."""
     known = vars(environment)
     found: dict[Any, Any] = known.get("backed_var_to_val") or {}
     return found
@@ -144,19 +144,19 @@ def _as_number(result: Any) -> int | float | bool | None:
 
 
 def shape_text(tensor: torch.Tensor) -> str:
-    """`[s77, 16]`."""
+    """Return the shape as `[s77, 16]`."""
     return f"[{', '.join([symbolic_text(size) for size in tensor.shape])}]"
 
 
 def tensor_text(tensor: torch.Tensor) -> str:
-    """`f32[s77, 16]`, with the device when it is not cpu."""
+    """Return dtype and shape as `f32[s77, 16]`, with the device when it is not cpu."""
     device = tensor.device
     place = "" if device.type == "cpu" else f" {device}"
     return f"{dtype_text(tensor.dtype)}{shape_text(tensor)}{place}"
 
 
 def stride_text(tensor: torch.Tensor) -> str:
-    """`(16, 1)`, `(1,)`, or why there is none (sparse and nested tensors)."""
+    """Return `(16, 1)`, `(1,)`, or why there are no strides (sparse and nested tensors)."""
     try:
         steps = [symbolic_text(step) for step in tensor.stride()]
         return f"({steps[0]},)" if len(steps) == 1 else f"({', '.join(steps)})"

@@ -1,4 +1,4 @@
-"""Symbols of the ShapeEnv: what Dynamo made dynamic, and what it knows of each."""
+"""Read the symbols of the ShapeEnv: the values that Dynamo made dynamic, and the facts about each."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of
 
 @dataclass(slots=True)
 class SymbolFact:
-    """One symbol; texts are sympy's. `hint` is None for an unbacked (data-dependent) one."""
+    """One symbol; texts are written by sympy. `hint` is None for an unbacked (data-dependent) one."""
 
     name: str
     hint: str | None
@@ -22,7 +22,7 @@ class SymbolFact:
     replacement: str | None
     constraints: list[str] = field(default_factory=list)
     symbol: Any = None
-    """sympy's own, for `guards.shape_guards_on`."""
+    """The sympy symbol, for `guards.shape_guards_on`."""
 
 
 class Symbols:
@@ -38,7 +38,7 @@ class Symbols:
         return len(self._symbols)
 
     def facts(self, start: int = 0, stop: int | None = None) -> Iterator[SymbolFact]:
-        """What is known of the symbols from `start` up to `stop`, made one by one."""
+        """Yield the facts of the symbols from `start` up to `stop`."""
         constraints = _constraints(self._output)
         for symbol in self._symbols[start:stop]:
             yield self._fact(symbol, constraints)
@@ -61,7 +61,7 @@ class Symbols:
 
 
 def symbols_so_far(output: Any) -> list[SymbolFact]:
-    """Every symbol, with all that is known of it."""
+    """Return every symbol with all its facts."""
     return list(Symbols(output).facts())
 
 
@@ -71,7 +71,7 @@ def _high_text(bound: Any) -> str:
 
 
 def _constraints(output: Any) -> dict[str, list[str]]:
-    """What the user asked of a dimension (`mark_dynamic`, `Dim`): `TrackedFake.symbolic_context` (2.2)."""
+    """Return user constraints (`mark_dynamic`, `Dim`): `TrackedFake.symbolic_context` (2.2)."""
     found: dict[str, list[str]] = {}
     for tracked in list(getattr(output, "tracked_fakes", ())):
         context, fake = tracked.symbolic_context, tracked.fake
@@ -87,9 +87,10 @@ def _constraints(output: Any) -> dict[str, list[str]]:
 
 
 def _meaning(constraint: Any) -> str:
-    """`symbolic_shapes.RelaxedUnspecConstraint` (2.0) allows no single value, `.StrictMinMaxConstraint` no guard.
+    """Return a sentence about one constraint of a dimension.
 
-    Their `warn_only` says what follows: a warning, or a ConstraintViolationError.
+    `symbolic_shapes.RelaxedUnspecConstraint` (2.0) allows no single value, `.StrictMinMaxConstraint` no guard. Their
+    `warn_only` selects what a violation causes: a warning, or a ConstraintViolationError.
     """
     bounds = getattr(constraint, "vr", None)
     wanted = "become one value" if bounds is None else f"be narrowed below [{bounds.lower}, {_high_text(bounds.upper)}]"
@@ -99,6 +100,6 @@ def _meaning(constraint: Any) -> str:
 
 
 def _deferred(known: dict[str, Any], symbol: Any) -> list[str]:
-    """Assertions on an unbacked symbol that the compiled code checks (`ShapeEnv.deferred_runtime_asserts`, 2.1)."""
+    """Return an unbacked symbol's runtime asserts (`ShapeEnv.deferred_runtime_asserts`, 2.1)."""
     asserts = (known.get("deferred_runtime_asserts") or {}).get(symbol, ())
     return [f"runtime assert {check.expr}" for check in asserts]

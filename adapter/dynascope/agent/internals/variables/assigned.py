@@ -1,4 +1,4 @@
-"""What a local that was just assigned is, as one text: quick, for it runs at every line of every frame."""
+"""Describe a local that was just assigned in one text; fast, because it runs at every line of every frame."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor, sy
 from dynascope.agent.internals.variables.variables import class_names, fields, without_lazy
 
 Texts = dict[Any, tuple[Any, str]]
-"""By FX node: the value it had and the text of it. The same node is passed down and stored many times."""
+"""By FX node: its value and the value's text. The same node is passed down and stored many times."""
 
 _kinds: dict[type, str] = {}
 
@@ -37,15 +37,15 @@ def _kind(variable: object) -> str:
 
 
 def is_pending(variable: object) -> bool:
-    """Whether Dynamo has not looked at the value yet: ask again when the frame ends (`LazyVariableTracker`, 2.1)."""
+    """Whether Dynamo has not read the value yet (`LazyVariableTracker`, 2.1): retry at the end."""
     return _kind(variable) == "lazy" and without_lazy(variable)[0] is None
 
 
 def tensor_or_number(variable: object, texts: Texts) -> tuple[str, str | None, str | None] | None:
-    """`(text, node, origin)` of a tensor or symbolic number; None for anything else.
+    """Return `(text, node, origin)` of a tensor or symbolic number; None for anything else.
 
     `node` is the FX node's name, `origin` the source of a graph input (`VariableTracker.source`, 2.0). A lazy variable
-    that nobody realised is a real tensor that the graph has no use for: its own shape.
+    that Dynamo never realised is a real tensor that the graph does not use: its own shape is given.
     """
     kind = _kind(variable)
     if kind == "lazy":

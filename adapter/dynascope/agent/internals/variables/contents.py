@@ -1,4 +1,4 @@
-"""What a VariableTracker can hold, told in plain terms; `kinds.contents` says which of these one holds."""
+"""Define the kinds of value a VariableTracker can contain; `kinds.contents` returns the one a variable contains."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MISSING = object()
 
 @dataclass(slots=True)
 class Unrealised:
-    """A lazy variable Dynamo has not looked at yet: the real value, which has no guard and may never get one."""
+    """A lazy variable that Dynamo has not read yet: the real value, which has no guard and may never get one."""
 
     value: object
     source: str | None
@@ -91,10 +91,10 @@ class Parts:
     call: bool = False
     is_iterator: bool = False
     rest: Sequence[object] | None = None
-    """What an iterator gives next, where that can be told without advancing it: variables, tuples of them, numbers."""
+    """The next items of an iterator, where they are known without advancing it: variables, tuples of them, numbers."""
 
     real: dict[str, object] = field(default_factory=dict)
-    """Parts that are real objects, which Dynamo has made no variable of."""
+    """Parts that are real objects without a variable."""
 
 
 @dataclass(slots=True)

@@ -1,7 +1,7 @@
-"""The texts that PyTorch's comptime prints (`VariableTracker.debug_repr`, 2.1), written by reading alone.
+"""Write the texts that PyTorch's comptime prints (`VariableTracker.debug_repr`, 2.1), by reading alone.
 
-`debug_repr` realises what it meets, which adds guards and graph inputs, and runs the `__repr__` of constants. Here a
-lazy variable shows what it would once realised, in this call; a class whose `__repr__` is written in Python is named.
+`debug_repr` realises variables, which adds guards and graph inputs, and runs the `__repr__` of constants. Here a lazy
+variable has the text it would have once realised in this call; an object whose `__repr__` is Python has its class's.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ _brackets = {list: "[]", tuple: "()", set: "{}", frozenset: "{}", dict: "{}", co
 
 
 class DebugRepr:
-    """Writes variables of one frame; `fake_of` makes a fake of a real tensor that Dynamo has not looked at."""
+    """Write variables of one frame; `fake_of` makes a fake of a real tensor that Dynamo has not read."""
 
     def __init__(self, effects: SideEffects, fake_of: Callable[[Any], Any]) -> None:
         self._effects, self._fake_of = effects, fake_of
 
     def of_variable(self, variable: object, depth: int = 0) -> str:  # noqa: C901 - one case a line
-        """What `debug_repr` would return for `variable`."""
+        """Return what `debug_repr` would return for `variable`."""
         seen, _ = without_lazy(variable)
         kind = class_names(variable if seen is None else seen)[0]
         if depth > _DEPTH:
@@ -93,7 +93,7 @@ class DebugRepr:
                 return f"{kind}()"
 
     def of_real(self, value: Any, depth: int = 0) -> str:
-        """What Dynamo would print of a value once it had looked at it."""
+        """Return the text Dynamo would print of a real value once it had wrapped it."""
         cls = type(value)
         if depth > _DEPTH:
             return "..."
@@ -117,11 +117,11 @@ _WRITTEN_BY_C = frozenset(
     | {types.FunctionType, types.BuiltinFunctionType, types.CodeType, types.MethodDescriptorType, torch.Size}
     | {torch.dtype, torch.device, torch.layout, torch.memory_format}
 )
-"""Types whose `repr` asks no other object for its own."""
+"""Types whose `repr` does not call the `repr` of another object."""
 
 
 def _is_plain(value: object) -> bool:
-    """Whether nothing of the user's runs when `repr` is asked for."""
+    """Whether `repr` of `value` runs no code of the user."""
     kind = type(value)
     if kind in (tuple, list, set, frozenset):
         return all(map(_is_plain, value))  # type: ignore[call-overload]
@@ -152,7 +152,7 @@ def _items_text(kind: str, shown: list[str], names: tuple[str, ...]) -> str:
 
 
 def _is_recent() -> bool:
-    """Since 2.13 a tuple of one is written `(1,)`, not `(1)`, and a set `{1, 2}`, not `{1,2}`."""
+    """Whether torch writes `(1,)` and `{1, 2}` (since 2.13), not `(1)` and `{1,2}`."""
     return hasattr(_tensor_variables, "_tensor_debug_repr")
 
 
@@ -166,7 +166,7 @@ def _members_text(kind: str, shown: list[str]) -> str:
 
 
 def _tensor_repr(example: Any, class_name: str) -> str:
-    """`Tensor(shape=(8,), dtype=torch.float32)` (`tensor._tensor_debug_repr`, 2.13); before, the fake's own text."""
+    """Return `Tensor(shape=(8,), …)` (`tensor._tensor_debug_repr`, 2.13); before, a fake's text."""
     write = getattr(_tensor_variables, "_tensor_debug_repr", None)
     if write is None or not isinstance(example, torch.Tensor):
         return repr(example)

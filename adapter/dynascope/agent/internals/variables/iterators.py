@@ -1,6 +1,6 @@
-"""What Dynamo's iterators give next, read without advancing one (kinds of `variables.iter` and `variables.lists`).
+"""Read the next items of Dynamo's iterators without advancing them (kinds of `variables.iter` and `variables.lists`).
 
-Names without a version have been there since 2.11, the first that is read.
+Names without a version exist since 2.11, the first supported one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _range_iterator(_: object, known: dict[str, Any], __: SideEffects) -> Parts:
 
 
 def _dict_iterator(variable: object, known: dict[str, Any], _: SideEffects) -> Parts:
-    """`DictViewIterator._iter` (2.13), an iterator of Python's; its `__reduce__` copies what is left."""
+    """Read `DictViewIterator._iter` (2.13), a Python iterator; its `__reduce__` copies the rest."""
     left = known["_iter"].__reduce__()[1][0]
     rest = [tuple(map(key_variable, each)) if type(each) is tuple else key_variable(each) for each in left]
     kind = class_names(variable)[0].removesuffix("Iterator")
@@ -43,7 +43,7 @@ def _dict_iterator(variable: object, known: dict[str, Any], _: SideEffects) -> P
 
 
 def _zip(_: object, known: dict[str, Any], effects: SideEffects) -> Parts:
-    """`iterables` are lists, from `index` on, or iterators (to 2.12); `iterable` is a tuple of iterators (2.13)."""
+    """Read `iterables`, lists from `index` or iterators (to 2.12), or a tuple `iterable` (2.13)."""
     together = known.get("iterable")
     content = known.get("iterables") if together is None else fields(together).get("items")
     columns = [_rest_of(each, known.get("index", 0), effects) for each in content or ()]

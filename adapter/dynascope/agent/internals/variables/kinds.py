@@ -1,7 +1,7 @@
-"""Which private fields each kind of VariableTracker keeps its contents in, from torch 2.11 to 2.15.
+"""Read the contents of each kind of VariableTracker from its private fields, from torch 2.11 to 2.15.
 
-Kinds go by class name, most derived first; `variables` says why nothing is asked of the variable itself. Names without
-a version have been there since 2.0. To learn what a field means, start at `_READERS`.
+Kinds are found by class name, most derived first; `variables` says why no method of the variable is called. Names
+without a version exist since 2.0. To learn what a field means, start at `_READERS`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Reader: TypeAlias = Callable[[object, dict[str, Any], SideEffects], Contents]
 
 
 def contents(variable: object, effects: SideEffects) -> Contents:
-    """What `variable` holds, looking through lazies that are realised already."""
+    """Return the contents of `variable`; of a realised lazy one, those of the variable in it."""
     seen, cache = without_lazy(variable)
     if seen is None:
         return _unrealised(cache)
@@ -141,7 +141,7 @@ def _object(variable: object, known: dict[str, Any], effects: SideEffects) -> Co
 
 
 def _builtin_part(variable: object, known: dict[str, Any], effects: SideEffects) -> Items | Entries | Members | None:
-    """What a subclass of list, dict … holds: in `_base_vt` (2.8 to 2.13), in its own `items` (2.14)."""
+    """Return a list or dict subclass's contents: `_base_vt` (2.8 to 2.13), own `items` (2.14)."""
     base = known.get("_base_vt")
     if base is not None and is_variable(base):
         content = contents(base, effects)
@@ -181,7 +181,7 @@ def _nested_function(_: object, known: dict[str, Any], effects: SideEffects) -> 
 
 
 def _constant_value(variable: object, effects: SideEffects) -> object:
-    """The value of a constant variable, realised or not; what is no variable is its own value."""
+    """Return the value of a constant variable, realised or not; any other object unchanged."""
     if not is_variable(variable):
         return variable
     content = contents(variable, effects)
@@ -214,7 +214,7 @@ def _generator(_: object, known: dict[str, Any], __: SideEffects) -> Contents:
     state = (
         "exhausted" if getattr(tracer, "generator_exhausted", False) else f"at line {getattr(tracer, 'lineno', '?')}"
     )
-    left = known.get("remaining_items") or None  # what generated code takes in its place (2.7)
+    left = known.get("remaining_items") or None  # generated code takes these in the generator's place (2.7)
     return Parts(f"generator {name} {state}", dict(tracer.symbolic_locals), is_iterator=True, rest=left)
 
 
@@ -254,7 +254,7 @@ def _real(variable: object, known: dict[str, Any], effects: SideEffects) -> Cont
 
 
 def _anything(variable: object, known: dict[str, Any], _: SideEffects) -> Contents:
-    """A kind nobody described: its class, and every variable among its fields."""
+    """Describe a kind that has no reader: its class, and every variable among its fields."""
     return Parts(class_names(variable)[0].removesuffix("Variable"), variables_among(known))
 
 

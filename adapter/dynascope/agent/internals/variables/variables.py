@@ -1,4 +1,4 @@
-"""Reading a VariableTracker: nothing but its `__dict__`, and its class by name.
+"""Read a VariableTracker: only its `__dict__`, and its class by name.
 
 `isinstance(variable, X)` realises a LazyVariableTracker through the metaclass, and so do `debug_repr`, `python_type`,
 `as_proxy` and plain attribute access on a lazy one; each adds guards and graph inputs. So nothing here does any of it.
@@ -17,7 +17,7 @@ _class_names: dict[type, tuple[str, ...]] = {}
 
 
 def is_variable(value: object) -> bool:
-    """Whether `value` is a `torch._dynamo.variables.base.VariableTracker` (2.0), without its `__instancecheck__`."""
+    """Whether it is a `variables.base.VariableTracker` (2.0), without its `__instancecheck__`."""
     kind = type(value)
     known = _is_variable_type.get(kind)
     if known is None:
@@ -26,7 +26,7 @@ def is_variable(value: object) -> bool:
 
 
 def class_names(variable: object) -> tuple[str, ...]:
-    """Names of the variable's class and its bases, most derived first."""
+    """Return the names of the variable's class and its bases, most derived first."""
     kind = type(variable)
     names = _class_names.get(kind)
     if names is None:
@@ -35,28 +35,28 @@ def class_names(variable: object) -> tuple[str, ...]:
 
 
 def fields(variable: object) -> dict[str, Any]:
-    """The instance `__dict__`, read past any `__getattr__` (LazyVariableTracker's realises)."""
+    """Return `__dict__` without calling `__getattr__` (LazyVariableTracker's realises)."""
     read: dict[str, Any] = object.__getattribute__(variable, "__dict__")
     return read
 
 
 def source_of(variable: object) -> str | None:
-    """Where a variable came from (`VariableTracker.source`, 2.0), or None for one made while tracing."""
+    """Return the text of `VariableTracker.source` (2.0), or None for one made while tracing."""
     return source_text(fields(variable).get("source"))
 
 
 def source_object(variable: object) -> Any:
-    """The `torch._guards.Source` (2.0) itself, for `sources` and `guards`; None for a variable made while tracing."""
+    """Return the `torch._guards.Source` (2.0) itself; None for a variable made while tracing."""
     return fields(variable).get("source")
 
 
 def is_modified(variable: object) -> bool:
-    """Whether Dynamo holds a change to the real object back (`VariableTracker.mutation_type.is_modified`, 2.5)."""
+    """Whether a change is pending (`VariableTracker.mutation_type.is_modified`, 2.5)."""
     return bool(getattr(fields(variable).get("mutation_type"), "is_modified", False))
 
 
 def without_lazy(variable: object) -> tuple[object | None, Any]:
-    """`(variable, None)` once realised, else `(None, cache)`: `lazy.LazyCache` (2.1) or `ComputedLazyCache` (2.14)."""
+    """Return `(variable, None)`, or `(None, LazyCache)` (2.1; `ComputedLazyCache`, 2.14)."""
     while "LazyVariableTracker" in class_names(variable):
         cache = fields(variable)["_cache"]
         realised = vars(cache).get("vt")
@@ -67,12 +67,12 @@ def without_lazy(variable: object) -> tuple[object | None, Any]:
 
 
 def key_variable(key: object) -> object:
-    """The variable behind a dict or set key: `hashable.HashableTracker.vt` (2.12; before, of `dicts`)."""
+    """Return a key's variable: `hashable.HashableTracker.vt` (2.12; before, of `dicts`)."""
     return vars(key)["vt"] if not is_variable(key) and hasattr(key, "vt") else key
 
 
 def variables_among(known: dict[str, Any]) -> dict[str, object]:
-    """Of the fields of a variable, those that hold variables, by name; `name[0]`, `name[key]` in containers."""
+    """Return the variables in a variable's fields by name; `name[0]`, `name[key]` in containers."""
     parts: dict[str, object] = {}
     for key, value in known.items():
         if is_variable(value):
