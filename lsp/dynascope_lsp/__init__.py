@@ -1,1 +1,1 @@
-"""The language server: what Dynamo decided, on the source lines. Never imports torch."""
+"""The language server: Dynamo's decisions on the source lines. Never imports torch."""

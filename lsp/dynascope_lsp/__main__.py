@@ -1,4 +1,4 @@
-"""`python -m dynascope_lsp`: the same as `dynascope lsp`."""
+"""Run `python -m dynascope_lsp`, which is the same as `dynascope lsp`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""How a feature declares itself: `@feature(types.TEXT_DOCUMENT_HOVER)` above a function of the session and the
-parameters.
+"""Declare features: `@feature(types.TEXT_DOCUMENT_HOVER)` decorates a function of the session and the parameters.
 
-`initialize` answers with the capabilities that pygls derives from what is registered here, so what is advertised is
-what is served. An error of ours is logged, and answered with nothing: an editor must not be worse off for having us.
+`initialize` answers the capabilities that pygls derives from the registered features, so exactly what is served is
+advertised. An internal error is logged and answered with null: an editor must not be worse off with the server.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Feature(Struct, frozen=True):
-    """One method that is served, with its options; or one command."""
+    """One served method with its options, or one command."""
 
     name: str
     function: Callable[[Session, Any], Any]
@@ -39,7 +38,7 @@ COMMANDS: dict[str, Feature] = {}
 
 
 def feature(method: str, options: Any = None) -> Callable[[Function], Function]:
-    """Serve a request or a notification of the protocol."""
+    """Serve an LSP request or notification."""
 
     def declare(function: Function) -> Function:
         FEATURES[method] = Feature(method, function, options)
@@ -49,7 +48,7 @@ def feature(method: str, options: Any = None) -> Callable[[Function], Function]:
 
 
 def command(name: str) -> Callable[[Function], Function]:
-    """Serve `workspace/executeCommand` of this name; the function gets the list of arguments."""
+    """Serve `workspace/executeCommand` of this name; the function gets a list of arguments."""
 
     def declare(function: Function) -> Function:
         COMMANDS[name] = Feature(name, function)
@@ -59,7 +58,7 @@ def command(name: str) -> Callable[[Function], Function]:
 
 
 def install(server: LanguageServer, session: Session) -> None:
-    """Register everything that is declared in `features/` with the server."""
+    """Register all features of `features/` with the server."""
     for module in iter_modules(features.__path__):
         import_module(f"{features.__name__}.{module.name}")
     for each in FEATURES.values():
@@ -94,7 +93,7 @@ def _contained_async(session: Session, served: Feature) -> Callable[[Any], Await
 
 
 def _command(session: Session, served: Feature) -> Callable[..., Any]:
-    """pygls gives a command its arguments one by one."""
+    """Wrap a command's function: pygls passes the arguments separately."""
     if iscoroutinefunction(served.function):
         contained = _contained_async(session, served)
 

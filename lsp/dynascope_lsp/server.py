@@ -1,4 +1,4 @@
-"""How the server starts; `dynascope lsp` and `python -m dynascope_lsp` end up here."""
+"""Start the server, for `dynascope lsp` and `python -m dynascope_lsp`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import attrs
 
 
 def serve() -> None:
-    """Speak LSP over stdin and stdout until the client says `exit`."""
+    """Serve LSP over stdin and stdout until the client sends `exit`."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     with _quick_start():
         from dynascope_lsp.serving import create_server
@@ -24,10 +24,10 @@ def serve() -> None:
 
 @contextmanager
 def _quick_start() -> Iterator[None]:
-    """The protocol is 554 classes of attrs', made anew at each start: most of the time until the first diagnostics.
+    """Import lsprotocol faster: its 554 attrs classes take most of the start time.
 
-    Without their `__repr__` and `__eq__`, which nobody asks for here, and without slots, for which each is made twice,
-    they take half of it; and all of it stays, so that there is no garbage to look for, then or later.
+    Without `__repr__` and `__eq__`, which are not used here, and without slots, for which each class is created twice,
+    they take half of it. No garbage is collected during it, and its objects are excluded from later collections.
     """
     define = attrs.define
     gc.disable()

@@ -1,4 +1,4 @@
-"""The server: pygls', with a session and every feature."""
+"""Create the pygls server with a session and every feature."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTEBOOKS = types.NotebookDocumentSyncOptions(
 
 
 def create_server() -> LanguageServer:
-    """A server with every feature registered."""
+    """Return a server with every feature registered."""
     server = LanguageServer(
         "dynascope",
         __version__,

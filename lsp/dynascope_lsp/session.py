@@ -1,7 +1,6 @@
-"""The state of one client's session: settings, stores, documents. All of it belongs to the event loop's thread.
+"""The state of one client's session: settings, stores, documents. It is used only on the event loop's thread.
 
-A request asks for a `Snapshot` of its document; snapshots are kept until the document, the facts or the settings
-change.
+A request uses a `Snapshot` of its document; snapshots are kept until the document, the facts or the settings change.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from dynascope_lsp.settings import Settings
 log = logging.getLogger(__name__)
 
 FILES_KEPT = 48
-"""Files that are not open, whose text and facts are kept for a while: those that stacks lead through."""
+"""The number of files that are not open, such as those in stacks, whose text and facts are kept."""
 
 
 class Session:
@@ -46,7 +45,7 @@ class Session:
         self.stores = Stores(self.warn)
         self.project = self._new_project()
         self.configured = False
-        """Whether the client has said its settings, as far as it was asked."""
+        """Whether the client has sent its settings, if they were requested."""
         self._settings_generation = 0
         self._snapshots: OrderedDict[str, tuple[object, Snapshot]] = OrderedDict()
         self._texts: OrderedDict[str, tuple[object, Text]] = OrderedDict()
@@ -54,31 +53,31 @@ class Session:
         self._facts: dict[str, FileFacts | None] = {}
         self._facts_generation = -1
         self.watching: asyncio.Task[None] | None = None
-        """The look at the stores, several times a second."""
+        """The task that checks the stores several times a second."""
 
     @property
     def version(self) -> str:
-        """Another text whenever facts or settings have changed."""
+        """Return a text that changes whenever facts or settings change."""
         return f"{self.stores.generation}.{self._settings_generation}.{self.project.generation}"
 
     def use(self, settings: Settings) -> None:
         if self.settings.predictions and not settings.predictions:
-            self.project = self._new_project()  # what the old one holds is not needed any more
+            self.project = self._new_project()  # frees the memory of the old one
         self.settings = settings
         self._settings_generation += 1
 
     def choose_compile(self, compile: str) -> None:
-        """Whose shapes inlay hints show, until the settings change."""
+        """Show the shapes of this compile in inlay hints until the settings change."""
         hints = structs.replace(self.settings.inlay_hints, compile=compile)
         self.use(structs.replace(self.settings, inlay_hints=hints))
 
     def client_runs(self, command: str) -> bool:
-        """Whether the client says, under `experimental.commands.commands`, that it has this command."""
+        """Whether the client declares the command in `experimental.commands.commands`."""
         return command in (self._experimental("commands", "commands") or ())
 
     @property
     def client_shows_diagnostics_in_hovers(self) -> bool:
-        """Whether it says so, under `experimental.diagnosticsInHovers`: what a diagnostic says is then not repeated."""
+        """Whether the client declares `experimental.diagnosticsInHovers`: hovers do not repeat them."""
         return bool(self._experimental("diagnosticsInHovers"))
 
     def _experimental(self, *keys: str) -> Any:
@@ -88,7 +87,7 @@ class Session:
         return value
 
     def warn(self, message: str) -> None:
-        """Say something to the user."""
+        """Show the user a warning."""
         log.warning("%s", message)
         self.server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
@@ -103,7 +102,7 @@ class Session:
             self.stores.remove_folder(Path(path))
 
     def snapshot(self, uri: str) -> Snapshot | None:
-        """The document as it is now; None for one that is neither open nor on the disk."""
+        """Return a snapshot of the document; None if it is neither open nor on disk."""
         text = self._text(uri)
         if text is None:
             return None
@@ -117,7 +116,7 @@ class Session:
         return snapshot
 
     def locate(self, path: str, line: int) -> int | None:
-        """Where a recorded line of a file is now; the same line for a file nothing is known about."""
+        """Return the present line of a recorded line; the same one for a file without facts."""
         text = self._text(self.uri_of(path))
         if text is None:
             return None
@@ -131,10 +130,9 @@ class Session:
         return placement.line(line) if placement is not None else line
 
     def uri_of(self, path: str) -> str:
-        """Of the open document if there is one, so that the client knows it again (links resolved, cells of
-        notebooks)."""
+        """Return the URI of the open document if there is one (symbolic links, notebook cells)."""
         for uri in self.server.workspace.text_documents:
-            if path in (uri, path_of(uri)):  # a document without a file is known by its address
+            if path in (uri, path_of(uri)):  # a document without a file is identified by its URI
                 return str(uri)
         address: str | None = uris.from_fs_path(path)
         return path if address is None else address
@@ -143,7 +141,7 @@ class Session:
         return self._text(self.uri_of(path))
 
     def is_ours(self, path: str) -> bool:
-        """Whether a file is one the user works on: in the workspace, and not part of an environment."""
+        """Whether a file is the user's: in the workspace, and not in an environment."""
         if is_library(path):
             return False
         folders = self._folders()
@@ -156,12 +154,12 @@ class Session:
         return self.project.predictions(path)
 
     def search(self) -> bool:
-        """Search a little more of the workspace for what can be predicted; whether something came of it."""
+        """Search more of the workspace for predictions; return whether there are new ones."""
         return self.configured and self.settings.predictions and self.project.scan()
 
     @property
     def searching(self) -> bool:
-        """Whether there is more to search."""
+        """Whether a part of the workspace is still to be searched."""
         return self.configured and self.settings.predictions and self.project.searching
 
     def facts_failed(self, error: sqlite3.Error) -> None:
@@ -169,7 +167,7 @@ class Session:
         self.stores.failed(error)
 
     def file_changed(self, uri: str) -> None:
-        """On the disk: a store that is new to us, or a Python file."""
+        """Handle a change on disk: add a new store, or update a Python file."""
         path = path_of(uri)
         if path is None:
             return
@@ -179,12 +177,12 @@ class Session:
             self.project.file_changed(path)
 
     def forget(self, uri: str) -> None:
-        """A document was closed: what the disk has counts again."""
+        """Forget a closed document: its text is read from disk again."""
         self._snapshots.pop(uri, None)
         self._texts.pop(uri, None)
 
     def files_of_interest(self) -> set[str]:
-        """The user's files that there is something to say about."""
+        """Return the user's files that have facts or predictions."""
         recorded = {path for reader in self.stores.readers() for path in reader.files() if self.is_ours(path)}
         predicted = self.project.paths() if self.settings.predictions else set()
         return {path for path in recorded | predicted if os.path.exists(path)}
@@ -234,7 +232,7 @@ class Session:
         return Project(self._source_of, self._folders, self._version_of)
 
     def _source_of(self, path: str) -> Text | None:
-        """The text of an open document, or of a file: that is not kept here."""
+        """Return the text of an open document, or of a file, which is not cached here."""
         uri = self.uri_of(path)
         if uri in self.server.workspace.text_documents:
             return self._text(uri)
@@ -259,7 +257,7 @@ class Session:
 
 @lru_cache(maxsize=4096)
 def path_of(uri: str) -> str | None:
-    """The real path of a `file:` address, as programs see it; None for another kind of address."""
+    """Return the real path of a `file:` URI; None for any other URI."""
     if not uri.startswith("file:"):
         return None
     path = uris.to_fs_path(uri)

@@ -1,5 +1,4 @@
-"""What a user can set, under `dynascope.languageServer` in the client's configuration (or in
-`initializationOptions`)."""
+"""The settings under `dynascope.languageServer` in the client's configuration (or in `initializationOptions`)."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ Severity = Literal["error", "warning", "information", "hint", "off"]
 Kind = Literal[
     "graphBreak", "predicted", "recompile", "recompileLimit", "specialization", "skippedFrame", "backendFailure"
 ]
-"""Kinds of diagnostics; those that the debugger stops at have the names of its exception filters."""
+"""The kinds of diagnostics; those at which the debugger can stop have the names of its exception filters."""
 
 SEVERITIES = {
     "error": DiagnosticSeverity.Error,
@@ -29,7 +28,7 @@ SEVERITIES = {
 
 
 class Severities(Struct, frozen=True, rename="camel"):
-    """One per kind of diagnostic; `off` hides it."""
+    """A severity for each kind of diagnostic; `off` hides it."""
 
     graph_break: Severity = "warning"
     predicted: Severity = "information"
@@ -40,7 +39,7 @@ class Severities(Struct, frozen=True, rename="camel"):
     backend_failure: Severity = "error"
 
     def of(self, kind: Kind) -> DiagnosticSeverity | None:
-        """None: hidden."""
+        """Return LSP's severity of a kind; None if it is hidden."""
         chosen: str = getattr(self, _ATTRIBUTES[kind])
         return SEVERITIES.get(chosen)
 
@@ -49,7 +48,7 @@ _ATTRIBUTES = dict(zip(Severities.__struct_encode_fields__, Severities.__struct_
 
 
 class InlayHints(Struct, frozen=True, rename="camel"):
-    """`compile`: whose shapes to show: `latest`, `first`, `all` (every distinct one), or a compile id such as `0/1`."""
+    """`compile`, whose shapes are shown: `latest`, `first`, `all` (every distinct one), or a compile id like `0/1`."""
 
     enabled: bool = True
     parameters: bool = True
@@ -57,7 +56,7 @@ class InlayHints(Struct, frozen=True, rename="camel"):
 
 
 class Settings(Struct, frozen=True, rename="camel"):
-    """All of them; what is not set, or set to what cannot be, has its default."""
+    """All settings; one that is not set, or has an invalid value, has its default."""
 
     severity: Severities = field(default_factory=Severities)
     predictions: bool = True
@@ -66,7 +65,7 @@ class Settings(Struct, frozen=True, rename="camel"):
 
 
 def read_settings(value: Any) -> tuple[Settings, str | None]:
-    """Settings from what a client sent, and what is wrong with it, for the user; keys not known are ignored."""
+    """Return the settings in a client's value, and an error for the user; ignore unknown keys."""
     if not isinstance(value, dict):
         return Settings(), None
     try:

@@ -1,4 +1,4 @@
-"""Where the lines of an earlier content of a file are now: the facts of an unchanged line move with it."""
+"""Find the present lines of an earlier content of a file: the facts of an unchanged line move with it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from difflib import SequenceMatcher
 from functools import cached_property
 
 _SMALL = 250_000
-"""Pairs of lines that an exhaustive comparison may look at: some 20 ms."""
+"""The most pairs of lines that an exhaustive comparison compares: about 20 ms."""
 
 
 class Alignment:
-    """Of two contents by the hashes of their lines; lines count from 1."""
+    """The alignment of two contents, by the hashes of their lines; lines count from 1."""
 
     def __init__(self, then: Sequence[bytes], now: Sequence[bytes]) -> None:
         self.identical = list(then) == list(now)
@@ -20,19 +20,19 @@ class Alignment:
         self._now: dict[int, int] = {} if self.identical else dict(_matches(then, now))
 
     def now(self, line: int) -> int | None:
-        """Where a line of then is now; None when it has been changed or removed."""
+        """Return the present line of an earlier one; None when it was changed or removed."""
         if self.identical:
             return line if 1 <= line <= self._length else None
         return self._now.get(line)
 
     def then(self, first: int, last: int) -> list[int]:
-        """The lines of then that are between these lines of now, both included."""
+        """Return the earlier lines that are now between these lines, both included."""
         if self.identical:
             return list(range(max(first, 1), min(last, self._length) + 1))
         return [self._then[line] for line in range(first, last + 1) if line in self._then]
 
     def has_piece(self, first: int, last: int) -> bool:
-        """Whether these lines of now were all there then, in one piece."""
+        """Whether all these present lines existed before, next to each other."""
         then = self.then(first, last)
         return len(then) == last - first + 1 and then[-1] - then[0] == last - first
 
@@ -42,8 +42,7 @@ class Alignment:
 
 
 def _matches(then: Sequence[bytes], now: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Pairs of equal lines, in order: what is common at both ends, then lines that are unique on both sides, and so
-    on."""
+    """Return pairs of equal lines: common ones at both ends, then unique ones, recursively."""
     found: list[tuple[int, int]] = []
     todo = [(0, len(then), 0, len(now))]
     while todo:
@@ -71,7 +70,7 @@ def _matches(then: Sequence[bytes], now: Sequence[bytes]) -> list[tuple[int, int
 def _anchors(
     then: Sequence[bytes], a: int, a_end: int, now: Sequence[bytes], b: int, b_end: int
 ) -> list[tuple[int, int]]:
-    """The longest run, in order on both sides, of lines that are unique on both (patience diff)."""
+    """Return the longest common sequence of lines unique on both sides (patience diff)."""
     places = _unique(now, b, b_end)
     pairs = [(i, places[line]) for line, i in _unique(then, a, a_end).items() if line in places]
     tails: list[int] = []

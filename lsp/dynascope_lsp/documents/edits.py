@@ -1,4 +1,4 @@
-"""Pieces of edits that code actions are made of: statements before a line, imports, options of Dynamo's."""
+"""The text edits of code actions: statements before a line, imports, Dynamo's options."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def replaced(text: Text, node: ast.expr | ast.stmt, new: str) -> types.TextEdit:
 
 
 def inserted_before(text: Text, statement: ast.stmt, *lines: str) -> types.TextEdit:
-    """Statements of their own, with the indentation of the one they come before."""
+    """Insert lines before a statement, with its indentation."""
     line = first_line(statement)
     indentation = text.line(line)[: len(text.line(line)) - len(text.line(line).lstrip())]
     start = types.Position(line - 1, 0)
@@ -23,7 +23,7 @@ def inserted_before(text: Text, statement: ast.stmt, *lines: str) -> types.TextE
 
 
 def inserted_after_imports(text: Text, *lines: str, without: str = "") -> list[types.TextEdit]:
-    """Top-level statements behind the last import at the top; `import torch` with them if the file has none."""
+    """Insert lines after the last import at the top, with `import torch` if it is missing."""
     tree = text.tree
     if tree is None:
         return []

@@ -1,7 +1,7 @@
-"""The syntax tree of an edited text, from that of the text before: only the blocks around the edit are parsed.
+"""Update the syntax tree of an edited text: only the blocks around the edit are parsed again.
 
-A block that parses by itself leaves nothing open: the statements that follow it are the same as before it was edited.
-The block before the edit is parsed again (an `else` may be added to it), and the block after it (a decorator may).
+If a block parses by itself, the statements after it are the same as before the edit. The block before the edit is also
+parsed again (an `else` may be added to it), and the block after it (a decorator may).
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from dynascope_lsp.documents.syntax import Block, first_line
 
 
 class Parsed:
-    """Lines of a text that is Python, and its blocks."""
+    """The lines of a Python text, and its blocks."""
 
     def __init__(self, lines: list[str], blocks: list[Block]) -> None:
         self.lines = lines
         self.blocks = blocks
         self.moved = False
-        """Whether its blocks now have the places of a later text."""
+        """Whether its blocks now have the positions of a later text."""
 
 
 def parse(source: str) -> ast.Module | None:
-    """The syntax tree, or None when there is none."""
+    """Return the syntax tree, or None for invalid Python."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # "invalid escape sequence" is for the user's linter to say
+        warnings.simplefilter("ignore")  # linters report "invalid escape sequence"
         try:
             return ast.parse(source)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -34,7 +34,7 @@ def parse(source: str) -> ast.Module | None:
 
 
 def parsed(source: str, lines: list[str], before: Parsed | None = None) -> Parsed | None:
-    """Blocks of a text; None when it is not Python. `before` is an earlier version, which may be `moved` then."""
+    """Parse a text; None for invalid Python. An earlier version `before` may become `moved`."""
     if before is not None and not before.moved:
         known, found = _parsed_again(before, lines)
         if known:
@@ -44,7 +44,7 @@ def parsed(source: str, lines: list[str], before: Parsed | None = None) -> Parse
 
 
 def _parsed_again(before: Parsed, lines: list[str]) -> tuple[bool, Parsed | None]:
-    """Whether looking at the edited part is enough, and what came of it."""
+    """Parse only the edited part; return whether that is enough, and the result."""
     blocks, delta = before.blocks, len(lines) - len(before.lines)
     first, last = changed_lines(before.lines, lines)
     start = max(bisect_left(blocks, first, key=lambda each: each.last) - 1, 0)
@@ -63,8 +63,7 @@ def _parsed_again(before: Parsed, lines: list[str]) -> tuple[bool, Parsed | None
 
 
 def changed_lines(before: list[str], now: list[str]) -> tuple[int, int]:
-    """The first and the last line of before that are not in now, counted from 1; last is less than first where lines
-    were only added."""
+    """Return first and last changed line of `before`, from 1; last < first if only added."""
     shorter = min(len(before), len(now))
     head = next((place for place in range(shorter) if before[place] != now[place]), shorter)
     tail = next((place for place in range(shorter - head) if before[-1 - place] != now[-1 - place]), shorter - head)

@@ -1,6 +1,6 @@
-"""What a syntax tree says about lines: functions, the names assigned and read, calls.
+"""Index a syntax tree by line: functions, the names assigned and read, calls.
 
-It is looked up block by block, and kept with the blocks that an edit leaves as they are."""
+The index is computed block by block, and kept with the blocks that an edit does not change."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Function(Struct, eq=False):
-    """A function or method; lines from its first decorator to its end, as its code object has them."""
+    """A function or method; its lines begin at its first decorator, like those of its code object."""
 
     node: FunctionNode
     qualified_name: str
-    """With the classes and functions around it, as Python writes it: `Model.forward`, `outer.<locals>.inner`."""
+    """Its `__qualname__`: `Model.forward`, `outer.<locals>.inner`."""
     first_line: int
     last_line: int
     parent: Function | None
 
     @property
     def name_line(self) -> int:
-        """The line of `def`."""
+        """Return the line of `def`."""
         return self.node.lineno
 
     @property
@@ -38,7 +38,7 @@ class Function(Struct, eq=False):
 
 
 class Block:
-    """Statements of a file's top level that share a line, most often one; what they say is looked up once."""
+    """The top-level statements that share a line, usually one; they are indexed once."""
 
     def __init__(self, statement: ast.stmt) -> None:
         self.body = [statement]
@@ -55,7 +55,7 @@ class Block:
 
     @cached_property
     def places(self) -> list[dict[str, int]]:
-        """The attributes of every node that has a place."""
+        """Return the attributes of every node that has a position."""
         found = []
         todo: list[ast.AST] = list(self.body)
         while todo:
@@ -70,7 +70,7 @@ class Block:
         return found
 
     def move(self, lines: int) -> None:
-        """Put it so many lines further down."""
+        """Move the block down by this number of lines."""
         for attributes in self.places:
             attributes["lineno"] += lines
             attributes["end_lineno"] += lines
@@ -82,7 +82,7 @@ class Block:
 
 
 class Names:
-    """What one block says about its lines, which are counted from its first line here."""
+    """The index of one block; its lines count from the block's first line."""
 
     def __init__(self, block: Block) -> None:
         self.functions: list[Function] = []
@@ -130,7 +130,7 @@ Node = TypeVar("Node", ast.Name, ast.Call)
 
 
 class ByLine(Mapping[int, list[Node]]):
-    """Nodes by the line that they begin on."""
+    """Nodes by the line on which they begin."""
 
     def __init__(self, index: Index, kind: str) -> None:
         self._index = index
@@ -152,7 +152,7 @@ class ByLine(Mapping[int, list[Node]]):
 
 
 class Parents:
-    """The node that each is directly part of."""
+    """The parent of each node."""
 
     def __init__(self, index: Index) -> None:
         self._index = index
@@ -174,36 +174,36 @@ class Parents:
 
 
 class Index:
-    """What the blocks of a file say about its lines."""
+    """The index of a file's blocks."""
 
     def __init__(self, blocks: list[Block]) -> None:
         self.tree = ast.Module([statement for block in blocks for statement in block.body], [])
         self.blocks = blocks
         self._starts = [each.first for each in blocks]
         self.assigned: ByLine[ast.Name] = ByLine(self, "assigned")
-        """By line: names that are given a value there."""
+        """Names by the line on which they are assigned."""
         self.read: ByLine[ast.Name] = ByLine(self, "read")
         self.calls: ByLine[ast.Call] = ByLine(self, "calls")
         self.parents = Parents(self)
 
     @property
     def imports(self) -> list[ast.Import | ast.ImportFrom]:
-        """Wherever they are, in the order of the text."""
+        """Return all imports, also nested ones, in the order of the text."""
         return [each for block in self.blocks for each in block.names.imports]
 
     def block_at(self, line: int) -> Block | None:
-        """The one that covers a line."""
+        """Return the block that contains a line."""
         place = bisect_right(self._starts, line) - 1
         return self.blocks[place] if place >= 0 and self.blocks[place].last >= line else None
 
     def function_at(self, line: int) -> Function | None:
-        """The innermost one around a line."""
+        """Return the innermost function around a line."""
         block = self.block_at(line)
         around = [each for each in block.names.functions if each.first_line <= line <= each.last_line] if block else []
         return around[-1] if around else None
 
     def function_starting(self, line: int) -> Function | None:
-        """The one whose first decorator, or `def`, is on this line."""
+        """Return the function whose first decorator, or `def`, is on this line."""
         block = self.block_at(line)
         for each in block.names.functions if block is not None else ():
             if line in (each.first_line, each.name_line):
@@ -211,7 +211,7 @@ class Index:
         return None
 
     def statement_at(self, line: int) -> ast.stmt | None:
-        """The innermost statement that covers a line."""
+        """Return the innermost statement that contains a line."""
         found: ast.stmt | None = None
         body: list[ast.stmt] = self.tree.body
         while True:
@@ -222,7 +222,7 @@ class Index:
             body = [each for each in children(inner) if isinstance(each, ast.stmt)]
 
     def statement_of(self, node: ast.AST) -> ast.stmt | None:
-        """The statement an expression is part of."""
+        """Return the statement that contains an expression."""
         while not isinstance(node, ast.stmt):
             parent = self.parents.get(node)
             if parent is None:
@@ -232,7 +232,7 @@ class Index:
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
-    """The nodes directly below, but for contexts and operators: they say nothing."""
+    """Return the direct children, without contexts and operators."""
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
@@ -244,7 +244,7 @@ def _inner(node: ast.AST) -> list[ast.AST]:
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """All statements, in the order of the text, those inside of others included; expressions are not looked into."""
+    """Yield all statements, nested ones included, in the order of the text."""
     for each in body:
         yield each
         for name in ("body", "orelse", "handlers", "finalbody", "cases"):
@@ -257,13 +257,13 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def first_line(node: ast.stmt) -> int:
-    """Of a statement, its first decorator included."""
+    """Return the first line of a statement, that of its first decorator."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def children(node: ast.stmt) -> list[ast.AST]:
-    """Direct children, and those of `except` and `case` clauses."""
+    """Return the direct children, and those of `except` and `case` clauses."""
     found: list[ast.AST] = []
     for child in ast.iter_child_nodes(node):
         found.append(child)
@@ -273,7 +273,7 @@ def children(node: ast.stmt) -> list[ast.AST]:
 
 
 def dotted(node: ast.AST) -> str | None:
-    """`torch.nn.functional` of a chain of attributes; None for anything else."""
+    """Return `torch.nn.functional` for a chain of attributes; None for any other node."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

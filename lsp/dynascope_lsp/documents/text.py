@@ -1,8 +1,7 @@
-"""The text of one version of a document: lines as Python counts them, columns as the client counts them.
+"""The text of one version of a document, and conversion between Python's positions and the client's.
 
-Lines count from 1 here, as in facts and syntax trees, and columns are those of `ast`: bytes of UTF-8. Positions of the
-protocol count lines from 0 and columns in the units that client and server agreed on (UTF-16, unless the client has
-others).
+Lines count from 1 here, as in facts and syntax trees, and columns are those of `ast`: bytes of UTF-8. LSP's positions
+count lines from 0 and columns in the units that client and server agreed on (UTF-16 by default).
 """
 
 from __future__ import annotations
@@ -18,13 +17,13 @@ from dynascope_lsp.documents.reparsing import Parsed, parsed
 from dynascope_lsp.documents.syntax import Index
 
 LAST_COLUMN = 2**31 - 1
-"""A column behind the end of any line; the protocol lets it mean the end."""
+"""A column after the end of any line; LSP takes it for the end."""
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Text:
-    """Immutable; what is computed from it is computed once."""
+    """An immutable text; derived values are computed once."""
 
     def __init__(
         self,
@@ -32,7 +31,7 @@ class Text:
         encoding: types.PositionEncodingKind | str = types.PositionEncodingKind.Utf16,
         before: Text | None = None,
     ) -> None:
-        """`before` is an earlier version: what an edit has left as it was is not parsed again."""
+        """Take an earlier version as `before`: its unchanged parts are not parsed again."""
         self.source = source
         self.encoding = encoding
         self._basis: Parsed | None = before._parsed or before._basis if before is not None else None
@@ -42,22 +41,22 @@ class Text:
 
     @cached_property
     def lines(self) -> list[str]:
-        """Without their ends."""
+        """Return the lines without their ends."""
         return _LINE_END.split(self.source)
 
     @cached_property
     def hashes(self) -> list[bytes]:
-        """What facts know a line by; see `dynascope.facts.model.hash_lines`."""
+        """Return the line hashes that facts use; see `dynascope.facts.model.hash_lines`."""
         return hash_lines(self.source)
 
     @property
     def tree(self) -> ast.Module | None:
-        """None while the text is not Python, as it often is while somebody types."""
+        """Return the tree; None while the text is not valid Python, often while the user types."""
         return self.index.tree if self.index is not None else None
 
     @property
     def index(self) -> Index | None:
-        """What the tree says about lines; None when there is no tree."""
+        """Return the index of the tree by line; None when there is no tree."""
         if not self._is_parsed or (self._parsed is not None and self._parsed.moved):
             self._parsed = parsed(self.source, self.lines, self._basis)
             self._is_parsed = True
@@ -67,11 +66,11 @@ class Text:
         return self._index
 
     def line(self, line: int) -> str:
-        """The text of a line; empty for a line that does not exist."""
+        """Return the text of a line; "" for a line that does not exist."""
         return self.lines[line - 1] if 1 <= line <= len(self.lines) else ""
 
     def position(self, line: int, column: int) -> types.Position:
-        """From a line and a column in bytes, both as `ast` has them."""
+        """Return the LSP position of a line and a column in bytes, as in `ast`."""
         text = self.line(line)
         if text.isascii() or self.encoding == types.PositionEncodingKind.Utf8:
             return types.Position(line - 1, column)
@@ -81,7 +80,7 @@ class Text:
         return types.Position(line - 1, len(before.encode("utf-16-le")) // 2)
 
     def column(self, position: types.Position) -> int:
-        """The column in bytes of a position of the client's."""
+        """Return the column in bytes of an LSP position."""
         text = self.line(position.line + 1)
         units = position.character
         if text.isascii() or self.encoding == types.PositionEncodingKind.Utf8:
@@ -99,14 +98,14 @@ class Text:
         )
 
     def range_of_line(self, line: int) -> types.Range:
-        """A line from its first character that is not blank to its last one; a comment at its end is left out."""
+        """Return the range of a line without indentation, trailing blanks and comment."""
         text = self.line(line)
         code = text.rstrip() if "#" not in text else without_comment(text).rstrip() or text.rstrip()
         start = len(code) - len(code.lstrip())
         return self.range(line, len(code[:start].encode()), line, len(code.encode()))
 
     def range_of_word(self, line: int, word: str) -> types.Range | None:
-        """Where a name stands in a line, the first time; None when it does not."""
+        """Return the range of a name's first occurrence in a line; None if there is none."""
         found = re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", self.line(line))
         if found is None:
             return None
@@ -115,7 +114,7 @@ class Text:
         return self.range(line, start, line, start + len(word.encode()))
 
     def word_at(self, position: types.Position) -> str | None:
-        """The name a position is in or just behind."""
+        """Return the name that contains the position or ends at it."""
         text, column = self.line(position.line + 1), self.column(position)
         place = len(text.encode()[:column].decode(errors="ignore"))
         for found in re.finditer(r"[^\W\d]\w*", text):
@@ -125,7 +124,7 @@ class Text:
 
 
 def without_comment(line: str) -> str:
-    """A line up to a `#` that no quote stands before."""
+    """Return the line up to a `#` outside quotes."""
     quote = ""
     for place, character in enumerate(line):
         if quote:
