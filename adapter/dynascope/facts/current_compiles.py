@@ -29,7 +29,7 @@ class Candidate(Struct, frozen=True):
 
 
 def program_of(run: model.Run) -> Hashable:
-    """Return a key that is the same for all launches of a program; for imported logs, their folder."""
+    """Return a key that all launches of a program share; for imported logs, their folder."""
     if run.origin == "imported":
         return "imported", run.folder
     known = command_line.read(run.program)
@@ -52,7 +52,7 @@ def first_runs(runs: Iterable[model.Run]) -> dict[str, model.Run]:
 
 
 def current(runs: Iterable[model.Run], candidates: Iterable[Candidate]) -> list[int]:
-    """Return the numbers of the compiles that count, oldest first; `runs` are the store's, newest first."""
+    """Return the numbers of the current compiles, oldest first; `runs` are newest first."""
     runs = list(runs)
     by_id = {run.id: run for run in runs}
     launches: dict[str, list[Candidate]] = {}
@@ -75,5 +75,5 @@ def current(runs: Iterable[model.Run], candidates: Iterable[Candidate]) -> list[
 
 
 def _identity(each: Candidate) -> Hashable:
-    """Return a key of a function's first compile, its second and so on, whatever its frame's number is."""
+    """Return a key of a function's first compile, its second …, without its frame's number."""
     return each.path, each.function, each.resumes_at, each.compile_id.rpartition("/")[2]

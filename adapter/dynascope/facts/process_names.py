@@ -16,7 +16,7 @@ def process_name(run: model.Run) -> str:
 
 
 def program_name(run: model.Run) -> str:
-    """Return `train.py`, or the module's name; of other programs the first word of the command line."""
+    """Return `train.py`, the module's name, or the first word of the command line."""
     known = command_line.read(run.program)
     if known is None:
         return run.program.partition(" ")[0]

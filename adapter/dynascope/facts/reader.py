@@ -116,7 +116,7 @@ class Reader:
         return _split(row[0]) if row else []
 
     def view(self, path: str, launch: str | None = None) -> View | None:
-        """Return the view of a file (real path) in a launch (default: what holds now, see `current_compiles`)."""
+        """Return a file's view (real path) of a launch, or of the `current_compiles` by default."""
         sources = {
             row[0]: model.Source(id=row[0], path=path, line_hashes=_split(row[1]))
             for row in self._connection.execute("SELECT id, line_hashes FROM source WHERE path = ?", (path,))
