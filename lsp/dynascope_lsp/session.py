@@ -23,6 +23,7 @@ from pygls import uris
 from pygls.lsp.server import LanguageServer
 
 from dynascope_lsp.documents.text import Text
+from dynascope_lsp.prediction import notebook as notebook_module
 from dynascope_lsp.prediction.project import Project
 from dynascope_lsp.recorded import notebooks
 from dynascope_lsp.recorded.file_facts import FileFacts
@@ -57,8 +58,9 @@ class Session:
 
     @property
     def version(self) -> str:
-        """Return a text that changes whenever facts or settings change."""
-        return f"{self.stores.generation}.{self._settings_generation}.{self.project.generation}"
+        """Another text whenever facts or settings have changed."""
+        cells = hash(tuple(hash(source) for each in self._notebooks().values() for source in each.values()))
+        return f"{self.stores.generation}.{self._settings_generation}.{self.project.generation}.{cells}"
 
     def use(self, settings: Settings) -> None:
         if self.settings.predictions and not settings.predictions:
@@ -151,6 +153,12 @@ class Session:
         return self.snapshot(self.uri_of(path))
 
     def predictions(self, path: str) -> list[Finding]:
+        for notebook, cells in self._notebooks().items():
+            if path in cells:
+                first = notebook_module.first_line(list(cells.values()), list(cells).index(path))
+                count = cells[path].count("\n") + 1
+                found = self.project.predictions(notebook)
+                return [structs.replace(f, line=f.line - first + 1) for f in found if 0 <= f.line - first < count]
         return self.project.predictions(path)
 
     def search(self) -> bool:
@@ -228,6 +236,18 @@ class Session:
         _keep(self._texts, uri, kept)
         return kept[1]
 
+    def _notebooks(self) -> dict[str, dict[str, str]]:
+        """By path, or address: the sources of the code cells of each open notebook, by their addresses."""
+        documents = self.server.workspace.text_documents
+        return {
+            path_of(each.uri) or each.uri: {
+                cell.document: documents[cell.document].source
+                for cell in each.cells
+                if cell.kind == types.NotebookCellKind.Code and cell.document in documents
+            }
+            for each in self.server.workspace.notebook_documents.values()
+        }
+
     def _new_project(self) -> Project:
         return Project(self._source_of, self._folders, self._version_of)
 
@@ -236,6 +256,9 @@ class Session:
         uri = self.uri_of(path)
         if uri in self.server.workspace.text_documents:
             return self._text(uri)
+        cells = self._notebooks().get(path)
+        if cells is not None:
+            return Text(notebook_module.as_module(list(cells.values())))
         try:
             return Text(Path(path).read_text(encoding="utf-8", errors="replace"))
         except OSError:
@@ -245,6 +268,9 @@ class Session:
         document = self.server.workspace.text_documents.get(self.uri_of(path))
         if document is not None:
             return hash(document.source)
+        cells = self._notebooks().get(path)
+        if cells is not None:
+            return hash(tuple(cells.items()))
         try:
             status = os.stat(path)
         except OSError:

@@ -38,7 +38,7 @@ from tests.support.facts import sample
 FILES, COMPILES, LINES = 40, 25, 600
 REPEATS = 300
 EDITS = 40
-QUIET, IDLE = 1.5, 0.03
+QUIET, IDLE = 5, 0.03
 """Seconds without more of the CPU than that: then nothing is going on in the background."""
 LONG = """
 class Block{number}(torch.nn.Module):

@@ -54,3 +54,45 @@ def test_a_cell_and_an_unsaved_document_have_predictions(tmp_path: Path):
                 assert [d.range.start.line for d in await each.diagnostics(uri)] == [5], uri
 
     run(scenario)
+
+
+def test_a_cell_knows_what_the_cells_before_it_import(tmp_path: Path):
+    sources = [
+        "%matplotlib inline\nimport torch\nfrom torch import nn",
+        "class Net(nn.Module):\n    def forward(self, x):\n        print(x)\n        return x\n",
+        "def (",
+        "net = torch.compile(Net())\n@torch.compile\ndef f(x):\n    return x.sum().item()",
+    ]
+    uris = [f"{CELL}{number}" for number in range(len(sources))]
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            each.client.notebook_document_did_open(
+                types.DidOpenNotebookDocumentParams(
+                    types.NotebookDocument(
+                        "file:///work/book.ipynb",
+                        "jupyter-notebook",
+                        1,
+                        [types.NotebookCell(types.NotebookCellKind.Code, uri) for uri in uris],
+                    ),
+                    [types.TextDocumentItem(uri, "python", 1, text) for uri, text in zip(uris, sources, strict=True)],
+                )
+            )
+
+            async def lines(place: int) -> list[int]:
+                return [found.range.start.line + 1 for found in await each.diagnostics(uris[place])]
+
+            assert [await lines(place) for place in range(4)] == [[], [3], [], [4]]
+            content = types.TextDocumentContentChangeWholeDocument("import math as torch")
+            changed = types.NotebookDocumentCellContentChanges(
+                types.VersionedTextDocumentIdentifier(2, uris[0]), [content]
+            )
+            each.client.notebook_document_did_change(
+                types.DidChangeNotebookDocumentParams(
+                    types.VersionedNotebookDocumentIdentifier(2, "file:///work/book.ipynb"),
+                    types.NotebookDocumentChangeEvent(cells=types.NotebookDocumentCellChanges(text_content=[changed])),
+                )
+            )
+            assert [await lines(place) for place in range(4)] == [[], [], [], []]
+
+    run(scenario)

@@ -24,7 +24,7 @@ class Parsed:
 
 
 def parse(source: str) -> ast.Module | None:
-    """Return the syntax tree, or None for invalid Python."""
+    """Parse a source; None when it is not Python."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # linters report "invalid escape sequence"
         try:
@@ -34,7 +34,10 @@ def parse(source: str) -> ast.Module | None:
 
 
 def parsed(source: str, lines: list[str], before: Parsed | None = None) -> Parsed | None:
-    """Parse a text; None for invalid Python. An earlier version `before` may become `moved`."""
+    """Parse a text into blocks; None when it is not Python.
+
+    `before` is an earlier version, which may be `moved` then.
+    """
     if before is not None and not before.moved:
         known, found = _parsed_again(before, lines)
         if known:
@@ -63,7 +66,10 @@ def _parsed_again(before: Parsed, lines: list[str]) -> tuple[bool, Parsed | None
 
 
 def changed_lines(before: list[str], now: list[str]) -> tuple[int, int]:
-    """Return first and last changed line of `before`, from 1; last < first if only added."""
+    """Find the first and the last line of before that are not in now, counted from 1.
+
+    The last is less than the first where lines were only added.
+    """
     shorter = min(len(before), len(now))
     head = next((place for place in range(shorter) if before[place] != now[place]), shorter)
     tail = next((place for place in range(shorter - head) if before[-1 - place] != now[-1 - place]), shorter - head)

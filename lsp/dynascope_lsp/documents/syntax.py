@@ -55,7 +55,7 @@ class Block:
 
     @cached_property
     def places(self) -> list[dict[str, int]]:
-        """Return the attributes of every node that has a position."""
+        """Collect the attributes of every node that has a place."""
         found = []
         todo: list[ast.AST] = list(self.body)
         while todo:
@@ -70,7 +70,7 @@ class Block:
         return found
 
     def move(self, lines: int) -> None:
-        """Move the block down by this number of lines."""
+        """Move the block so many lines further down."""
         for attributes in self.places:
             attributes["lineno"] += lines
             attributes["end_lineno"] += lines
@@ -188,22 +188,22 @@ class Index:
 
     @property
     def imports(self) -> list[ast.Import | ast.ImportFrom]:
-        """Return all imports, also nested ones, in the order of the text."""
+        """List the imports, wherever they are, in the order of the text."""
         return [each for block in self.blocks for each in block.names.imports]
 
     def block_at(self, line: int) -> Block | None:
-        """Return the block that contains a line."""
+        """Find the block that covers a line."""
         place = bisect_right(self._starts, line) - 1
         return self.blocks[place] if place >= 0 and self.blocks[place].last >= line else None
 
     def function_at(self, line: int) -> Function | None:
-        """Return the innermost function around a line."""
+        """Find the innermost function around a line."""
         block = self.block_at(line)
         around = [each for each in block.names.functions if each.first_line <= line <= each.last_line] if block else []
         return around[-1] if around else None
 
     def function_starting(self, line: int) -> Function | None:
-        """Return the function whose first decorator, or `def`, is on this line."""
+        """Find the function whose first decorator, or `def`, is on this line."""
         block = self.block_at(line)
         for each in block.names.functions if block is not None else ():
             if line in (each.first_line, each.name_line):
@@ -211,7 +211,7 @@ class Index:
         return None
 
     def statement_at(self, line: int) -> ast.stmt | None:
-        """Return the innermost statement that contains a line."""
+        """Find the innermost statement that covers a line."""
         found: ast.stmt | None = None
         body: list[ast.stmt] = self.tree.body
         while True:
@@ -222,7 +222,7 @@ class Index:
             body = [each for each in children(inner) if isinstance(each, ast.stmt)]
 
     def statement_of(self, node: ast.AST) -> ast.stmt | None:
-        """Return the statement that contains an expression."""
+        """Find the statement that an expression is part of."""
         while not isinstance(node, ast.stmt):
             parent = self.parents.get(node)
             if parent is None:
@@ -232,7 +232,7 @@ class Index:
 
 
 def _inner(node: ast.AST) -> list[ast.AST]:
-    """Return the direct children, without contexts and operators."""
+    """List the nodes directly below, without contexts and operators."""
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name, None)
@@ -244,7 +244,7 @@ def _inner(node: ast.AST) -> list[ast.AST]:
 
 
 def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """Yield all statements, nested ones included, in the order of the text."""
+    """Iterate over all statements, those inside of others included, in the order of the text."""
     for each in body:
         yield each
         for name in ("body", "orelse", "handlers", "finalbody", "cases"):
@@ -257,13 +257,13 @@ def statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def first_line(node: ast.stmt) -> int:
-    """Return the first line of a statement, that of its first decorator."""
+    """Return the first line of a statement, its first decorator included."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(each.lineno for each in decorators)])
 
 
 def children(node: ast.stmt) -> list[ast.AST]:
-    """Return the direct children, and those of `except` and `case` clauses."""
+    """List direct children, and those of `except` and `case` clauses."""
     found: list[ast.AST] = []
     for child in ast.iter_child_nodes(node):
         found.append(child)
@@ -273,7 +273,7 @@ def children(node: ast.stmt) -> list[ast.AST]:
 
 
 def dotted(node: ast.AST) -> str | None:
-    """Return `torch.nn.functional` for a chain of attributes; None for any other node."""
+    """Write a chain of attributes as `torch.nn.functional`; None for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)

@@ -33,7 +33,7 @@ def is_generator(node: ast.AST) -> bool:
 
 
 def _own(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Nodes, but for those of functions and classes inside."""
+    """Iterate over nodes, without those of functions and classes inside."""
     for node in body:
         yield node
         if not isinstance(node, FunctionNode | ast.Lambda | ast.ClassDef):

@@ -8,88 +8,32 @@ said of it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any
 
-from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.prediction import rules
+from dynascope_lsp.prediction.binding import Binding
 from dynascope_lsp.prediction.control_flow import breaks_out, leaves, raises
-from dynascope_lsp.prediction.expressions import Expressions
-from dynascope_lsp.prediction.modules import Module
-from dynascope_lsp.prediction.program import Program
 from dynascope_lsp.prediction.values import (
     MAYBE_TENSOR,
-    OTHER,
-    TENSOR,
     UNKNOWN,
     Constant,
     Function,
-    Instance,
     Named,
     Several,
     Value,
     combined,
     is_tensor,
+    item_of,
     merged,
 )
 
-_NOT_TENSORS = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "None"))
 _ITEMS = 4
 """Of a container that a loop goes over, so many are looked at."""
 
 
-class Frame(Expressions):
+class Frame(Binding):
     """Knows what names hold while it runs."""
-
-    @classmethod
-    def to_evaluate(cls, program: Program, module: Module) -> Frame:
-        """One that runs nothing: to look at expressions of a module."""
-        return cls(program, Function(module, _NOTHING), False, _NO_DEPTH)
-
-    def bind(self, arguments: list[Value] | None, keywords: dict[str, Value], *, more: bool = False) -> None:
-        """Give parameters their values: the arguments', or what annotations and defaults say."""
-        spec = self._function.node.args
-        positional = [*spec.posonlyargs, *spec.args]
-        defaults: dict[str, ast.expr] = dict(
-            zip((each.arg for each in positional[::-1]), spec.defaults[::-1], strict=False)
-        )
-        defaults |= {a.arg: d for a, d in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if d is not None}
-        given = list(arguments or [])
-        if self._function.bound is not None:
-            given.insert(0, self._function.bound)
-        for place, each in enumerate([*positional, *spec.kwonlyargs]):
-            if place < len(given) and place < len(positional):
-                value = given[place]
-            elif each.arg in keywords:
-                value = keywords[each.arg]
-            elif arguments is not None and not more and each.arg in defaults:
-                value = self.evaluate(defaults[each.arg])
-            else:
-                value = self._parameter(each, each.arg in defaults)
-            self.names[each.arg] = value
-        for rest in (spec.vararg, spec.kwarg):
-            if rest is not None:
-                self.names[rest.arg] = UNKNOWN
-
-    def _parameter(self, parameter: ast.arg, has_default: bool) -> Value:
-        annotation = parameter.annotation
-        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            name: str | None = annotation.value
-        else:
-            name = dotted(annotation) if annotation is not None else None
-        if name is not None:
-            last = name.rpartition(".")[2]
-            if last.endswith("Tensor"):
-                return TENSOR if self._is_torchs(name) else UNKNOWN
-            return OTHER if last in _NOT_TENSORS else UNKNOWN
-        return UNKNOWN if has_default or annotation is not None else MAYBE_TENSOR
-
-    def _is_torchs(self, name: str) -> bool:
-        """Whether an annotation means `torch.Tensor` or one of its kinds."""
-        head, _, rest = name.partition(".")
-        value = self._program.global_value(self._module, head)
-        if isinstance(value, Named):
-            return f"{value.name}.{rest}".startswith("torch.")
-        return value == UNKNOWN and name in ("Tensor", "torch.Tensor")
 
     def run(self) -> Value:
         node = self._function.node
@@ -98,11 +42,6 @@ class Frame(Expressions):
             return self.evaluate(node.body)
         self._block(node.body)
         return merged(*self._returned) if self._returned else Constant(None)
-
-    def _value_of_attribute(self, owner: Instance, module: Module, value: ast.expr) -> Value:
-        frame = Frame.to_evaluate(self._program, module)
-        frame.names["self"] = owner
-        return frame.evaluate(value)
 
     def _block(self, body: Iterable[ast.stmt]) -> bool:
         """Whether the end of it is never reached."""
@@ -114,66 +53,67 @@ class Frame(Expressions):
         return False
 
     def _statement(self, node: ast.stmt) -> bool:
-        match node:
-            case ast.Expr(value) | ast.Await(value):
-                self.evaluate(value)
-            case ast.Assign(targets, value):
-                result = self.evaluate(value)
-                for target in targets:
-                    self._assign(target, result)
-            case ast.AnnAssign(target, _, value) if value is not None:
-                self._assign(target, self.evaluate(value))
-            case ast.AugAssign(target, _, value):
-                before = self.evaluate(_loaded(target))
-                after = self.evaluate(value)
-                self._assign(target, combined([before, after]))
-            case ast.Return(value):
-                self._returned.append(self.evaluate(value) if value is not None else Constant(None))
-                return True
-            case ast.Raise(value):
-                if value is not None:
-                    self._in_doubt(lambda: self.evaluate(value))
-                return True
-            case ast.If():
-                return self._if(node)
-            case ast.While():
-                return self._while(node)
-            case ast.For() | ast.AsyncFor():
-                self._for(node)
-            case ast.With() | ast.AsyncWith():
-                return self._with(node)
-            case ast.Try() | ast.TryStar():
-                return self._try(node)
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                function = Function(self._module, node, self._function.owner, closure=self.names)
-                self.names[node.name] = self._program.decorated(function)
-            case ast.ClassDef():
-                self._report(node, rules.CLASS_MADE)
-                self.names[node.name] = UNKNOWN
-            case ast.Import() | ast.ImportFrom():
-                for alias in node.names:
-                    name = alias.asname or alias.name.partition(".")[0]
-                    self.names[name] = self._program.global_value(self._module, name)
-            case ast.Assert():
-                self._assertion(node)
-            case ast.Delete(targets):
-                for target in targets:
-                    if isinstance(target, ast.Name):
-                        self.names[target.id] = UNKNOWN
-            case ast.Break() | ast.Continue():
-                return True
-            case ast.Match(subject, cases):
-                self.evaluate(subject)
-                self._one_of([case.body for case in cases])
-            case ast.Global(names) | ast.Nonlocal(names):
-                for name in names:
-                    self.names[name] = UNKNOWN
-        return False
+        """Whether what follows it is never reached."""
+        kind = _KINDS.get(type(node))
+        return kind(self, node) is True if kind is not None else False
+
+    def _expression(self, node: ast.Expr) -> None:
+        self.evaluate(node.value)
+
+    def _assignment(self, node: ast.Assign) -> None:
+        result = self.evaluate(node.value)
+        for target in node.targets:
+            self._assign(target, result)
+
+    def _annotated_assignment(self, node: ast.AnnAssign) -> None:
+        if node.value is not None:
+            self._assign(node.target, self.evaluate(node.value))
+
+    def _augmented_assignment(self, node: ast.AugAssign) -> None:
+        before = self.evaluate(_loaded(node.target))
+        self._assign(node.target, combined([before, self.evaluate(node.value)]))
+
+    def _return(self, node: ast.Return) -> bool:
+        self._returned.append(self.evaluate(node.value) if node.value is not None else Constant(None))
+        return True
+
+    def _raise(self, node: ast.Raise) -> bool:
+        if node.exc is not None:
+            self._quietly(node.exc)
+        return True
+
+    def _jump(self, node: ast.Break | ast.Continue) -> bool:
+        return True
+
+    def _definition(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        function = Function(self._module, node, self._function.owner, closure=self.names)
+        self.names[node.name] = self._program.decorated(function)
+
+    def _class_definition(self, node: ast.ClassDef) -> None:
+        self._report(node, rules.CLASS_MADE)
+        self.names[node.name] = UNKNOWN
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> None:
+        for alias in node.names:
+            name = alias.asname or alias.name.partition(".")[0]
+            self.names[name] = self._program.global_value(self._module, name)
+
+    def _deletion(self, node: ast.Delete) -> None:
+        self.names |= {each.id: UNKNOWN for each in node.targets if isinstance(each, ast.Name)}
+
+    def _match(self, node: ast.Match) -> None:
+        self.evaluate(node.subject)
+        self._one_of([case.body for case in node.cases])
+
+    def _outer_names(self, node: ast.Global | ast.Nonlocal) -> None:
+        self.names |= dict.fromkeys(node.names, UNKNOWN)
 
     def _if(self, node: ast.If) -> bool:
+        breaks = self._program.breaks
         known = self._test(node.test)
         if known is not None:
             return self._block(node.body if known else node.orelse)
+        on_a_tensor = self._program.breaks > breaks
         before = dict(self.names)
         ended = [self._in_doubt(lambda: self._block(node.body))]
         first, self.names = self.names, before
@@ -183,20 +123,19 @@ class Frame(Expressions):
         elif ended[1]:
             self.names = first
         self.names = {name: merged(first.get(name), self.names.get(name)) for name in {*first, *self.names}}
-        if any(ended) and not all(ended) and not raises(node):
+        exceptional = raises(node) or (on_a_tensor and not node.orelse)
+        if any(ended) and not all(ended) and not exceptional:
             self._certain = False  # what follows is not always reached
         return all(ended)
 
     def _while(self, node: ast.While) -> bool:
-        self._unresumable += 1
+        """Look at the first test as before the loop: Dynamo resumes after that one."""
         known = self._test(node.test)
         if known is not False:
+            self._unresumable += 1
             self._forget(node.body)
-            if known:
-                self._block(node.body)
-            else:
-                self._one_of([node.body])
-        self._unresumable -= 1
+            self._block(node.body)
+            self._unresumable -= 1
         if leaves(node.body):
             self._certain = False
         return known is True and not breaks_out(node.body)
@@ -205,7 +144,7 @@ class Frame(Expressions):
         over = self.evaluate(node.iter)
         self._unresumable += 1
         self._forget(node.body)
-        items = over.items if isinstance(over, Several) else (TENSOR if is_tensor(over) else UNKNOWN,)
+        items = over.items if isinstance(over, Several) else (item_of(over),)
         certain = self._certain
         for item in items[:_ITEMS]:
             self._certain = certain and self._has_items(node.iter, over)
@@ -219,7 +158,7 @@ class Frame(Expressions):
             self._block(node.orelse)
 
     def _has_items(self, node: ast.expr, over: Value) -> bool:
-        """Whether a loop over this very likely runs; lists of callbacks and the like are often empty."""
+        """Whether a loop very likely runs: lists of callbacks, for one, are often empty."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return node.func.id == "range" or any(self._has_items(each, self._quietly(each)) for each in node.args)
         return is_tensor(over) or over == MAYBE_TENSOR or (isinstance(over, Several) and bool(over.items))
@@ -265,7 +204,7 @@ class Frame(Expressions):
         self.names = {name: merged(*(each.get(name) for each in left)) for name in names}
 
     def _forget(self, body: list[ast.stmt]) -> None:
-        """Before a loop: what it assigns is whatever the last turn left, unless it is a tensor anyway."""
+        """Forget what a loop assigns, except that a name is a tensor, before its body is looked at."""
         for each in body:
             for node in ast.walk(each):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -277,22 +216,44 @@ class Frame(Expressions):
             case ast.Name(name):
                 self.names[name] = value
             case ast.Tuple(elements) | ast.List(elements):
-                items = value.items if isinstance(value, Several) else ()
                 for place, each in enumerate(elements):
-                    self._assign(each, items[place] if len(items) == len(elements) else UNKNOWN)
+                    self._assign(each, item_of(value, place, len(elements)))
             case ast.Starred(inner):
                 self._assign(inner, UNKNOWN)
             case ast.Attribute() | ast.Subscript():
                 self.evaluate(target.value)
 
 
-_NO_DEPTH = 12
-"""So that what an expression calls is followed, but not for ever."""
-_NOTHING = ast.Lambda(
-    args=ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]), body=ast.Constant(None)
-)
+_KINDS: dict[type, Callable[[Frame, Any], bool | None]] = {
+    ast.Expr: Frame._expression,
+    ast.Assign: Frame._assignment,
+    ast.AnnAssign: Frame._annotated_assignment,
+    ast.AugAssign: Frame._augmented_assignment,
+    ast.Return: Frame._return,
+    ast.Raise: Frame._raise,
+    ast.If: Frame._if,
+    ast.While: Frame._while,
+    ast.For: Frame._for,
+    ast.AsyncFor: Frame._for,
+    ast.With: Frame._with,
+    ast.AsyncWith: Frame._with,
+    ast.Try: Frame._try,
+    ast.TryStar: Frame._try,
+    ast.FunctionDef: Frame._definition,
+    ast.AsyncFunctionDef: Frame._definition,
+    ast.ClassDef: Frame._class_definition,
+    ast.Import: Frame._import,
+    ast.ImportFrom: Frame._import,
+    ast.Assert: Frame._assertion,
+    ast.Delete: Frame._deletion,
+    ast.Break: Frame._jump,
+    ast.Continue: Frame._jump,
+    ast.Match: Frame._match,
+    ast.Global: Frame._outer_names,
+    ast.Nonlocal: Frame._outer_names,
+}
 
 
 def _loaded(target: ast.expr) -> ast.expr:
-    """The target of `+=`, as it is read."""
+    """Read the target of `+=` as an expression."""
     return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else ast.Constant(None)

@@ -53,7 +53,7 @@ class Interpreter(Program):
         """And whether it broke."""
 
     def trace(self, function: Function) -> None:
-        """Look at a function as a compile would that begins with it."""
+        """Follow a function as a compile that begins with it does."""
         self.call(function, None, {}, certain=True, depth=0)
 
     def call(
@@ -106,15 +106,16 @@ class Interpreter(Program):
 
 
 def _kind(value: Value | None) -> object:
-    """What of an argument decides how a call goes."""
+    """Reduce an argument to what decides how a call goes."""
     if isinstance(value, Function):
         return id(value.node)
     if isinstance(value, Instance):
-        return (id(value.info), value.exact)
+        given = value.given or {}
+        return (id(value.info), value.exact, *((name, _kind(each)) for name, each in given.items()))
     if isinstance(value, Class):
         return id(value.info)
     if isinstance(value, Several):
-        return ("several", *map(_kind, value.items[:4]))
+        return ("several", value.called, value.repeated, *map(_kind, value.items[:4]))
     if isinstance(value, Constant):
         return (
             (type(value.value), value.value) if isinstance(value.value, bool | int | str | None) else type(value.value)

@@ -25,25 +25,54 @@ class ClassInfo:
         self.methods = {each.name: each for each in node.body if isinstance(each, FunctionNode)}
 
     @cached_property
-    def attributes(self) -> dict[str, tuple[ast.expr, FunctionNode | None]]:
-        """By name: the value and the method it is assigned in; an attribute assigned twice, to whatever, is left
-        out."""
-        found: dict[str, tuple[ast.expr, FunctionNode | None]] = {}
-        twice: set[str] = set()
-        places: list[tuple[ast.AST, FunctionNode | None]] = [(each, None) for each in self.node.body]
-        places = [(each, None) for each, _ in places if isinstance(each, ast.Assign | ast.AnnAssign)]
-        places += [(each, method) for method in self.methods.values() for each in ast.walk(method)]
-        for node, method in places:
-            if isinstance(node, ast.AugAssign):
-                twice |= {_attribute_of_self(node.target) or ""}
-            if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
-                continue
-            for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                name = _attribute_of_self(target) if method else getattr(target, "id", None)
-                if name is not None:
-                    twice |= {name} & found.keys()
-                    found[name] = (node.value, method)
-        return {name: value for name, value in found.items() if name not in twice}
+    def attributes(self) -> dict[str, list[tuple[ast.expr | None, FunctionNode | None]]]:
+        """Collect every value that is assigned to an attribute, and the method that does it.
+
+        The value is None for an operator such as `+=`, the method is None in the class body.
+        """
+        found: dict[str, list[tuple[ast.expr | None, FunctionNode | None]]] = {}
+        for each in self.node.body:
+            if isinstance(each, ast.Assign | ast.AnnAssign) and each.value is not None:
+                for target in _targets(each):
+                    if isinstance(target, ast.Name):
+                        found.setdefault(target.id, []).append((each.value, None))
+        for method in self.methods.values():
+            for each in statements(method.body):
+                value = each.value if isinstance(each, ast.Assign | ast.AnnAssign) else _ANYTHING
+                for target in _targets(each) if value is not None else ():
+                    for part in ast.walk(target):
+                        name = _attribute_of_self(part)
+                        if name is not None and isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store):
+                            given = value if part is target else _ANYTHING
+                            found.setdefault(name, []).append(
+                                (None if isinstance(each, ast.AugAssign) else given, method)
+                            )
+        return found
+
+    @cached_property
+    def buffers(self) -> dict[str, ast.expr]:
+        """Collect what is registered as a buffer or a parameter: it stays a tensor."""
+        found: dict[str, ast.expr] = {}
+        for method in self.methods.values():
+            for each in statements(method.body):
+                if not isinstance(each, ast.Expr) or not isinstance(each.value, ast.Call):
+                    continue
+                match each.value:
+                    case ast.Call(ast.Attribute(ast.Name("self"), "register_buffer" | "register_parameter"), arguments):
+                        name = arguments[0] if len(arguments) > 1 else None
+                        if isinstance(name, ast.Constant) and isinstance(name.value, str):
+                            found[name.value] = arguments[1]
+        return found
+
+    @cached_property
+    def annotations(self) -> dict[str, ast.expr]:
+        """Collect the annotations in the class body, such as those of a dataclass's fields."""
+        named = [each for each in self.node.body if isinstance(each, ast.AnnAssign)]
+        return {each.target.id: each.annotation for each in named if isinstance(each.target, ast.Name)}
+
+
+_ANYTHING = ast.Starred(ast.Constant(None))
+"""An expression of which nothing is known."""
 
 
 class Module:
@@ -71,7 +100,7 @@ class Module:
                 self.assigned.update(dict.fromkeys(each.names))
 
     def sets(self, option: str) -> bool:
-        """Whether the file says something of an option of Dynamo's, but that it is False."""
+        """Whether the file mentions an option of Dynamo's, other than to make it False."""
         if option not in self._options:
             found = re.search(rf"\b{option}\b(?!\s*=\s*False)", self.text.source)
             self._options[option] = found is not None
@@ -79,13 +108,15 @@ class Module:
 
     @cached_property
     def method_names(self) -> set[str]:
-        """Of all its classes."""
+        """Collect the names of the methods of all classes."""
         return {name for info in self.classes.values() for name in info.methods}
 
     @cached_property
     def attributes_set(self) -> set[str]:
-        """Names of attributes that are assigned to anything but `self`: `model.verbose = False`; not those that are
-        only compiled so: `model.forward = torch.compile(model.forward)`."""
+        """Collect attributes that are set from outside of a class: `model.verbose = False`.
+
+        Those that are only compiled so are left out: `model.forward = torch.compile(model.forward)`.
+        """
         found: set[str] = set()
         for node in statements(self.tree.body):
             compiles = isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and dotted(node.value.func)
@@ -135,8 +166,10 @@ class Module:
 
 
 def module_candidates(name: str, importer: str, level: int, folders: list[str]) -> list[str]:
-    """The files that a dotted name may mean, the likeliest first: beside the importer, then in the workspace's
-    folders."""
+    """List the files that a dotted name may mean, the likeliest first.
+
+    Those beside the importer come first, then those in the workspace's folders.
+    """
     parts = name.split(".") if name else []
     if level:
         base = os.path.dirname(importer)
@@ -157,14 +190,14 @@ def module_candidates(name: str, importer: str, level: int, folders: list[str]) 
     return list(dict.fromkeys(found))
 
 
-def _attribute_of_self(target: ast.expr) -> str | None:
+def _attribute_of_self(target: ast.AST) -> str | None:
     if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name) and target.value.id == "self":
         return target.attr
     return None
 
 
 def _targets(node: ast.stmt) -> list[ast.expr]:
-    """What a statement gives a value to."""
+    """List what a statement gives a value to."""
     match node:
         case ast.Assign(targets):
             return targets

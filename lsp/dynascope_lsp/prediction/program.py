@@ -17,6 +17,7 @@ from dynascope_lsp.prediction.values import (
     DISABLED,
     UNKNOWN,
     Class,
+    Constant,
     Function,
     ModuleValue,
     Named,
@@ -39,6 +40,8 @@ class Program(ABC):
         self._overridden: dict[ClassInfo, set[str]] = {}
         self._classes_seen: set[str] = set()
         """Paths of the modules whose classes are in `_overridden`."""
+        self.attributes_met: dict[tuple[int, str], Value] = {}
+        """What is known so far of attributes that are being looked at, by the id of the class and the name."""
         self.breaks = 0
         """So often something was seen to break."""
 
@@ -53,22 +56,25 @@ class Program(ABC):
         depth: int,
         more: bool = False,
     ) -> Value:
-        """What it returns; `arguments` None: not known (the call that compiles it); `more`: `*args` follow them."""
+        """Return what a call of a function gives.
+
+        `arguments` is None when they are not known (in the call that compiles it); `more`: `*args` follow them.
+        """
 
     @abstractmethod
     def evaluate(self, module: Module, node: ast.expr) -> Value:
-        """What is known of an expression at a module's top level."""
+        """Return what is known of an expression at a module's top level."""
 
     @abstractmethod
     def report(self, module: Module, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
-        """A rule applies to a piece of code."""
+        """Record that a rule applies to a piece of code."""
 
     @abstractmethod
     def spend(self) -> bool:
-        """Before something is looked at: whether there is time left for it."""
+        """Whether there is time left to look at something more; it counts as looked at."""
 
     def global_value(self, module: Module, name: str) -> Value:
-        """What a name of a module stands for."""
+        """Look up a name of a module."""
         self.modules[module.path] = module
         key = (module.path, name)
         if key not in self._globals:
@@ -113,7 +119,7 @@ class Program(ABC):
         return Named(usual_name(f"{origin}.{name}" if name else origin))
 
     def decorated(self, function: Function) -> Value:
-        """A function as its decorators leave it; those of the workspace are called, of others some are known."""
+        """Apply a function's decorators: those of the workspace, and of others some."""
         assert not isinstance(function.node, ast.Lambda)
         value: Value = structs.replace(function, bound=None)
         for decorator in reversed(function.node.decorator_list):
@@ -136,7 +142,7 @@ class Program(ABC):
         return result
 
     def name_of(self, module: Module, node: ast.expr) -> str | None:
-        """The full name of something from outside of the workspace."""
+        """Return the full name of something from outside of the workspace, or None."""
         name = dotted(node)
         if name is None:
             return None
@@ -147,7 +153,7 @@ class Program(ABC):
         return usual_name(f"{value.name}.{rest}" if rest else value.name)
 
     def method(self, info: ClassInfo, name: str) -> Function | None:
-        """A method of a class or of its bases in the workspace."""
+        """Find a method of a class, or of its bases in the workspace."""
         for each in self.bases(info):
             if name in each.methods:
                 return Function(each.module, each.methods[name], each)
@@ -166,12 +172,17 @@ class Program(ABC):
         """Whether any class of the workspace, as far as it was looked at, has a method of that name."""
         return any(name in module.method_names for module in self.modules.values())
 
+    def training(self) -> Value:
+        """Read `module.training`, which is true unless the program calls `eval()`."""
+        quiet = any("eval()" in each.text.source or "train(" in each.text.source for each in self.modules.values())
+        return UNKNOWN if quiet else Constant(True)
+
     def set_outside(self, name: str) -> bool:
         """Whether an attribute of that name is assigned from outside of its class."""
         return any(name in module.attributes_set for module in self.modules.values())
 
     def bases(self, info: ClassInfo) -> list[ClassInfo]:
-        """The class and those it inherits from, as far as they are in the workspace."""
+        """List the class and those it inherits from, as far as they are in the workspace."""
         found: list[ClassInfo] = []
         todo = [info]
         while todo and len(found) < 16:

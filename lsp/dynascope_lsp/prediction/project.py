@@ -83,13 +83,13 @@ class Project:
 
     @property
     def searching(self) -> bool:
-        """Whether there is more of the workspace to search, or a site that has not been followed."""
+        """Whether there is more of the workspace to search, or a site to follow."""
         return (
             bool(self._waiting or self._under_way) or self._searched != self._folders() or self._unseen is not _NOTHING
         )
 
     def predictions(self, path: str) -> list[Finding]:
-        """For one file: from its own sites and from those of files that lead to it."""
+        """Return the findings in one file, from its own sites and those of files that lead to it."""
         found: dict[tuple[int, str], Finding] = {}
         leading_here = [
             site for site in self._sites if site in self._analyses and path in self._analyses[site].versions
@@ -100,19 +100,21 @@ class Project:
         return sorted(found.values(), key=lambda each: each.line)
 
     def paths(self) -> set[str]:
-        """Files that something is predicted for, as far as the workspace has been searched."""
+        """Collect the files that have predictions, as far as the workspace has been searched."""
         known = [self._analyses[site] for site in self._sites if site in self._analyses]
         return {path for analysis in known for path in analysis.findings}
 
     def file_changed(self, path: str) -> None:
-        """On the disk."""
+        """Look again at a file that has changed on the disk."""
         if path.endswith(".py"):
             self._look(path)
             self.generation += 1
 
     def scan(self) -> bool:
-        """Search a few more files of the workspace and follow a site, for `SECONDS_AT_ONCE` or little more; whether
-        something came of it."""
+        """Search a part of the workspace and follow a site; whether something came of it.
+
+        This takes `SECONDS_AT_ONCE`, or little more.
+        """
         if self._searched != self._folders():
             self._searched = list(self._folders())
             self._unseen = islice(_python_files(self._searched), FILES)
@@ -130,7 +132,7 @@ class Project:
         return news
 
     def _advance(self) -> bool:
-        """Follow a site a little further; whether that is done, and what came of it is new."""
+        """Follow a site a little further; whether it is done and has new findings."""
         if self._under_way is None:
             site = self._waiting.pop()
             self._under_way = site, self._follow(site)
@@ -144,7 +146,10 @@ class Project:
         return analysis.findings != (before.findings if before is not None else {})
 
     def _findings(self, site: str, path: str) -> list[Finding]:
-        """What a site says of a file: as of now, or, where that takes long, as of before the last edits."""
+        """Return what a site says of a file.
+
+        Where following it takes long, this is from before the last edits.
+        """
         kept = self._analyses.get(site)
         if kept is not None and self._is_current(kept):
             return kept.findings.get(path, [])
@@ -186,7 +191,7 @@ class Project:
             self._waiting.discard(path)
 
     def _follow(self, site: str) -> Iterator[Analysis | None]:
-        """None after each step, at last what came of it."""
+        """Follow a site: yield None after each step, and the analysis at the end."""
         versions = {site: self._version(site)}
         text = self._source(site)
         interpreter = Interpreter(self._importer(versions))
@@ -211,7 +216,7 @@ class Project:
         yield Analysis(versions, findings, lines, seconds + time.thread_time() - began)
 
     def _importer(self, versions: dict[str, object]) -> Callable[[Module, str, int], Module | None]:
-        """Finds what modules of a site import; adds the versions of files that it has read."""
+        """Make the function that finds imported modules and notes the versions of their files."""
         modules: dict[str, Module | None] = {}
         left = LINES_OF_A_SITE
 
@@ -246,7 +251,7 @@ class Project:
 
 
 def _moved(findings: list[Finding], before: list[str], now: list[str]) -> Iterator[Finding]:
-    """To where their lines are now; those of lines that were edited are left out."""
+    """Move findings to where their lines are now, without those of lines that were edited."""
     first, last = changed_lines(before, now)
     for each in findings:
         if each.line < first:

@@ -1,5 +1,5 @@
-"""Which calls break the graph. Each rule was seen to hold on torch 2.11, 2.13 and 2.15; tests/lsp/corpus proves it
-again.
+"""Which calls break the graph. Each rule was seen to hold on torch 2.13, those that tests/lsp/corpus proves again on
+2.11 and 2.15, too.
 
 A registry id is given where it is the same in all of them.
 """
@@ -21,6 +21,8 @@ class Rule(Struct, frozen=True):
     type: str = ""
     unless: tuple[str, ...] = ()
     """Options of `torch._dynamo.config` that make Dynamo trace it, or leave it out."""
+    skips_the_frame: bool = False
+    """Whether Dynamo cannot resume after it: what follows in that function is not compiled."""
 
 
 _SCALAR_HINT = "Keep it a tensor, or set `torch._dynamo.config.capture_scalar_outputs = True`."
@@ -72,7 +74,7 @@ PRINT = Rule(
     "print() in compiled code",
     "Dynamo does not trace print.",
     [
-        "Remove it, or let Dynamo move it behind the graph: "
+        "Remove it, or let Dynamo move it after the graph: "
         "`torch._dynamo.config.reorderable_logging_functions.add(print)`."
     ],
     "GB0059",
@@ -122,7 +124,7 @@ DISABLED = Rule(
     "disabled",
     "a function that is disabled for torch.compile is called",
     "Dynamo runs it as plain Python.",
-    ["Call it before or behind the compiled function, or remove `torch.compiler.disable` from it."],
+    ["Call it before or after the compiled function, or remove `torch.compiler.disable` from it."],
     "GB0098",
     "Skip calling `torch.compiler.disable()`d function",
 )
@@ -159,6 +161,7 @@ RNN = Rule(
     ["Set `torch._dynamo.config.allow_rnn = True` to try it."],
     type="Attempted to wrap RNN, GRU, or LSTM",
     unless=("allow_rnn",),
+    skips_the_frame=True,
 )
 ASSERTION = Rule(
     "assertion",
@@ -195,6 +198,25 @@ CLASS_MADE = Rule(
     ["Define it outside of the compiled function."],
 )
 
+OPTIMIZER = Rule(
+    "optimizer",
+    "an optimizer, a scheduler or a scaler is called in compiled code",
+    "Dynamo runs it as plain Python here.",
+    ["Call it outside of the compiled function, or compile a function that does nothing else."],
+)
+RANDOM = Rule(
+    "random",
+    "a random number that Dynamo does not trace",
+    "Dynamo traces `random.randint`, `randrange` and `uniform`, and NumPy's functions that give arrays.",
+    ["Use `torch.rand` or `torch.randint`, or draw the number outside of the compiled function."],
+)
+BRANCH_ON_RANDOM = Rule(
+    "random branch",
+    "a branch on a random number",
+    "Dynamo cannot know at compile time which way it goes.",
+    ["Draw the number outside of the compiled function, or use `torch.where` to choose between values."],
+)
+
 FUNCTIONS: dict[str, Rule] = {
     "builtins.print": PRINT,
     "builtins.breakpoint": BREAKPOINT,
@@ -228,6 +250,7 @@ FUNCTIONS: dict[str, Rule] = {
     **dict.fromkeys(("warnings.warn", "warnings.simplefilter", "warnings.filterwarnings"), WARNING),
     "torch.autograd.grad": AUTOGRAD,
     "torch._dynamo.graph_break": GRAPH_BREAK,
+    "torch.nn.utils.rnn.pack_padded_sequence": DATA_DEPENDENT,
 }
 """By full name: they break whatever they are called with."""
 
@@ -261,7 +284,19 @@ METHODS: dict[str, Rule] = {
 
 RECURRENT = frozenset(("torch.nn.RNN", "torch.nn.GRU", "torch.nn.LSTM"))
 
-LOGGER_METHODS = frozenset(("debug", "info", "warning", "error", "critical", "exception", "log", "warn"))
+DRIVERS = ("torch.optim.", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
+"""What drives a training step; these are the beginnings of full names."""
+DRIVERS_METHODS = frozenset(("step", "zero_grad", "update", "unscale_"))
+
+RANDOM_NUMBERS = frozenset(("uniform", "randint", "randrange"))
+"""Of the module `random`: those that Dynamo makes an input of the graph."""
+NUMPY_RANDOM = {
+    **dict.fromkeys(("rand", "randn"), 0),
+    **dict.fromkeys(("random", "random_sample", "sample"), 0),
+    "choice": 1,
+    **dict.fromkeys(("normal", "uniform", "randint"), 2),
+}
+"""Of `numpy.random`: those that Dynamo traces, with the number of arguments of a call that gives one number."""
 
 MODULE_CONSTRUCTORS = frozenset(
     f"torch.nn.{name}"

@@ -11,7 +11,7 @@ from dynascope_lsp.documents.syntax import FunctionNode, first_line, statements
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.interpreter import Interpreter
 from dynascope_lsp.prediction.modules import ClassInfo, Module
-from dynascope_lsp.prediction.values import Class, Function, Instance, Value
+from dynascope_lsp.prediction.values import Function, Instance, Several, Value
 
 COMPILE = "torch.compile"
 
@@ -33,7 +33,7 @@ def mentions_compile(source: str) -> bool:
 
 
 def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
-    """The functions that compiles of this module begin with."""
+    """Iterate over the functions that compiles of this module begin with."""
     for owner, node in _functions(module):
         if any(_compiles(interpreter, module, decorator) for decorator in node.decorator_list):
             static = any(interpreter.name_of(module, each) == "builtins.staticmethod" for each in node.decorator_list)
@@ -52,9 +52,7 @@ def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
         value = _value(interpreter, module, scopes, target)
         if isinstance(call.func, ast.Attribute) and name is None and not _is_module(interpreter, value):
             continue
-        function = _entry(interpreter, value)
-        if function is not None:
-            yield function
+        yield from _entries(interpreter, value)
 
 
 def _compiles(interpreter: Interpreter, module: Module, decorator: ast.expr) -> bool:
@@ -68,7 +66,7 @@ def _compiles(interpreter: Interpreter, module: Module, decorator: ast.expr) -> 
 
 
 def _is_module(interpreter: Interpreter, value: Value) -> bool:
-    """Whether its `compile` is that of torch.nn.Module: a base class is from elsewhere, and none has its own."""
+    """Whether its `compile` is torch.nn.Module's: a base is from elsewhere, none has its own."""
     if not isinstance(value, Instance) or interpreter.method(value.info, "compile") is not None:
         return False
     return any(len(each.node.bases) > 0 for each in interpreter.bases(value.info))
@@ -82,7 +80,7 @@ def _disabled(call: ast.Call) -> bool:
 
 
 def _functions(module: Module) -> Iterator[tuple[ClassInfo | None, FunctionNode]]:
-    """Those with decorators, with the class that each is a method of."""
+    """Iterate over functions with decorators, and the class that each is a method of."""
     owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
     for each in statements(module.tree.body):
         if isinstance(each, FunctionNode) and each.decorator_list:
@@ -90,13 +88,13 @@ def _functions(module: Module) -> Iterator[tuple[ClassInfo | None, FunctionNode]
 
 
 def _calls(module: Module) -> Iterator[tuple[list[ast.AST], ast.Call]]:
-    """Every call that may compile, with the functions around it, outermost first."""
+    """Iterate over the calls that may compile, with the functions around each, outermost first."""
     lines = [number for number, line in enumerate(module.text.lines, 1) if "compile" in line]
     yield from _calls_in(module.tree, [], lines)
 
 
 def _calls_in(node: ast.AST, scopes: list[ast.AST], lines: list[int]) -> Iterator[tuple[list[ast.AST], ast.Call]]:
-    """`lines`: those that say "compile", in order; what has none of them is passed over."""
+    """Iterate over calls on or around `lines`, those that say "compile", in order."""
     if isinstance(node, ast.Call):
         yield scopes, node
     body = [*scopes, node] if isinstance(node, FunctionNode) else scopes
@@ -108,7 +106,7 @@ def _calls_in(node: ast.AST, scopes: list[ast.AST], lines: list[int]) -> Iterato
 
 
 def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], target: ast.expr) -> Value:
-    """What is compiled, from the assignments of the functions around the call."""
+    """Evaluate what is compiled, by the assignments of the functions around the call."""
     frame = Frame.to_evaluate(interpreter, module)
     owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
     for scope in scopes:
@@ -123,14 +121,14 @@ def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], targ
     return frame.evaluate(target)
 
 
-def _entry(interpreter: Interpreter, value: Value) -> Function | None:
-    """The function that runs when a value is called."""
+def _entries(interpreter: Interpreter, value: Value) -> Iterator[Function]:
+    """Iterate over the functions that run when a value is called."""
     if isinstance(value, Function):
-        return value
-    info = value.info if isinstance(value, Instance) else None
-    if info is None or isinstance(value, Class):
-        return None
-    forward = interpreter.method(info, "forward") or interpreter.method(info, "__call__")
-    if forward is None:
-        return None
-    return Function(forward.module, forward.node, forward.owner, value)
+        yield value
+    elif isinstance(value, Several) and value.called:
+        for each in value.items:
+            yield from _entries(interpreter, each)
+    elif isinstance(value, Instance):
+        forward = interpreter.method(value.info, "forward") or interpreter.method(value.info, "__call__")
+        if forward is not None:
+            yield Function(forward.module, forward.node, forward.owner, value)

@@ -5,61 +5,24 @@ from __future__ import annotations
 
 from dynascope_lsp.prediction.values import MASK, OTHER, TENSOR, Constant, Value
 
-NOT_TENSORS = frozenset(
-    f"torch.{name}"
-    for name in (
-        *(
-            "Size",
-            "device",
-            "dtype",
-            "finfo",
-            "iinfo",
-            "Generator",
-            "no_grad",
-            "enable_grad",
-            "inference_mode",
-            "autocast",
-        ),
-        *(
-            "get_default_dtype",
-            "is_tensor",
-            "is_floating_point",
-            "is_complex",
-            "is_grad_enabled",
-            "numel",
-            "typename",
-            "vmap",
-            "get_num_threads",
-        ),
-        *(
-            "promote_types",
-            "result_type",
-            "can_cast",
-            "broadcast_shapes",
-            "set_grad_enabled",
-            "equal",
-            "allclose",
-            "is_nonzero",
-        ),
-        *(
-            "compile",
-            "manual_seed",
-            "save",
-            "load",
-            "sym_int",
-            "sym_float",
-            "sym_max",
-            "sym_min",
-            "is_inference",
-            "split",
-        ),
-        *("chunk", "unbind", "tensor_split", "meshgrid", "max", "min", "sort", "topk", "where", "unique", "svd"),
-        *("std_mean", "var_mean", "aminmax", "frexp", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_tensors"),
-        *("align_tensors", "cummax", "cummin", "kthvalue", "mode", "median", "nanmedian", "unravel_index", "hsplit"),
-        *("vsplit", "dsplit", "cond", "while_loop", "qr", "lu", "slogdet", "unsafe_split", "unsafe_chunk", "lstm"),
-        *("histogram", "histogramdd", "geqrf", "triangular_solve", "compiled_with_cxx11_abi", "seed", "gru"),
-        *("initial_seed", "from_file", "fork", "wait", "lobpcg", "pca_lowrank", "svd_lowrank", "split_with_sizes"),
-    )
+
+def _words(names: str, *, prefix: str = "") -> frozenset[str]:
+    """Split a text into names, each with what comes before it in its full name."""
+    return frozenset(prefix + each for each in names.split())
+
+
+NOT_TENSORS = _words(
+    """
+    Size device dtype finfo iinfo Generator no_grad enable_grad inference_mode autocast get_default_dtype is_tensor
+    is_floating_point is_complex is_grad_enabled numel typename vmap get_num_threads promote_types result_type
+    can_cast broadcast_shapes set_grad_enabled equal allclose is_nonzero compile manual_seed save load sym_int
+    sym_float sym_max sym_min is_inference split chunk unbind tensor_split meshgrid max min sort topk where unique
+    svd std_mean var_mean aminmax frexp atleast_1d atleast_2d atleast_3d broadcast_tensors align_tensors cummax
+    cummin kthvalue mode median nanmedian unravel_index hsplit vsplit dsplit cond while_loop qr lu slogdet
+    unsafe_split unsafe_chunk lstm histogram histogramdd geqrf triangular_solve compiled_with_cxx11_abi seed gru
+    initial_seed from_file fork wait lobpcg pca_lowrank svd_lowrank split_with_sizes
+    """,
+    prefix="torch.",
 )
 """Of `torch.NAME(…)`: those that do not give a tensor, or not always."""
 
@@ -67,109 +30,30 @@ NOT_FUNCTIONS = frozenset(
     ("float16", "float32", "float64", "bfloat16", "int8", "int32", "int64", "bool", "long", "strided")
 )
 
-MASKS = frozenset(
-    (
-        "eq",
-        "ne",
-        "lt",
-        "le",
-        "gt",
-        "ge",
-        "isnan",
-        "isinf",
-        "isfinite",
-        "logical_and",
-        "logical_or",
-        "logical_not",
-        "isclose",
-    )
+MASKS = _words(
+    """
+    eq ne lt le gt ge isnan isinf isfinite logical_and logical_or logical_not isclose
+    """
 )
 """Functions and methods that give masks."""
 
-REDUCTIONS = frozenset(
-    (
-        "sum",
-        "mean",
-        "any",
-        "all",
-        "max",
-        "min",
-        "prod",
-        "std",
-        "var",
-        "norm",
-        "amax",
-        "amin",
-        "argmax",
-        "argmin",
-        "median",
-        "logsumexp",
-    )
+REDUCTIONS = _words(
+    """
+    sum mean any all max min prod std var norm amax amin argmax argmin median logsumexp
+    """
 )
-TENSOR_METHODS = frozenset(
-    (
-        *(
-            "abs",
-            "add",
-            "sub",
-            "mul",
-            "div",
-            "matmul",
-            "mm",
-            "bmm",
-            "relu",
-            "sigmoid",
-            "tanh",
-            "exp",
-            "log",
-            "sqrt",
-            "pow",
-        ),
-        *(
-            "softmax",
-            "log_softmax",
-            "clamp",
-            "clip",
-            "cumsum",
-            "view",
-            "reshape",
-            "permute",
-            "transpose",
-            "squeeze",
-            "unsqueeze",
-        ),
-        *(
-            "flatten",
-            "expand",
-            "expand_as",
-            "repeat",
-            "contiguous",
-            "clone",
-            "detach",
-            "float",
-            "half",
-            "double",
-            "long",
-            "int",
-        ),
-        *(
-            "bool",
-            "to",
-            "cpu",
-            "cuda",
-            "type_as",
-            "masked_fill",
-            "masked_fill_",
-            "gather",
-            "scatter",
-            "index_select",
-            "neg",
-        ),
-        *("round", "floor", "ceil", "fill_", "zero_", "add_", "mul_", "t", "flip", "roll", "tril", "triu", "view_as"),
-        *("count_nonzero", "square", "rsqrt", "sin", "cos", "sign", "new_zeros", "new_ones", "new_full", "new_tensor"),
-        *REDUCTIONS,
-        *MASKS,
+TENSOR_METHODS = (
+    _words(
+        """
+    abs add sub mul div matmul mm bmm relu sigmoid tanh exp log sqrt pow softmax log_softmax clamp clip cumsum view
+    reshape permute transpose squeeze unsqueeze flatten expand expand_as repeat contiguous clone detach float half
+    double long int bool to cpu cuda type_as masked_fill masked_fill_ gather scatter index_select neg round floor
+    ceil fill_ zero_ add_ mul_ t flip roll tril triu view_as count_nonzero square rsqrt sin cos sign new_zeros
+    new_ones new_full new_tensor
+    """
     )
+    | REDUCTIONS
+    | MASKS
 )
 """Methods that give tensors when their receiver is one."""
 
@@ -178,32 +62,57 @@ TELLING_METHODS = REDUCTIONS | {"abs", "relu", "softmax", "masked_fill", "matmul
 
 TENSOR_ATTRIBUTES = frozenset(("T", "mT", "H", "data", "real", "imag"))
 
+LAYER_TENSORS = frozenset(("weight", "bias", "in_proj_weight", "in_proj_bias", "running_mean", "running_var"))
+"""Attributes of modules that are parameters or buffers."""
+
+TENSOR_CLASS = "torch.Tensor"
+
 RETURN_THEMSELVES = frozenset(
     ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "to_empty", "apply")
 )
 """Methods of nn.Module that give the module."""
 
-LAYERS = frozenset(
+LISTS = frozenset(
     f"torch.nn.{name}"
     for name in (
-        *("Linear", "Conv1d", "Conv2d", "Conv3d", "LayerNorm", "BatchNorm1d", "BatchNorm2d", "RMSNorm", "GroupNorm"),
-        *(
-            "Embedding",
-            "Dropout",
-            "ReLU",
-            "GELU",
-            "SiLU",
-            "Tanh",
-            "Sigmoid",
-            "Softmax",
-            "Identity",
-            "Flatten",
-            "MaxPool2d",
-        ),
-        *("AvgPool2d", "AdaptiveAvgPool2d", "Parameter", "CrossEntropyLoss", "MSELoss"),
+        *("MultiheadAttention", "LSTMCell", "AdaptiveLogSoftmaxWithLoss", "Module", "ModuleDict", "ParameterDict"),
+        *("Transformer", "RNN", "GRU", "LSTM", "Sequential", "ModuleList", "ParameterList", "Parameter", "Buffer"),
+        "UninitializedParameter",
     )
 )
-"""Modules whose output is a tensor."""
+"""Classes of torch.nn whose call does not give a tensor, or not one alone."""
+
+SEVERAL_TENSORS = _words(
+    """
+    topk sort kthvalue mode cummax cummin chunk split unbind tensor_split aminmax split_with_sizes hsplit vsplit
+    dsplit slogdet qr frexp
+    """
+)
+"""Functions and methods that give several tensors."""
+
+MORE_TENSOR_METHODS = _words(
+    """
+    argsort index_add index_fill index_copy scatter_add diag diagonal outer dot mv swapaxes movedim narrow select
+    unfold log1p expm1 log2 log10 erf tan atan cumprod lerp nan_to_num bitwise_and bitwise_or remainder fmod maximum
+    minimum ravel type bfloat16 reciprocal frac trunc baddbmm addmm addcmul addcdiv rot90 broadcast_to
+    repeat_interleave where take take_along_dim quantile cross trace short new_empty requires_grad_ pin_memory
+    swapdims moveaxis sgn det inverse softplus
+    """
+)
+"""Methods that give tensors when their receiver is one, and that other classes have, too."""
+
+
+def is_layer(name: str) -> bool:
+    """Whether it is a class of torch.nn's modules."""
+    module, _, last = name.rpartition(".")
+    return module == "torch.nn" and last[:1].isupper() and name not in ("torch.nn.Parameter", "torch.nn.Buffer")
+
+
+def gives_tensors(name: str) -> bool:
+    """Whether it is a function of torch's that gives several tensors."""
+    module, _, last = name.rpartition(".")
+    return module in ("torch", "torch.linalg") and last in SEVERAL_TENSORS
+
 
 CONSTANTS: dict[str, Value] = {
     "torch.compiler.is_compiling": Constant(True),
@@ -266,7 +175,7 @@ CLASS_DECORATORS = frozenset(
 
 
 def result_of(name: str) -> Value | None:
-    """What a call of a function of torch's gives; None when that is not known."""
+    """Return what a call of a function of torch's gives, or None when that is not known."""
     if name in CONSTANTS:
         return CONSTANTS[name]
     module, _, function = name.rpartition(".")
@@ -274,6 +183,8 @@ def result_of(name: str) -> Value | None:
         if name in NOT_TENSORS or function.startswith(("is_", "get_", "set_", "use_", "are_")):
             return OTHER if function in ("is_tensor", "finfo", "iinfo", "device") else None
         return MASK if function in MASKS else TENSOR
+    if module in ("torch.linalg", "torch.fft", "torch.special") and function.islower():
+        return TENSOR if function not in ("eig", "eigh", "svd", "lstsq", "lu", "lu_factor", "inv_ex") else None
     if module == "torch.nn.functional":
         pair = function.endswith("_with_indices") or "max_pool" in function or function.startswith(("has_", "multi_"))
         return None if pair else TENSOR
@@ -281,7 +192,7 @@ def result_of(name: str) -> Value | None:
 
 
 def usual_name(name: str) -> str:
-    """One name for what has several."""
+    """Choose one name for what has several."""
     if name.startswith("torch.nn.modules."):
         return f"torch.nn.{name.rpartition('.')[2]}"
     return name.replace("torch.Tensor.", "torch.", 1)

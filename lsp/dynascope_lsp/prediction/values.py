@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 
 
 class Unknown(Struct, frozen=True):
-    """Anything; `maybe_tensor`: an argument of which the program does not say what it is, and that may well be one."""
+    """Anything; `maybe_tensor`: an argument of which the program does not say what it is, and that may well be one;
+    `boolean`: then a mask."""
 
     maybe_tensor: bool = False
+    boolean: bool = False
 
 
 class Tensor(Struct, frozen=True):
@@ -26,7 +28,7 @@ class Tensor(Struct, frozen=True):
 
 
 class Other(Struct, frozen=True):
-    """Not a tensor: a number, a text, a container. `kind` where it matters: `logger`."""
+    """Not a tensor: a number, a text, a container. `kind` where it matters: `logger`, `random`."""
 
     kind: str = ""
 
@@ -70,13 +72,17 @@ class Instance(Struct, frozen=True, eq=False):
 
     info: ClassInfo
     exact: bool = True
+    given: dict[str, Value] | None = None
+    """What the parameters of `__init__` were when it was made, where that is known."""
 
 
 class Several(Struct, frozen=True, eq=False):
-    """A container of values such as `nn.ModuleList`; `called`: calling it calls each (`nn.Sequential`)."""
+    """A container of values such as `nn.ModuleList`; `called`: calling it calls each (`nn.Sequential`); `repeated`: it
+    has any number of its one item."""
 
     items: tuple[Value, ...]
     called: bool = False
+    repeated: bool = False
 
 
 Value = Unknown | Tensor | Other | Constant | Named | ModuleValue | Function | Class | Instance | Several
@@ -85,8 +91,12 @@ UNKNOWN = Unknown()
 MAYBE_TENSOR = Unknown(maybe_tensor=True)
 TENSOR = Tensor()
 MASK = Tensor(boolean=True)
+MAYBE_MASK = Unknown(maybe_tensor=True, boolean=True)
 OTHER = Other()
 LOGGER = Other("logger")
+RANDOM = Other("random")
+"""A number that Dynamo gives to the graph: it does not know it."""
+TENSORS = Several((TENSOR,), repeated=True)
 DISABLED = Named("torch.compiler.disable()d")
 """A function that Dynamo does not compile."""
 
@@ -96,28 +106,52 @@ def is_tensor(value: Value | None) -> bool:
 
 
 def may_be_tensor(value: Value | None) -> bool:
-    """What has a method of a tensor's, in compiled code, is one, unless it is known to be something else."""
+    """Whether it is a tensor, or nothing is known of it."""
     return isinstance(value, Tensor | Unknown)
 
 
+def maybe_tensor(value: Value | None) -> bool:
+    return isinstance(value, Unknown) and value.maybe_tensor
+
+
+def is_mask(value: Value | None) -> bool:
+    return value in (MASK, MAYBE_MASK)
+
+
+def item_of(value: Value | None, place: int = 0, of: int | None = None) -> Value:
+    """Take an item out of a container; `of`: so many are wanted."""
+    if isinstance(value, Several) and value.items:
+        if value.repeated:
+            return value.items[0]
+        if -len(value.items) <= place < len(value.items) and of in (None, len(value.items)):
+            return value.items[place]
+    if is_tensor(value):
+        return TENSOR
+    return MAYBE_TENSOR if maybe_tensor(value) else UNKNOWN
+
+
 def combined(values: Sequence[Value]) -> Value:
-    """By an operator: a tensor if one of them is."""
+    """Combine values by an operator: the result is a tensor if one of them is."""
     if any(map(is_tensor, values)):
         return values[0] if len(values) == 1 else TENSOR
-    return MAYBE_TENSOR if MAYBE_TENSOR in values else UNKNOWN
+    if RANDOM in values:
+        return RANDOM
+    return MAYBE_TENSOR if any(map(maybe_tensor, values)) else UNKNOWN
 
 
 def merged(first: Value | None, *others: Value | None) -> Value:
-    """Of several paths; None: a path on which it has no value."""
+    """Merge the values of several paths; None: a path on which it has no value."""
     if first is None:
         return UNKNOWN
     if all(each == first for each in others):
         return first
-    return TENSOR if all(map(is_tensor, (first, *others))) else UNKNOWN
+    if all(map(is_tensor, (first, *others))):
+        return TENSOR
+    return MAYBE_TENSOR if all(is_tensor(each) or maybe_tensor(each) for each in (first, *others)) else UNKNOWN
 
 
 def truth(value: Value) -> bool | None:
-    """Of a value in a test; None when it is not known."""
+    """Return the truth of a value in a test, or None when it is not known."""
     if isinstance(value, Constant):
         return bool(value.value)
     if isinstance(value, Function | Class | Instance | ModuleValue):

@@ -1,0 +1,230 @@
+"""Calls of what is not in the workspace: what breaks, by the tables of `rules`, and what they give."""
+
+from __future__ import annotations
+
+import ast
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from msgspec import structs
+
+from dynascope_lsp.prediction import rules
+from dynascope_lsp.prediction.program import Program
+from dynascope_lsp.prediction.rules import Rule
+from dynascope_lsp.prediction.torch_names import (
+    CONTEXTS,
+    DISABLING,
+    LISTS,
+    NOT_TRACED,
+    RETURN_THEMSELVES,
+    gives_tensors,
+    is_layer,
+    result_of,
+)
+from dynascope_lsp.prediction.values import (
+    DISABLED,
+    LOGGER,
+    RANDOM,
+    TENSOR,
+    TENSORS,
+    UNKNOWN,
+    Constant,
+    Function,
+    Named,
+    Several,
+    Value,
+    is_tensor,
+    item_of,
+    maybe_tensor,
+)
+
+
+class NamedCalls(ABC):
+    """The part of a frame that knows other people's functions by name; it holds the frame's state."""
+
+    def __init__(self, program: Program, function: Function, certain: bool, depth: int) -> None:
+        self._program = program
+        self._function = function
+        self._module = function.module
+        self._certain = certain
+        self._depth = depth
+        self.names: dict[str, Value] = dict(function.closure or {})
+        self._returned: list[Value] = []
+        self._unresumable = 0
+        self._uncompiled = False
+        self._name = getattr(function.node, "name", "<lambda>")
+
+    @abstractmethod
+    def _apply(
+        self, node: ast.Call, function: Value, arguments: list[Value], keywords: dict[str, Value], more: bool
+    ) -> Value:
+        """Return what a call gives; `more`: `*args` or `**kwargs` follow the arguments."""
+
+    def _report(self, node: ast.expr | ast.stmt, rule: Rule) -> None:
+        if not self._certain or self._uncompiled:
+            return
+        if any(module.sets(option) for option in rule.unless for module in self._program.modules.values()):
+            return
+        self._program.report(self._module, node, rule, self._name)
+        self._program.breaks += 1
+        if self._unresumable or rule.skips_the_frame:
+            self._uncompiled = True
+
+    def _call_of_named(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
+        """Call something from outside of the workspace."""
+        known = _BY_NAME.get(name)
+        if known is not None:
+            return known(self, node, name, arguments)
+        if name in rules.FUNCTIONS:
+            self._report(node, rules.FUNCTIONS[name])
+            return LOGGER if name == "logging.getLogger" else UNKNOWN
+        if name in rules.TENSOR_FUNCTIONS and arguments and (is_tensor(arguments[0]) or name.startswith("torch.")):
+            return self._function_of_tensors(node, name)
+        made, _, method = name.partition("()")
+        if made != name:
+            return self._call_of_object(node, made, method.removeprefix("."), arguments, keywords)
+        if name.startswith(("random.", "numpy.random.")):
+            return self._random(node, name)
+        return self._made(node, name)
+
+    def _function_of_tensors(self, node: ast.Call, name: str) -> Value:
+        rule = rules.TENSOR_FUNCTIONS[name]
+        self._report(node, rule)
+        return TENSOR if name.startswith("torch.") and rule is rules.DYNAMIC_SHAPE else UNKNOWN
+
+    def _made(self, node: ast.Call, name: str) -> Value:
+        """Make an object of a class of torch's, or call a function of torch's."""
+        if name in rules.MODULE_CONSTRUCTORS:
+            self._report(node, rules.MODULE_MADE)
+        if is_layer(name) or name in rules.RECURRENT or name in CONTEXTS or name.startswith(rules.DRIVERS):
+            return Named(f"{name}()")
+        if name in NOT_TRACED:
+            return DISABLED if name in DISABLING else UNKNOWN
+        if gives_tensors(name):
+            return TENSORS
+        result = result_of(name)
+        if result == TENSOR and any(each.arg == "dtype" and self._is_bool(each.value) for each in node.keywords):
+            return structs.replace(TENSOR, boolean=True)
+        return result or UNKNOWN
+
+    def _is_bool(self, node: ast.expr) -> bool:
+        return self._program.name_of(self._module, node) in ("torch.bool", "builtins.bool")
+
+    def _call_of_object(
+        self, node: ast.Call, made: str, method: str, arguments: list[Value], keywords: dict[str, Value]
+    ) -> Value:
+        """Call an object of a class from outside of the workspace, or a method of it."""
+        if made in rules.RECURRENT and not method:
+            self._report(node, rules.RNN)
+            return UNKNOWN
+        if made.startswith(rules.DRIVERS):
+            if method in rules.DRIVERS_METHODS:
+                self._report(node, rules.OPTIMIZER)
+            return arguments[0] if method == "scale" and arguments else UNKNOWN
+        if not is_layer(made):
+            return UNKNOWN
+        if method in RETURN_THEMSELVES:
+            return Named(f"{made}()")
+        if method:
+            return TENSORS if method in ("parameters", "buffers") else UNKNOWN
+        return UNKNOWN if made in LISTS else TENSOR
+
+    def _random(self, node: ast.Call, name: str) -> Value:
+        module, _, function = name.rpartition(".")
+        if module == "random" and function in rules.RANDOM_NUMBERS:
+            return RANDOM
+        if module == "numpy.random" and function == "seed":
+            return UNKNOWN
+        if module == "random" or function not in rules.NUMPY_RANDOM or not _says_how_many(node, function):
+            self._report(node, rules.RANDOM)
+        return UNKNOWN
+
+    def _disabled(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        self._report(node, rules.DISABLED)
+        return UNKNOWN
+
+    def _all_or_any_of(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        if isinstance(node.args[0] if node.args else None, ast.GeneratorExp) and isinstance(arguments[0], Several):
+            if any(map(is_tensor, arguments[0].items)):
+                self._report(node, rules.BRANCH)
+                self._uncompiled |= self._certain  # the generator cannot be resumed
+            elif any(map(maybe_tensor, arguments[0].items)):
+                self._certain = False
+        return UNKNOWN
+
+    def _where(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        if len(node.args) == 1 and not node.keywords:
+            self._report(node, rules.DYNAMIC_SHAPE)
+            return TENSORS
+        return TENSOR if len(node.args) == 3 else UNKNOWN
+
+    def _container(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        several = arguments[0] if len(arguments) == 1 and name.endswith("List") else Several(tuple(arguments))
+        if not isinstance(several, Several):
+            return UNKNOWN
+        return structs.replace(several, called=name.endswith("Sequential"))
+
+    def _least_or_greatest(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        return TENSOR if len(node.args) == 1 and not node.keywords else TENSORS
+
+    def _range(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        if RANDOM in arguments:
+            self._report(node, rules.BRANCH_ON_RANDOM)
+        return UNKNOWN
+
+    def _first_argument(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        return arguments[0] if arguments else UNKNOWN
+
+    def _parameter_made(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        return TENSOR
+
+    def _is_instance(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        if len(node.args) == 2 and arguments and is_tensor(arguments[0]):
+            return Constant(True) if self._program.name_of(self._module, node.args[1]) == "torch.Tensor" else UNKNOWN
+        return UNKNOWN
+
+    def _iterated(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        if name == "builtins.zip":
+            parts = [item_of(each) for each in arguments]
+            return Several((Several(tuple(parts)),), repeated=True) if any(map(is_tensor, parts)) else UNKNOWN
+        first = arguments[0] if arguments else UNKNOWN
+        if name == "builtins.enumerate" and isinstance(first, Several):
+            return structs.replace(first, items=tuple(Several((UNKNOWN, each)) for each in first.items), called=False)
+        if is_tensor(first) and name != "builtins.enumerate":
+            return TENSORS
+        return first if isinstance(first, Several) and name != "builtins.enumerate" else UNKNOWN
+
+    def _checkpoint(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
+        """Call a function under activation checkpointing, where a break is not at its own line."""
+        certain, self._certain = self._certain, False
+        result = self._apply(node, arguments[0], arguments[1:], {}, True) if arguments else UNKNOWN
+        self._certain = certain
+        return result
+
+
+def _says_how_many(node: ast.Call, function: str) -> bool:
+    """Whether a call of NumPy's random numbers gives an array.
+
+    Of a single number, Dynamo reads the value.
+    """
+    if any(each.arg == "size" for each in node.keywords):
+        return True
+    return len(node.args) > rules.NUMPY_RANDOM[function]
+
+
+_BY_NAME: dict[str, Callable[[NamedCalls, ast.Call, str, list[Value]], Value]] = {
+    **dict.fromkeys(("builtins.all", "builtins.any"), NamedCalls._all_or_any_of),
+    **dict.fromkeys(("torch.nn.ModuleList", "torch.nn.Sequential", "torch.nn.ParameterList"), NamedCalls._container),
+    "builtins.range": NamedCalls._range,
+    **dict.fromkeys(("torch.max", "torch.min"), NamedCalls._least_or_greatest),
+    **dict.fromkeys(
+        ("builtins.enumerate", "builtins.reversed", "builtins.list", "builtins.tuple", "builtins.zip"),
+        NamedCalls._iterated,
+    ),
+    DISABLED.name: NamedCalls._disabled,
+    "torch.where": NamedCalls._where,
+    "torch.compile": NamedCalls._first_argument,
+    "torch.nn.Parameter": NamedCalls._parameter_made,
+    "builtins.isinstance": NamedCalls._is_instance,
+    "torch.utils.checkpoint.checkpoint": NamedCalls._checkpoint,
+}
