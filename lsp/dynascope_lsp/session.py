@@ -58,7 +58,7 @@ class Session:
 
     @property
     def version(self) -> str:
-        """Another text whenever facts or settings have changed."""
+        """Return a text that changes whenever facts, settings or cells change."""
         cells = hash(tuple(hash(source) for each in self._notebooks().values() for source in each.values()))
         return f"{self.stores.generation}.{self._settings_generation}.{self.project.generation}.{cells}"
 
@@ -237,7 +237,7 @@ class Session:
         return kept[1]
 
     def _notebooks(self) -> dict[str, dict[str, str]]:
-        """By path, or address: the sources of the code cells of each open notebook, by their addresses."""
+        """Collect the sources of the code cells of open notebooks, by path and by address."""
         documents = self.server.workspace.text_documents
         return {
             path_of(each.uri) or each.uri: {
