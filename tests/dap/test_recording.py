@@ -50,6 +50,7 @@ def test_a_session_records(spawn: Callable[..., DapClient], tmp_path: Path, runt
     assert (folder / ".gitignore").read_text() == "*\n"
     with Reader.open(folder / FILE_NAME) as reader:
         assert len(reader.compiles()) == 2
+        assert [run.ended is not None for run in reader.runs()] == [True]  # a full run: it replaces earlier ones
 
 
 def test_a_session_that_is_told_not_to_does_not_record(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
