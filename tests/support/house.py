@@ -54,7 +54,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         },
         {"breakpoints": "tracing stops inspection suspension documents internals program"},
         {"tracing": "stops inspection suspension internals program"},
-        {"stops": "suspension documents internals program"},
+        {"stops": "suspension documents program"},
         {
             "inspection": "internals program",
             "suspension": "internals program",

@@ -10,7 +10,6 @@ from typing import Any
 
 from dynascope.agent.documents.disassembly import Listings
 from dynascope.agent.documents.documents import document_source
-from dynascope.agent.internals import interruption
 from dynascope.agent.program.cancellation import Cancellation
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.frames import program_frames
@@ -70,7 +69,7 @@ class CompileStops:
         document = inspection.document = self._document(inspection, ident)
         symbolic = inspection.frames[: inspection.symbolic_frames]
         suspension.prepare()
-        interruption.stop_begins()
+        suspension.stop_begins()
         try:
             self._send(
                 Stopping(
@@ -93,7 +92,7 @@ class CompileStops:
                     acknowledged.wait()
                 return "continue" if self._over else suspension.wait(symbolic, first_runtime_frame, stop.reason)
         except BaseException as error:
-            interruption.stop_interrupted(error)
+            suspension.stop_interrupted(error)
             raise
         finally:
             del self._inspections[ident], self._acknowledged[ident]

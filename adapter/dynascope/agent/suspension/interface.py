@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
+from dynascope.agent.internals import interruption
 from dynascope.agent.program.user_code import NEVER_TRACED, is_user_code
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
@@ -71,6 +72,14 @@ class Suspension:
     def configure(self, settings: Configure) -> None:
         """Apply the session's settings."""
         self.just_my_code = settings.just_my_code
+
+    def stop_begins(self) -> None:
+        """Forget the exception that ended the previous stop of the current thread."""
+        interruption.stop_begins()
+
+    def stop_interrupted(self, error: BaseException) -> None:
+        """Record that a signal handler's exception ended the current thread's stop: it has to reach the program."""
+        interruption.stop_interrupted(error)
 
     def folders_to_skip(self) -> list[str]:
         """Return the files and folders whose Python Dynamo must neither trace nor count."""
