@@ -32,6 +32,7 @@ from dynascope_lsp.recorded.placement import Placement
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.recorded.stores import Stores
 from dynascope_lsp.settings import Settings
+from dynascope_lsp.trials.comparison import Outcome
 
 log = logging.getLogger(__name__)
 
@@ -53,6 +54,7 @@ class Session:
         self._placements: OrderedDict[str, tuple[object, Placement | None]] = OrderedDict()
         self._facts: dict[str, FileFacts | None] = {}
         self._facts_generation = -1
+        self._outcomes: dict[tuple[str, str, int], tuple[str, Outcome]] = {}
         self.watching: asyncio.Task[None] | None = None
         """The task that checks the stores several times a second."""
 
@@ -169,6 +171,15 @@ class Session:
     def searching(self) -> bool:
         """Whether a part of the workspace is still to be searched."""
         return self.configured and self.settings.predictions and self.project.searching
+
+    def remember(self, snapshot: Snapshot, title: str, line: int, outcome: Outcome) -> None:
+        """What came of a fix that was tried, as long as the text stays as it is."""
+        self._outcomes[snapshot.path, title, line] = (snapshot.text.source, outcome)
+
+    def tried(self, snapshot: Snapshot, title: str, line: int) -> Outcome | None:
+        """What came of a fix that is offered for a line."""
+        source, outcome = self._outcomes.get((snapshot.path, title, line), (None, None))
+        return outcome if source == snapshot.text.source else None
 
     def facts_failed(self, error: sqlite3.Error) -> None:
         self._facts.clear()

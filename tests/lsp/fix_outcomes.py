@@ -21,6 +21,7 @@ from typing import Literal
 
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, StoreMissing
+from dynascope_lsp.documents.edits import applied
 from dynascope_lsp.documents.text import Text
 from dynascope_lsp.fixes.fix import Fix
 from dynascope_lsp.fixes.offered import offered
@@ -28,7 +29,7 @@ from dynascope_lsp.recorded.file_facts import FileFacts
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.settings import Settings
-from lsprotocol import types
+from dynascope_lsp.trials.comparison import moved
 from msgspec import Struct
 
 FIXABLE = Path(__file__).parent / "fixable"
@@ -110,22 +111,10 @@ def outcomes(paths: Iterable[Path], folder: Path) -> tuple[list[Case], list[Appl
             after = _copied(case.program, case.folder.with_name(f"{case.folder.name}-{number}"))
             for changed, edits in {str(path): fix.edits, **fix.elsewhere}.items():
                 target = after.folder / Path(changed).relative_to(case.folder)
-                target.write_text(applied(Path(changed).read_text(), edits))
+                target.write_text(applied(Text(Path(changed).read_text()), edits))
             edited.append((case, after, path, finding, fix))
     _run([after for _, after, *_ in edited])
     return before, [_judged(*each) for each in edited]
-
-
-def applied(source: str, edits: Iterable[types.TextEdit]) -> str:
-    """A text after a fix's edits (of ASCII text)."""
-    starts = [0]
-    for line in source.splitlines(keepends=True):
-        starts.append(starts[-1] + len(line))
-    for edit in sorted(edits, key=lambda each: (each.range.start.line, each.range.start.character), reverse=True):
-        start = starts[edit.range.start.line] + edit.range.start.character
-        end = starts[edit.range.end.line] + edit.range.end.character
-        source = source[:start] + edit.new_text + source[end:]
-    return source
 
 
 def _copied(program: Path, folder: Path) -> Case:
@@ -193,14 +182,6 @@ def _is_same(found: Finding, finding: Finding, fix: Fix) -> bool:
 
 def _kind(finding: Finding) -> str:
     return re.sub(r"\d+", "#", finding.guard or finding.title)
-
-
-def moved(line: int, edits: Iterable[types.TextEdit]) -> int:
-    """Where a line is after edits that come before it."""
-    for edit in edits:
-        if edit.range.start.line < line:
-            line += edit.new_text.count("\n") - (edit.range.end.line - edit.range.start.line)
-    return line
 
 
 def _findings(case: Case, kind: str) -> Iterator[tuple[Path, Finding]]:

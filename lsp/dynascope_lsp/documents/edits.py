@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from lsprotocol import types
 
 from dynascope_lsp.documents.syntax import first_line
-from dynascope_lsp.documents.text import Text
+from dynascope_lsp.documents.text import LINE_END, Text
+
+
+def applied(text: Text, edits: Iterable[types.TextEdit]) -> str:
+    """The source after edits that do not overlap."""
+    source = text.source
+    starts = [0, *(found.end() for found in LINE_END.finditer(source))]
+
+    def offset(position: types.Position) -> int:
+        before = text.line(position.line + 1).encode()[: text.column(position)]
+        return starts[min(position.line, len(starts) - 1)] + len(before.decode(errors="ignore"))
+
+    places = [(offset(edit.range.start), offset(edit.range.end), edit.new_text) for edit in edits]
+    for start, end, new in sorted(places, key=lambda each: each[:2], reverse=True):
+        source = source[:start] + new + source[end:]
+    return source
 
 
 def replaced(text: Text, node: ast.expr | ast.stmt, new: str) -> types.TextEdit:

@@ -19,7 +19,7 @@ from dynascope_lsp.documents.syntax import Index
 LAST_COLUMN = 2**31 - 1
 """A column after the end of any line; LSP takes it for the end."""
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = re.compile(r"\r\n|\r|\n")
 
 
 class Text:
@@ -42,7 +42,7 @@ class Text:
     @cached_property
     def lines(self) -> list[str]:
         """Return the lines without their ends."""
-        return _LINE_END.split(self.source)
+        return LINE_END.split(self.source)
 
     @cached_property
     def hashes(self) -> list[bytes]:

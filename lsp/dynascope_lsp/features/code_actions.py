@@ -8,6 +8,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.uris import to_fs_path
 
+from dynascope_lsp.features import trying
 from dynascope_lsp.features.diagnostics import diagnostics, range_of
 from dynascope_lsp.fixes import comptime
 from dynascope_lsp.fixes.fix import Fix
@@ -61,7 +62,13 @@ def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iter
     shown = _shown(session, snapshot, finding)
     for each in offered(snapshot, finding):
         if isinstance(each, Fix):
-            yield _action(session, snapshot, each, types.CodeActionKind.QuickFix, shown)
+            outcome = session.tried(snapshot, each.title, finding.line)
+            found = _action(session, snapshot, each, types.CodeActionKind.QuickFix, shown)
+            if outcome is not None:
+                found.title += f" ({outcome.summary})"
+            yield found
+            if (trial := trying.action(session, snapshot, finding, each)) is not None:
+                yield trial
         elif _shows_disabled(session):
             disabled = types.CodeActionDisabled(each.text)
             yield types.CodeAction(NO_FIX, types.CodeActionKind.QuickFix, shown, disabled=disabled)

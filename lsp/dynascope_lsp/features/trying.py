@@ -1,0 +1,117 @@
+"""*Try It* for a fix: after asking, the recorded program runs without and with it, and what became of it is shown."""
+
+from __future__ import annotations
+
+import asyncio
+import shlex
+import tempfile
+from pathlib import Path
+
+from dynascope.facts.break_message import without_numbers
+from lsprotocol import types
+
+from dynascope_lsp.documents.edits import applied
+from dynascope_lsp.fixes.fix import Fix
+from dynascope_lsp.fixes.offered import offered
+from dynascope_lsp.progress import Progress
+from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.recorded_program import recorded_program
+from dynascope_lsp.recorded.snapshot import Snapshot
+from dynascope_lsp.registry import command
+from dynascope_lsp.session import Session
+from dynascope_lsp.trials.comparison import Outcome, compared
+from dynascope_lsp.trials.running import Decision, run
+
+TRY_FIX = "dynascope.tryFix"
+RUN, APPLY = "Run", "Apply Fix"
+
+
+def action(session: Session, snapshot: Snapshot, finding: Finding, fix: Fix) -> types.CodeAction | None:
+    """The action that tries a fix; None where the program cannot be started again, or somebody has tried it."""
+    if not recorded_program(snapshot) or session.tried(snapshot, fix.title, finding.line) is not None:
+        return None
+    title = f"Try It: {fix.title}"
+    target = {"uri": snapshot.uri, "line": finding.line, "title": fix.title}
+    return types.CodeAction(
+        title, types.CodeActionKind.QuickFix, command=types.Command(title, TRY_FIX, arguments=[target])
+    )
+
+
+@command(TRY_FIX)
+async def try_fix(session: Session, arguments: list[object]) -> None:
+    """`[{"uri", "line", "title"}]`: the fix of this title that is offered for a finding of this line (from 1)."""
+    target = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
+    snapshot = session.snapshot(str(target.get("uri")))
+    found = _fix(snapshot, target.get("line"), target.get("title")) if snapshot is not None else None
+    program = recorded_program(snapshot) if snapshot is not None else {}
+    if snapshot is None or found is None or not program:
+        session.warn("This fix is not offered any more: the file or what was recorded has changed.")
+        return
+    if not await _asked(session, program):
+        return
+    finding, fix = found
+    outcome = await _tried(session, snapshot, program, finding, fix)
+    if outcome is None:
+        return
+    session.remember(snapshot, fix.title, finding.line, outcome)
+    kind = types.MessageType.Info if outcome.removed and outcome.same else types.MessageType.Warning
+    shown = types.ShowMessageRequestParams(kind, f"{fix.title}: {outcome.text}", [types.MessageActionItem(APPLY)])
+    chosen = await session.server.window_show_message_request_async(shown)
+    if chosen is not None and session.snapshot(snapshot.uri) is not None:
+        changes = {snapshot.uri: fix.edits, **{session.uri_of(path): edits for path, edits in fix.elsewhere.items()}}
+        edit = types.WorkspaceEdit({uri: edits for uri, edits in changes.items() if edits})
+        await session.server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit))
+
+
+def _fix(snapshot: Snapshot, line: object, title: object) -> tuple[Finding, Fix] | None:
+    for finding in snapshot.findings:
+        if finding.line == line:
+            for each in offered(snapshot, finding):
+                if isinstance(each, Fix) and each.title == title:
+                    return finding, each
+    return None
+
+
+async def _asked(session: Session, program: dict[str, object]) -> bool:
+    """Whether the user lets the program run: it does all that it does, to files and to the network too."""
+    name = str(program.get("program") or f"-m {program.get('module')}")
+    arguments = program.get("args")
+    line = " ".join([Path(name).name, shlex.join(map(str, arguments if isinstance(arguments, list) else ()))]).strip()
+    question = (
+        f"Run `{line}` twice in {program['cwd']}, without the fix and with it? Your files are not edited, "
+        "but the program does everything that it does when you run it."
+    )
+    params = types.ShowMessageRequestParams(types.MessageType.Warning, question, [types.MessageActionItem(RUN)])
+    chosen = await session.server.window_show_message_request_async(params)
+    return chosen is not None and chosen.title == RUN
+
+
+async def _tried(
+    session: Session, snapshot: Snapshot, program: dict[str, object], finding: Finding, fix: Fix
+) -> Outcome | None:
+    """None when the user cancelled."""
+    edits = {path: each for path, each in {snapshot.path: fix.edits, **fix.elsewhere}.items() if each}
+    texts = {path: text for path in {snapshot.path, *edits} if (text := session.text_of(path)) is not None}
+    without = {path: text.source for path, text in texts.items()}
+    with_it = {path: applied(text, edits.get(path, [])) for path, text in texts.items()}
+    with tempfile.TemporaryDirectory(prefix="dynascope-trial-") as name:
+        folder = Path(name)
+        progress = await Progress.begun(session, f"Trying: {fix.title}")
+        try:
+            before = await progress.cancellable(run(program, without, folder / "without"), "Without the fix")
+            after = await progress.cancellable(run(program, with_it, folder / "with"), "With the fix")
+            repeated = None
+            if before.output != after.output and before.exit_code == after.exit_code:
+                again = run(program, without, folder / "again")
+                repeated = await progress.cancellable(again, "Without the fix, again: its output differed")
+        except asyncio.CancelledError:
+            return None
+        finally:
+            progress.end()
+    return compared(before, after, repeated, _aim(snapshot, finding), edits)
+
+
+def _aim(snapshot: Snapshot, finding: Finding) -> Decision:
+    if finding.kind == "graphBreak":
+        return "graphBreak", snapshot.path, finding.line, finding.type
+    return "recompile", snapshot.path, finding.function_line or finding.line, without_numbers(finding.guard or "")

@@ -1,0 +1,76 @@
+"""One run of a recorded program with other texts in the place of some of its files: what it printed, what broke."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+from dynascope.facts.break_message import without_numbers
+from dynascope.facts.reader import Reader
+from dynascope.facts.store import FILE_NAME, FOLDER_VARIABLE, StoreError
+from msgspec import Struct
+
+LAUNCHER = "dynascope.agent.startup.trial_launcher"
+_ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
+
+Decision = tuple[str, str, int, str]
+"""Kind of finding, path, line, and what: a break's type, or a failed guard without its numbers."""
+
+
+class Run(Struct, frozen=True):
+    """`output` is what the program wrote to stdout, addresses of objects left out; `error` the last line of stderr."""
+
+    exit_code: int
+    output: str
+    error: str
+    decisions: Counter[Decision]
+
+
+async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -> Run:
+    """Run to its end, or until cancelled: then the process is killed. `program` is what `recorded_program` returns."""
+    folder.mkdir()
+    replaced = folder / "texts.json"
+    replaced.write_text(json.dumps(texts), encoding="utf-8")
+    target = ["-m", str(program["module"])] if "module" in program else [str(program["program"])]
+    arguments = program.get("args")
+    environment = {**os.environ, FOLDER_VARIABLE: str(folder)}
+    environment.pop("DYNASCOPE_LAUNCH", None)  # a launch of its own
+    with (folder / "stdout").open("wb") as output, (folder / "stderr").open("wb") as errors:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", LAUNCHER, str(replaced), *target),
+            *(map(str, arguments) if isinstance(arguments, list) else ()),
+            cwd=str(program["cwd"]),
+            env=environment,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+        )
+        try:
+            exit_code = await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
+    written = (folder / "stdout").read_text(errors="replace")
+    error = ((folder / "stderr").read_text(errors="replace").strip().splitlines() or [""])[-1]
+    return Run(exit_code, _ADDRESS.sub("0x…", written), error, _decisions(folder))
+
+
+def _decisions(folder: Path) -> Counter[Decision]:
+    found: Counter[Decision] = Counter()
+    try:
+        reader = Reader.open(folder / FILE_NAME)
+    except StoreError:
+        return found  # nothing was compiled
+    with reader:
+        for path in reader.files():
+            view = reader.view(path)
+            if view is None:
+                continue
+            found.update(("graphBreak", path, each.line, each.type) for each in view.graph_breaks())
+            found.update(("recompile", path, each.line, without_numbers(each.guard)) for each in view.recompiles())
+    return found
