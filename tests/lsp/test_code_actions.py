@@ -137,6 +137,36 @@ def test_where_an_edit_may_be_wrong_there_is_advice(tmp_path: Path):
     run(scenario)
 
 
+def test_findings_of_one_line_share_their_actions(tmp_path: Path):
+    path = tmp_path / "program.py"
+    record(path, BRANCH, 7)
+    writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
+    for number, kind in enumerate(("A break", "Another break", "A third break")):
+        compile = model.Compile(
+            compile_id=f"0/{number}", function="f", path=str(path), line=4, status="compiled", began=1.0, seconds=1.0
+        )
+        broke = model.GraphBreak(
+            path=str(path), line=8, function="f", registry_id=f"GB000{number}", type=kind, reason=kind
+        )
+        writer.write(model.CompileFacts(compile=compile, graph_breaks=[broke]))
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            uri = each.open(path)
+            place = types.Range(types.Position(7, 8), types.Position(7, 8))
+            context = types.CodeActionContext(diagnostics=[], only=[types.CodeActionKind.QuickFix])
+            found = await each.client.text_document_code_action_async(
+                types.CodeActionParams(types.TextDocumentIdentifier(uri), place, context)
+            )
+            assert [action.title for action in found or ()] == ["Debug this graph break"]
+            command = (await each.actions(uri, 8))["Debug this graph break"].command
+            assert command is not None
+            assert (command.arguments or [{}])[0]["condition"] == f"{path}:8"
+
+    run(scenario)
+
+
 def test_an_edited_function_is_recorded_again_first(tmp_path: Path):
     path = tmp_path / "program.py"
     record(path, BRANCH, 7)

@@ -6,14 +6,23 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from attrs import evolve
+from dynascope.facts import model
+from dynascope.facts.writer import Writer
+from dynascope_lsp.documents.edits import applied
+from dynascope_lsp.documents.text import Text
+from dynascope_lsp.trials.comparison import compared, moved
+from dynascope_lsp.trials.running import Run
 from lsprotocol import types
 
 from tests.lsp.editor import PULLS, ROOT, Editor, editor
+from tests.support.facts import sample
 
 pytestmark = pytest.mark.timeout(900)
 PROGRAM = """\
@@ -69,8 +78,8 @@ def answering(each: Editor, answers: list[str | None]) -> tuple[list[str], list[
     return asked, shown
 
 
-async def tried(each: Editor, uri: str) -> Any:
-    command = (await each.actions(uri, 7))["Try It: Replace the branch by torch.cond"].command
+async def tried(each: Editor, uri: str, line: int = 7) -> Any:
+    command = (await each.actions(uri, line))["Try It: Replace the branch by torch.cond"].command
     assert command is not None
     return await each.client.workspace_execute_command_async(
         types.ExecuteCommandParams(command.command, list(command.arguments or ()))
@@ -98,3 +107,70 @@ def test_a_fix_is_tried_and_says_so(tmp_path: Path):
             assert path.read_text() == PROGRAM
 
     asyncio.run(scenario())
+
+
+def test_a_trial_can_be_cancelled(tmp_path: Path):
+    folder = tmp_path.resolve()
+    path = folder / "program.py"
+    path.write_text(f"import time\n\ntime.sleep(600)\n{PROGRAM}")
+    writer = Writer(folder / ".dynascope" / "facts.db", sample.new_run(folder, program="program.py"))
+    compile = model.Compile(
+        compile_id="0/0", function="f", path=str(path), line=7, status="compiled", began=1.0, seconds=1.0
+    )
+    broke = model.GraphBreak(path=str(path), line=10, function="f", **sample.BRANCH)
+    held = [
+        model.Tensor(path=str(path), line=7, name="x", value="f32[3]", role="parameter"),
+        model.Tensor(path=str(path), line=9, name="y", value="f32[3]"),
+    ]
+    writer.write(model.CompileFacts(compile=compile, graph_breaks=[broke], tensors=held))
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(folder, capabilities=CAN) as each:
+            asked, _ = answering(each, ["Run"])
+
+            def cancel(params: types.ProgressParams) -> None:
+                if "Without the fix" in str(params.value):
+                    each.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(params.token))
+
+            each.client.protocol.fm.features.pop(types.PROGRESS)
+            each.client.feature(types.PROGRESS)(cancel)
+            await tried(each, each.open(path), 10)
+            assert len(asked) == 1
+            server = each.client._server
+            assert server is not None
+            running = psutil.Process(server.pid).children(recursive=True)
+            assert [child for child in running if child.status() != psutil.STATUS_ZOMBIE] == []
+
+    asyncio.run(scenario())
+
+
+BREAK = ("graphBreak", "/model.py", 7, "Data-dependent branching")
+
+
+def ended(*decisions: tuple[str, str, int, str], output: str = "1\n", exit_code: int = 0) -> Run:
+    return Run(exit_code, output, "ValueError: no", Counter(decisions))
+
+
+@pytest.mark.parametrize(
+    ("after", "repeated", "removed", "same", "said"),
+    [
+        (ended(), None, True, True, "the graph break is gone; what the program printed is the same."),
+        (ended(BREAK), None, False, True, "the graph break is still there; what"),
+        (ended(("graphBreak", "/model.py", 7, "Another")), None, False, True, "new: Another at line 7 of model.py"),
+        (ended(output="2\n"), ended(), True, False, "it printed `2` where it printed `1`"),
+        (ended(output="2\n"), ended(output="3\n"), True, False, "not the same in two runs without the fix either"),
+        (ended(exit_code=1), None, True, False, "ended with exit code 1, not 0: ValueError: no"),
+    ],
+)
+def test_what_is_said_of_a_trial(after: Run, repeated: Run | None, removed: bool, same: bool, said: str):
+    outcome = compared(ended(BREAK), after, repeated, BREAK, {})
+    assert (outcome.removed, outcome.same) == (removed, same)
+    assert said in outcome.text
+
+
+def test_lines_are_followed_through_edits_and_edits_are_applied():
+    inserted = types.TextEdit(types.Range(types.Position(1, 0), types.Position(1, 0)), "new\n")
+    replaced = types.TextEdit(types.Range(types.Position(2, 0), types.Position(3, 1)), "ü")
+    assert [moved(line, [inserted, replaced]) for line in (1, 2, 3, 5)] == [1, 3, 4, 5]
+    assert applied(Text("a\r\nb\nc\ndd\ne"), [replaced, inserted]) == "a\r\nnew\nb\nüd\ne"

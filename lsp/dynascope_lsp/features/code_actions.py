@@ -44,6 +44,8 @@ def code_action(session: Session, params: types.CodeActionParams) -> list[types.
             found += _quick_fixes(session, snapshot, finding)
         if session.client_runs(DEBUG_FINDING):
             found += _debug_actions(session, snapshot, findings)
+        found = list({(each.title, each.disabled and each.disabled.reason): each for each in reversed(found)}.values())
+        found.reverse()
     line = params.range.start.line + 1
     if _wanted(params, REFACTOR) and _is_compiled(snapshot, line):
         stops = (comptime.replaced_breakpoint(snapshot.text, line), comptime.insert_breakpoint(snapshot.text, line))
@@ -105,9 +107,9 @@ def _debug_actions(session: Session, snapshot: Snapshot, findings: list[Finding]
 def _condition(snapshot: Snapshot, finding: Finding, exception_filter: str) -> str:
     """The condition of the debugger's filter that means this finding: the break's id, and the place."""
     # a predicted id is a guess: the place will do
-    terms = (
-        [finding.registry_id] if finding.registry_id and finding.kind == "graphBreak" and not finding.predicted else []
-    )
+    ids = {each.registry_id for each in snapshot.findings if each.line == finding.line and each.kind == finding.kind}
+    terms = [finding.registry_id] if finding.registry_id and ids == {finding.registry_id} else []
+    terms = terms if finding.kind == "graphBreak" and not finding.predicted else []
     path = to_fs_path(snapshot.uri) or ""
     if path.endswith(".py") and not set(path) & set(",\"'"):  # what a term can hold
         # the others stop at the first line of a compile, or at the end of its trace

@@ -15,7 +15,7 @@ from dynascope_lsp.fixes.fix import Fix
 from dynascope_lsp.fixes.offered import offered
 from dynascope_lsp.progress import Progress
 from dynascope_lsp.recorded.findings import Finding
-from dynascope_lsp.recorded.recorded_program import recorded_program
+from dynascope_lsp.recorded.recorded_program import recorded_programs
 from dynascope_lsp.recorded.snapshot import Snapshot
 from dynascope_lsp.registry import command
 from dynascope_lsp.session import Session
@@ -28,7 +28,7 @@ RUN, APPLY = "Run", "Apply Fix"
 
 def action(session: Session, snapshot: Snapshot, finding: Finding, fix: Fix) -> types.CodeAction | None:
     """The action that tries a fix; None where the program cannot be started again, or somebody has tried it."""
-    if not recorded_program(snapshot) or session.tried(snapshot, fix.title, finding.line) is not None:
+    if not _program(snapshot, finding) or session.tried(snapshot, fix.title, finding.line) is not None:
         return None
     title = f"Try It: {fix.title}"
     target = {"uri": snapshot.uri, "line": finding.line, "title": fix.title}
@@ -43,7 +43,7 @@ async def try_fix(session: Session, arguments: list[object]) -> None:
     target = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
     snapshot = session.snapshot(str(target.get("uri")))
     found = _fix(snapshot, target.get("line"), target.get("title")) if snapshot is not None else None
-    program = recorded_program(snapshot) if snapshot is not None else {}
+    program = _program(snapshot, found[0]) if snapshot is not None and found is not None else {}
     if snapshot is None or found is None or not program:
         session.warn("This fix is not offered any more: the file or what was recorded has changed.")
         return
@@ -61,6 +61,11 @@ async def try_fix(session: Session, arguments: list[object]) -> None:
         changes = {snapshot.uri: fix.edits, **{session.uri_of(path): edits for path, edits in fix.elsewhere.items()}}
         edit = types.WorkspaceEdit({uri: edits for uri, edits in changes.items() if edits})
         await session.server.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit))
+
+
+def _program(snapshot: Snapshot, finding: Finding) -> dict[str, object]:
+    """Launch arguments of the newest program that met a finding; empty when it cannot be started again."""
+    return next(iter(recorded_programs(snapshot, finding.programs or None).values()))
 
 
 def _fix(snapshot: Snapshot, line: object, title: object) -> tuple[Finding, Fix] | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from dynascope.facts import model
+from dynascope.facts.distinct import Distinct
 from msgspec import Struct
 
 from dynascope_lsp.documents.syntax import Function, Index
@@ -28,10 +30,31 @@ class Place(Struct, frozen=True):
     function: Function
     statement: ast.stmt
     types: Types
+    finding: Finding
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether it broke while a function that calls this one was compiled."""
+        assert self.snapshot.facts is not None and self.snapshot.placement is not None
+        return any(
+            is_inline(self.snapshot, each)
+            for each in self.snapshot.facts.graph_breaks
+            if each.fact.type == self.finding.type and self.snapshot.placement.now(each.fact) == self.finding.line
+        )
 
     def inference_before(self, statement: ast.stmt) -> Inference:
         """With the types that names have when a statement begins."""
         return Inference(self.index, lambda name: self.types.before(name, statement))
+
+
+def is_inline(snapshot: Snapshot, broke: Distinct[model.GraphBreak]) -> bool:
+    """Whether a break came up while another function than its own was compiled."""
+    assert snapshot.facts is not None and snapshot.placement is not None and snapshot.text.index is not None
+    line = snapshot.placement.now(broke.fact)
+    function = snapshot.text.index.function_at(line) if line is not None else None
+    compiles = [snapshot.facts.compiles[number] for number in broke.compiles if number in snapshot.facts.compiles]
+    own = {snapshot.placement.now(each) for each in compiles if each.path == snapshot.facts.path}
+    return function is None or own != {function.first_line} or any(e.path != snapshot.facts.path for e in compiles)
 
 
 def place_of(snapshot: Snapshot, finding: Finding) -> Place:
@@ -45,4 +68,4 @@ def place_of(snapshot: Snapshot, finding: Finding) -> Place:
         raise Refused("No statement of a function is here.")
     if finding.stale:
         raise Refused(f"{finding.stale[0].upper()}{finding.stale[1:]}: record the program again, then look for fixes.")
-    return Place(snapshot, snapshot.text, index, function, statement, Types(snapshot, function))
+    return Place(snapshot, snapshot.text, index, function, statement, Types(snapshot, function), finding)

@@ -9,15 +9,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dynascope.facts import model
-from dynascope.facts.distinct import Distinct
-
 from dynascope_lsp.documents.syntax import Function
 from dynascope_lsp.fixes import configuration
 from dynascope_lsp.fixes.effects import is_pure, mutates
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
 from dynascope_lsp.fixes.inference import Inference
-from dynascope_lsp.fixes.place import place_of
+from dynascope_lsp.fixes.place import is_inline, place_of
 from dynascope_lsp.fixes.tensor_type import Types
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.program_files import program_files
@@ -51,7 +48,7 @@ def _check(snapshot: Snapshot) -> None:
     index = snapshot.text.index
     if index is None or snapshot.facts is None or snapshot.placement is None:
         return
-    if any(_is_inline(snapshot, each) for each in snapshot.facts.graph_breaks if BROKE in each.fact.explanation):
+    if any(is_inline(snapshot, each) for each in snapshot.facts.graph_breaks if BROKE in each.fact.explanation):
         raise Refused(INLINE)
     compiled, inline = set[int | None](), set[int | None]()
     for traced in snapshot.facts.calls:
@@ -66,16 +63,6 @@ def _check(snapshot: Snapshot) -> None:
             if call.keywords or any(isinstance(each, ast.Starred) for each in call.args):
                 raise Refused(f"Dynamo leaves out `sep`, `end` and `file` of what it prints later: {WHAT_TO_DO}")
             _check_arguments(snapshot, function, call)
-
-
-def _is_inline(snapshot: Snapshot, broke: Distinct[model.GraphBreak]) -> bool:
-    """Whether a break came up while another function than its own was compiled."""
-    assert snapshot.facts is not None and snapshot.placement is not None and snapshot.text.index is not None
-    line = snapshot.placement.now(broke.fact)
-    function = snapshot.text.index.function_at(line) if line is not None else None
-    compiles = [snapshot.facts.compiles[number] for number in broke.compiles if number in snapshot.facts.compiles]
-    own = {snapshot.placement.now(each) for each in compiles if each.path == snapshot.facts.path}
-    return function is None or own != {function.first_line} or any(e.path != snapshot.facts.path for e in compiles)
 
 
 def _check_arguments(snapshot: Snapshot, function: Function, call: ast.Call) -> None:

@@ -157,13 +157,24 @@ def _check_destination(place: Place, use: ast.expr) -> None:
             case ast.Assign(targets=[ast.Name(id=name)]):
                 _check_name(place, name, parent)
                 return
-            case ast.Assign(targets=[ast.Attribute()]) | ast.AugAssign(target=ast.Attribute()):
+            case ast.Assign(targets=[ast.Attribute(attr=name)]) | ast.AugAssign(target=ast.Attribute(attr=name)):
+                _check_attribute(place, name)
                 return
             case _:
                 raise Refused(f"The number decides something, or leaves torch: {WHAT_TO_DO}")
         if isinstance(parent, ast.Return):
+            if place.is_inline:
+                raise Refused(f"The number is returned to compiled code: {WHAT_TO_DO}")
             return
         node = parent
+
+
+def _check_attribute(place: Place, name: str) -> None:
+    """No function of the file may go on with what is kept there."""
+    for each in ast.walk(place.index.tree):
+        read = isinstance(each, ast.Attribute) and each.attr == name and isinstance(each.ctx, ast.Load)
+        if read and place.index.function_at(getattr(each, "lineno", 0)) is not None:
+            raise Refused(f"`{name}` is read by a function, where the number may decide something: {WHAT_TO_DO}")
 
 
 def _check_name(place: Place, name: str, assignment: ast.Assign) -> None:

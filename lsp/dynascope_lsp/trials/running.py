@@ -32,7 +32,7 @@ class Run(Struct, frozen=True):
 
 
 async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -> Run:
-    """Run to its end, or until cancelled: then the process is killed. `program` is what `recorded_program` returns."""
+    """Run to its end, or until cancelled: then the process is killed. `program` is one of `recorded_programs`."""
     folder.mkdir()
     replaced = folder / "texts.json"
     replaced.write_text(json.dumps(texts), encoding="utf-8")
@@ -55,6 +55,7 @@ async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -
         finally:
             if process.returncode is None:
                 process.kill()
+                await process.wait()
     written = (folder / "stdout").read_text(errors="replace")
     error = ((folder / "stderr").read_text(errors="replace").strip().splitlines() or [""])[-1]
     return Run(exit_code, _ADDRESS.sub("0x…", written), error, _decisions(folder))

@@ -58,10 +58,10 @@ def write_workspace(folder: Path) -> tuple[Path, Path]:
     return paths
 
 
-def new_run(folder: Path, launch: str = "launch 1") -> model.Run:
+def new_run(folder: Path, launch: str = "launch 1", program: str = "train.py --steps 2") -> model.Run:
     return model.Run(
         launch=launch,
-        program="train.py --steps 2",
+        program=program,
         folder=str(folder),
         host="workstation",
         pid=4711,
