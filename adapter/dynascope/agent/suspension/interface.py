@@ -78,7 +78,7 @@ class Suspension:
         interruption.stop_begins()
 
     def stop_interrupted(self, error: BaseException) -> None:
-        """Record that a signal handler's exception ended the current thread's stop: it has to reach the program."""
+        """Record that a signal handler's exception ended the stop, for it to reach the program."""
         interruption.stop_interrupted(error)
 
     def folders_to_skip(self) -> list[str]:
