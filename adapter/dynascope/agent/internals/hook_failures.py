@@ -1,4 +1,4 @@
-"""Containment of hook bodies: what fails in one is reported, and the program goes on as if it had not been called."""
+"""Contain hook bodies: an exception in one is reported, and the program continues as if it had not been called."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Method = TypeVar("Method", bound=Callable[..., Any])
 class HookFailures:
     """A context for hook bodies: it swallows exceptions and reports them, each failing line once.
 
-    What the handler of a signal raised while the thread was stopped is the program's and passes.
+    An exception that a signal handler raised while the thread was stopped is the program's and passes.
     """
 
     def __init__(self, report: Callable[[str], object]) -> None:
-        """`report` gets the traceback, on the thread that called the hook; it may not raise."""
+        """Report by `report(traceback)` on the thread that called the hook; it must not raise."""
         self._report = report
         self._reported: set[tuple[str, int, type]] = set()
 
@@ -51,7 +51,7 @@ class HookFailures:
 
 
 def contained(method: Method) -> Method:
-    """Run a method that is a hook body within its object's `failures`. It returns None where it fails."""
+    """Run a hook body method within its object's `failures`; it returns None if it fails."""
 
     @functools.wraps(method)
     def call(self: Any, /, *args: Any, **kwargs: Any) -> Any:

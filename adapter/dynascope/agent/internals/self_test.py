@@ -1,7 +1,7 @@
-"""Whether this torch has what the hooks need, found without compiling anything.
+"""Check that this torch has the names the hooks need, without compiling anything.
 
-A compile of three lines would use up a compile id, move Dynamo's counters and touch the random state. So this looks at
-names and signatures only; the session watches the first real compile and reports hooks that were not called.
+A compile of three lines would use up a compile id, change Dynamo's counters and the random state. So only names and
+signatures are checked; the session watches the first real compile and reports hooks that were not called.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ TESTED_PYTHON = ("3.11", "3.12", "3.13")
 
 
 def missing_names(feature: Feature) -> list[str]:
-    """Return the names that `feature` needs and this torch lacks, or has with parameters other than those we pass."""
+    """Return the names `feature` needs that this torch lacks or has with other parameters."""
     return [str(name) for name in _missing() if feature in name.serves]
 
 
 def warnings() -> list[str]:
-    """Return sentences for the user: versions that were not tested, and what does not work with this torch."""
+    """Return sentences for the user: untested versions, and features that do not work here."""
     texts = [
         f"{what} {version} has not been tested; {tested[0]} to {tested[-1]} have."
         for what, version, tested in (
@@ -41,7 +41,7 @@ def warnings() -> list[str]:
 
 
 def _missing() -> list[TorchName]:
-    is_late = COMPILED_AUTOGRAD not in sys.modules  # what is imported later is looked for when it is wrapped
+    is_late = COMPILED_AUTOGRAD not in sys.modules  # names of modules imported later are checked when they are wrapped
     return [
         name
         for name in all_names()

@@ -34,10 +34,10 @@ from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 
 @dataclass(frozen=True)
 class TorchName:
-    """A function, class or variable of torch's own.
+    """A private function, class or variable of torch.
 
-    `parameters` are the names that its signature begins with: all of them, unless the last is `...`; None where we pass
-    none. `since` is the first torch version that has it. Not every torch has one that `may_be_absent`.
+    `parameters` are the names that its signature begins with: all of them, unless the last is `...`; None where none is
+    passed. `since` is the first torch version that has it. Not every torch has one that `may_be_absent`.
     """
 
     module: str
@@ -48,7 +48,7 @@ class TorchName:
     may_be_absent: bool = False
 
     def __str__(self) -> str:
-        """`torch._dynamo.output_graph.OutputGraph.push_tx`."""
+        """Return `torch._dynamo.output_graph.OutputGraph.push_tx`, for example."""
         return f"{self.module}.{self.name}"
 
 

@@ -1,4 +1,4 @@
-"""Wrappers around names private to torch, and their removal."""
+"""Wrap names private to torch, and restore them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Wrapping:
         return getattr(owner, attribute)
 
     def put(self, name: TorchName, wrapper: Any) -> None:
-        """Replace what `name` stands for. A function looks like the original to `inspect.signature`."""
+        """Replace what `name` stands for; `inspect.signature` of a function is the original's."""
         if self.is_removed:
             return
         owner, attribute = owner_of(name)
@@ -56,14 +56,14 @@ class Wrapping:
 
 
 class Events(Wrapping):
-    """Wrappers that tell of calls. What a function that is told raises is reported to `failures`."""
+    """Wrappers that report calls. An exception in a called function is reported to `failures`."""
 
     def __init__(self, failures: HookFailures) -> None:
         super().__init__()
         self.failures = failures
 
     def call_before(self, name: TorchName, call: Callable[..., object]) -> None:
-        """Have `call` called with the arguments, before the original is."""
+        """Call `call` with the arguments before each call of the original."""
         original, failures = self.original(name), self.failures
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -75,7 +75,7 @@ class Events(Wrapping):
         self.put(name, wrapper)
 
     def call_after(self, name: TorchName, call: Callable[..., object]) -> None:
-        """Have `call` called with the result and the arguments, once the original has returned."""
+        """Call `call` with the result and the arguments after each return of the original."""
         original, failures = self.original(name), self.failures
 
         def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -92,7 +92,7 @@ _INHERITED = object()
 
 
 def owner_of(name: TorchName) -> tuple[Any, str]:
-    """Return the module or class that has the attribute, None where this torch has none, and the attribute."""
+    """Return the module or class that has the attribute, None if there is none, and its name."""
     owner: Any = sys.modules.get(name.module)
     *path, attribute = name.name.split(".")
     for part in path:
@@ -101,7 +101,7 @@ def owner_of(name: TorchName) -> tuple[Any, str]:
 
 
 def is_found(name: TorchName) -> bool:
-    """Whether this torch has `name`, with the parameters that we pass; its module is imported."""
+    """Whether an imported module has `name`, with the parameters that Dynascope passes."""
     owner, attribute = owner_of(name)
     if not hasattr(owner, attribute):
         return False

@@ -1,10 +1,10 @@
-"""The cache of captured backward graphs: why none of them would do, heard where torch's verbose log would say it.
+"""Read from torch's verbose log why no graph in the cache of captured backward graphs could be used.
 
-torch computes reasons and the node of every input only while a logger is set (`set_verbose_logger`, 2.4). Ours stands
-in its place and passes on what the user's own would have got. Two traps: torch keeps no reference to the logger; and
-with one set it fails an internal assertion when a capture failed before and left a cache entry without a graph. So ours
-is taken away as soon as torch has said why it must capture, and set again when the capture has given a graph; after one
-that failed, wherever it did, it stays away until the cache is cleared.
+torch computes reasons and the node of every input only while a logger is set (`set_verbose_logger`, 2.4). Dynascope's
+replaces the user's and forwards what the user's would have got. Two traps: torch keeps no reference to the logger; and
+with one set it fails an internal assertion if a capture failed before and left a cache entry without a graph. So the
+logger is removed as soon as torch has given the reason for a capture, and set again when the capture has made a graph;
+after a capture that failed anywhere, it stays removed until the cache is cleared.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from dynascope.agent.internals.wrapping import Wrapping
 
 
 class _Logger:
-    """Stands for the `logging.Logger` of `compiled_autograd_verbose`: torch calls nothing but `debug`."""
+    """Replace the `logging.Logger` of `compiled_autograd_verbose`: torch calls only `debug`."""
 
     def __init__(self) -> None:
         self.user: Any = None
         self._reason: str | None = None
         self._outputs: list[Any] = []
-        """What the backward that the reason is for was called on, by weak reference."""
+        """Weak references to the tensors whose backward the reason is for."""
 
     def debug(self, message: str) -> None:
-        """Torch says why it must capture: once in a backward, before it makes the compiler."""
-        capture_begins()  # first: what fails or interrupts the capture from here on must find no logger of ours
+        """Keep torch's reason for a capture, given once in a backward, before it makes the compiler."""
+        capture_begins()  # first: a failure or interruption from here on must find no logger of Dynascope
         self._reason, self._outputs = str(message), [weakref.ref(each) for each in _outputs()]
         if self.user is not None:
             self.user.debug(message)
 
     def take(self) -> str | None:
-        """The reason for the backward under way; one that was given for another, which failed since, is dropped."""
+        """Return the reason for the current backward; drop one for another, which has since failed."""
         reason, self._reason = self._reason, None
         outputs, self._outputs = self._outputs, []
         return reason if [id(each()) for each in outputs] == [id(each) for each in _outputs()] else None
 
 
 def _outputs() -> list[Any]:
-    """The tensors that the backward under way was called on."""
+    """Return the tensors that the current backward was called on."""
     call = autograd_nodes.backward_call()
     return [each for each in call.outputs if hasattr(each, "grad_fn")] if call is not None else []
 
@@ -53,14 +53,14 @@ def _outputs() -> list[Any]:
 _logger = _Logger()  # for good: torch borrows it
 _wrapping = Wrapping()
 _set_logger: Callable[[Any], Any] | None = None
-"""torch's own, while anybody listens."""
+"""torch's own function, between `listen` and `ignore`."""
 _captures_open = 0
-"""Captures begun and not ended well since the cache was last known to hold none that failed."""
+"""Captures begun and not successfully ended since the cache was last known to contain no failed one."""
 _clearings = 0
 
 
 def listen() -> None:
-    """Hear reasons from here on (`torch._C._dynamo.compiled_autograd.set_verbose_logger`, `clear_cache`, 2.4)."""
+    """Receive reasons (`set_verbose_logger`, `clear_cache` of `_dynamo.compiled_autograd`, 2.4)."""
     global _wrapping, _set_logger, _captures_open
     _wrapping = Wrapping()
     set_logger = _wrapping.original(torch_names.SET_VERBOSE_LOGGER)
@@ -85,13 +85,13 @@ def listen() -> None:
     _wrapping.put(torch_names.CLEAR_CACHE, clear_cache)
     dynamo = sys.modules["torch._dynamo.compiled_autograd"]
     _logger.user = dynamo.verbose_log if dynamo.snapshot_verbose_logging_enabled() else None
-    # what failed before anybody listened is not known: an empty cache holds nothing that failed
+    # captures that failed before are unknown; an empty cache contains none
     _captures_open = 0 if torch._C._dynamo.compiled_autograd.is_cache_empty() else 1
     _apply()
 
 
 def ignore() -> None:
-    """Hand torch the user's own logger again, and its own functions."""
+    """Restore the user's own logger, and torch's own functions."""
     global _set_logger
     set_logger, _set_logger = _set_logger, None
     _wrapping.remove()
@@ -100,7 +100,7 @@ def ignore() -> None:
 
 
 def reasons() -> list[str]:
-    """What torch said, why it has to capture this backward; empty when it was not asked. As its capture begins."""
+    """Return torch's reasons for the capture that begins; empty where they were not requested."""
     heard = _logger.take()
     if heard is None:
         capture_begins()
@@ -109,29 +109,29 @@ def reasons() -> list[str]:
 
 
 def clearings() -> int:
-    """How often the cache was cleared while anybody listened: what was captured before is no longer in it."""
+    """Return the number of known clearings: captures from before are no longer in the cache."""
     return _clearings
 
 
 def explains() -> bool:
-    """Whether torch is asked for reasons now."""
+    """Whether torch is set to give reasons now."""
     return _set_logger is not None and _captures_open == 0
 
 
 def logs_verbosely() -> bool:
-    """Whether the user's own `compiled_autograd_verbose` log is on: it then gets all that it would get without us."""
+    """Whether the user's own `compiled_autograd_verbose` log is on; it then gets all its texts."""
     return _logger.user is not None
 
 
 def capture_begins() -> None:
-    """A capture is about to begin: until `capture_ends` it counts as failed."""
+    """Count a capture that is about to begin; until `capture_ends` it counts as failed."""
     global _captures_open
     _captures_open += 1
     _apply()
 
 
 def capture_ends() -> None:
-    """The capture under way has given a graph."""
+    """Count the current capture as successful: it has made a graph."""
     global _captures_open
     _captures_open -= 1
     _apply()

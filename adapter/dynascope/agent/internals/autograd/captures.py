@@ -1,4 +1,4 @@
-"""Captures of compiled autograd: a backward pass recorded as one graph, before Dynamo compiles that."""
+"""Report captures of compiled autograd: a backward pass recorded as one graph, before Dynamo compiles it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.wrapping import Events
 
 Captured = Callable[[str, int, float], None]
-"""Called with the capture's id as Dynamo writes it (`!0`), the operations of its graph, and its seconds."""
+"""Called with the capture's id as Dynamo writes it (`!0`), the number of operations, and the seconds it took."""
 
 
 class CaptureEvents(Events):
-    """Calls `captured` when a capture has given a graph; to be made once `COMPILED_AUTOGRAD` is imported."""
+    """Call `captured` when a capture has made a graph; construct it once `COMPILED_AUTOGRAD` is imported."""
 
     def __init__(self, captured: Captured, now: Callable[[], float], failures: HookFailures) -> None:
         super().__init__(failures)

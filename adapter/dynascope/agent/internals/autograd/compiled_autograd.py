@@ -1,8 +1,8 @@
-"""Compiled autograd: what it does in each backward, told to observers while it does it.
+"""Report to observers what compiled autograd does in each backward.
 
 Whenever its cache has no graph for a backward, the C++ engine makes an `AutogradCompilerInstance` (2.4) and calls it
 for every autograd node; `end_capture` returns the function it calls in this and in all later runs. These methods are
-wrapped while anybody observes, and are Dynamo's own again when the last observer has left.
+wrapped while there are observers, and restored when the last observer is removed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _wrapping = Wrapping()
 
 
 def observe(observer: Observer) -> None:
-    """Tell `observer` of every backward from here on (wraps `AutogradCompilerInstance`, 2.4)."""
+    """Report every backward to `observer` from now on (wraps `AutogradCompilerInstance`, 2.4)."""
     global _observers
     with _lock:
         _observers = (*_observers, observer)
@@ -34,7 +34,7 @@ def observe(observer: Observer) -> None:
 
 
 def unobserve(observer: Observer) -> None:
-    """Stop telling it; the last one to leave puts Dynamo's own methods back. Captured graphs keep working."""
+    """Remove an observer; the last one restores Dynamo's methods. Captured graphs keep working."""
     global _observers
     with _lock:
         _observers = tuple(each for each in _observers if each is not observer)
@@ -43,24 +43,24 @@ def unobserve(observer: Observer) -> None:
 
 
 def compiler_class() -> type:
-    """`torch._dynamo.compiled_autograd.AutogradCompilerInstance` (2.1)."""
+    """Return `torch._dynamo.compiled_autograd.AutogradCompilerInstance` (2.1)."""
     found: type = sys.modules["torch._dynamo.compiled_autograd"].AutogradCompilerInstance
     return found
 
 
 def capture_id(compiler: Compiler) -> str:
-    """`!0`: the id that Dynamo writes before the ids of what it compiles of this capture (`CompileId`, 2.7)."""
+    """Return `!0`, the prefix of the compile ids of this capture (`CompileId`, 2.7)."""
     number = compiler.__dict__.get("id")
     return f"!{number}" if number is not None else "!?"
 
 
 def graph_of(compiler: Compiler) -> Any:
-    """The FX graph under construction (`fx_tracer.graph`, 2.1), or None before the capture has begun."""
+    """Return the FX graph being built (`fx_tracer.graph`, 2.1); None before the capture begins."""
     return getattr(compiler.__dict__.get("fx_tracer"), "graph", None)
 
 
 def compiler_name(compiler: Compiler) -> str:
-    """The function that is to compile the captured graph (`AutogradCompilerInstance.compiler_fn`, 2.1)."""
+    """Return the name of the graph's compiler (`AutogradCompilerInstance.compiler_fn`, 2.1)."""
     function = compiler.__dict__.get("compiler_fn")
     for _ in range(8):
         function = getattr(function, "__wrapped__", None) or getattr(function, "func", None) or function
@@ -68,7 +68,7 @@ def compiler_name(compiler: Compiler) -> str:
 
 
 def is_binding_inputs(depth: int) -> bool:
-    """Whether the caller `depth` frames up only labels inputs with their nodes (`bind_objects_to_proxies`, 2.6)."""
+    """Whether the caller `depth` frames up only labels inputs (`bind_objects_to_proxies`, 2.6)."""
     return sys._getframe(depth).f_code.co_name == "bind_objects_to_proxies"
 
 
@@ -126,7 +126,7 @@ def _set_node_origin(original: Any) -> Any:
 
 def _log_compile_reasons(original: Any) -> Any:
     def log_compile_reasons(self: Any, compile_reasons: Any) -> Any:
-        # torch calls it because somebody listens for reasons; when only we do, its log must not change
+        # torch calls it because a logger is set; when only Dynascope's is, its log must not change
         return original(self, compile_reasons) if autograd_cache.logs_verbosely() else None
 
     return log_compile_reasons
@@ -184,7 +184,7 @@ def _end_capture(original: Any) -> Any:
 
 
 def _closing(compiler: Compiler, close: Callable[[], None]) -> Callable[[], None]:
-    """The engine closes every capture, also one that an exception ended."""
+    """Report the end of a capture when the engine closes it, also after an exception."""
 
     def close_capture() -> None:
         close()
@@ -201,7 +201,7 @@ def _tell_end(compiler: Compiler, failed: bool) -> None:
 
 
 def _observed_run(compiler: Compiler, run: Any) -> Any:
-    """What the engine calls in this and every later run; it outlives us in torch's cache and works unobserved too."""
+    """Wrap the function of all runs; it stays in torch's cache, and works without observers."""
 
     def run_captured_backward(compiled: Any, inputs: Any, sizes: Any, scalars: Any, hooks: Any, *more: Any) -> Any:
         observers = _observers

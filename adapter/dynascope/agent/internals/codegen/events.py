@@ -1,9 +1,9 @@
-"""Graphs that end, told of while the frames are still there and the generated code is complete.
+"""Report graphs that end, while the frames still exist and the generated code is complete.
 
-`OutputGraph.compile_subgraph` (2.0) reads what is alive, generates the code twice (the first pass counts what is used
-more than once, the second keeps that in temporaries), compiles the graph, and leaves all in `output_instructions`; its
-caller adds what follows, and leaves the frame. Nothing of ours stands around the backend's work, nor in the recursion
-of `PyCodegen.__call__`: that would cost depth.
+`OutputGraph.compile_subgraph` (2.0) reads the live values, generates the code twice (the first pass counts values used
+more than once, the second stores them in temporaries), compiles the graph, and fills `output_instructions`; its caller
+adds the rest, and leaves the frame. Dynascope has no frame around the backend's work, nor in the recursion of
+`PyCodegen.__call__`: that would cost stack depth.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
 
 _NESTED = "__nested_"
-"""Begins arguments of resume functions that pass on those of the callers (2.9)."""
+"""The prefix of a resume function's arguments that are its callers' (2.9)."""
 
 
 class _Noted(list[Any]):
-    """Calls `note` with each item before it is taken, and with None behind the last."""
+    """A list that calls `note` with each item before it is taken, and with None after the last."""
 
     def __init__(self, items: list[Any], note: Callable[[Any], None]) -> None:
         super().__init__(items)
@@ -40,7 +40,7 @@ class _Noted(list[Any]):
 
 
 class CodegenEvents(Events):
-    """Calls `ended` for each graph that ends while its frames are still there, on the compiling thread."""
+    """Call `ended` for each graph that ends while its frames still exist, on the compiling thread."""
 
     def __init__(self, ended: Callable[[Ending], None], failures: HookFailures) -> None:
         super().__init__(failures)
@@ -48,7 +48,7 @@ class CodegenEvents(Events):
         self._endings: dict[int, Ending] = {}
         """By graph."""
         self._notes: dict[int, tuple[Ending, Any]] = {}
-        """By `SideEffects`: the graph, and the pass that generates now."""
+        """By `SideEffects`: the graph's end, and the current pass."""
         self._wrap_graph()
         self._wrap_effects()
         self._wrap_calls()
@@ -100,7 +100,7 @@ class CodegenEvents(Events):
             if ending is None:
                 return
             fails = _is_left_for_error()
-            if fails or output._current_tx[-1] is ending.frames[0].translator:  # not a generator's, which is run out
+            if fails or output._current_tx[-1] is ending.frames[0].translator:  # not a generator's, run to its end
                 self._endings.pop(id(output), None)
                 if not fails:
                     with telling(ending):
@@ -112,7 +112,7 @@ class CodegenEvents(Events):
         self.call_before(torch_names.POP_TX, leaves)
 
     def _take(self, output: Any, tx: Any, before: dict[str, Any], values: list[Any], meta: Any) -> None:
-        """One frame of a graph that ends, the innermost first."""
+        """Record one frame of a graph that ends; called for the innermost first."""
         ending = self._known(output)
         if ending is None or any(frame.translator is tx for frame in ending.frames):
             ending = Ending(output)
@@ -178,9 +178,9 @@ class CodegenEvents(Events):
 
 
 def _is_left_for_error() -> bool:
-    """Whether `InstructionTranslatorBase.run` (2.0), which is about to pop its frame, ends by an exception of its own.
+    """Whether `InstructionTranslatorBase.run` (2.0) pops its frame because of an error.
 
-    Others may be handled meanwhile: the program's, or one that Dynamo breaks the graph for.
+    An error of another frame may be handled: the program's, or one that Dynamo breaks the graph for.
     """
     error = sys.exc_info()[1]
     frame: types.FrameType | None = sys._getframe()
@@ -191,15 +191,15 @@ def _is_left_for_error() -> bool:
 
 
 def _mark(ending: Ending, cg: Any, kind: PartKind, subject: object | None) -> None:
-    """What is generated from here on is of this kind, until the next mark."""
+    """Mark the kind of the code generated from here on, until the next mark."""
     ending.marks.append((len(cg.get_instructions()), kind, subject))
 
 
 def _roles(tx: Any, meta: Any) -> list[str | None]:
-    """Of the values that are restored: NULLs of the stack are not (`StackLocalsMetadata.stack_null_idxes`, 2.9)."""
+    """Return roles of restored values, not NULLs (`StackLocalsMetadata.stack_null_idxes`, 2.9)."""
     try:
         roles = stack_roles(tx)
-    except Exception:  # bytecode that nobody foresaw
+    except Exception:  # unknown bytecode
         roles = []
     missing = set(meta.stack_null_idxes)
     kept = [role for i, role in enumerate(roles) if i not in missing]

@@ -1,4 +1,4 @@
-"""Calls of backends: the one part of a compile in which Dynamo runs Python of the program's own."""
+"""Report calls of backends, the one part of a compile in which Dynamo runs Python of the program."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.wrapping import Events
 
 _WRAPPED = ("_torchdynamo_orig_backend", "compiler_fn", "__wrapped__", "fn")
-"""Where wrappers of Dynamo's and of `torch.compile` keep the backend that they were given (2.0)."""
+"""The attributes in which wrappers of Dynamo and `torch.compile` store the backend (2.0)."""
 _COMPILERS = ("fw_compiler", "bw_compiler", "inference_compiler")
 _MOST = 16
 
 
 class BackendCalls(Events):
-    """Brackets each call of a backend with `begins` and `ends`."""
+    """Call `begins` before and `ends` after each call of a backend."""
 
     def __init__(self, begins: Callable[[set[str]], Any], ends: Callable[[Any], None], failures: HookFailures) -> None:
-        """`begins` gets the files of the backend's functions, `ends` what `begins` has returned."""
+        """Call `begins(files of the backend's functions)`, and `ends` with what `begins` returned."""
         super().__init__(failures)
         original = self.original(torch_names.CALL_USER_COMPILER)
 
@@ -39,7 +39,7 @@ class BackendCalls(Events):
 
 
 def _files(backend: Any) -> Iterator[str]:
-    """Files of the functions that a backend is made of, by plain attributes: nothing of it is called.
+    """Yield the files of a backend's functions, by reading attributes without calling anything.
 
     `functools.partial`, the wrappers of `torch.compile`, `backends.common.AotAutograd` (2.0) with its compilers.
     """

@@ -1,4 +1,4 @@
-"""Backends that fail, at the moment Dynamo or inductor makes its error of it."""
+"""Report failures of backends when Dynamo or inductor makes its error of it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dynascope.agent.internals.wrapping import Events
 
 
 class BackendFailureEvents(Events):
-    """Calls `failed` with each `exc.BackendCompilerFailed` (2.0), inductor's own among them, before it is raised."""
+    """Call `failed` with each `exc.BackendCompilerFailed` (2.0), also inductor's own, before it is raised."""
 
     def __init__(self, failed: Callable[[BaseException], None], failures: HookFailures) -> None:
         super().__init__(failures)
@@ -25,7 +25,7 @@ class BackendFailureEvents(Events):
 
 
 def failure_of(error: BaseException) -> tuple[str, BaseException | None, str | None]:
-    """The backend's name, what it raised, and that error's traceback as text (`BackendCompilerFailed`, 2.0)."""
+    """Return the backend's name, error and traceback text (`BackendCompilerFailed`, 2.0)."""
     inner = getattr(error, "inner_exception", None)
     if not isinstance(inner, BaseException):
         return str(getattr(error, "backend_name", "?")), None, None

@@ -1,4 +1,4 @@
-"""The door of the compiler: where the eval-frame callback enters Dynamo, and one attempt at tracing a frame."""
+"""Report each call of the eval-frame callback into Dynamo, and each attempt at tracing a frame."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Restart = Literal["speculation", "other"]
 
 
 class Observer(Protocol):
-    """What `CompileHooks` reports; all on the compiling thread. None of them may raise."""
+    """Receive the events of `CompileHooks`, all on the compiling thread. The methods must not raise."""
 
     def compile_begins(self) -> None: ...
 
     def compile_ends(self, frame: Any, compiled: bool, skip_reason: str | None) -> None:
-        """`frame` is Dynamo's view of the one that it was called for.
+        """Receive the end of a compile; `frame` is Dynamo's view of the frame it was called for.
 
-        `skip_reason`: Dynamo's, for a frame it will never compile; "" when it gives none (before 2.13).
+        `skip_reason` is Dynamo's for a frame it will never compile; "" where it gives none (before 2.13).
         """
 
     def attempt_restarts(self, kind: Restart) -> None: ...
@@ -32,20 +32,20 @@ class Observer(Protocol):
 
 
 class Gate(Protocol):
-    """Decides that a frame is not to be compiled. None of these may raise."""
+    """Decide that a frame is not to be compiled. The methods must not raise."""
 
     def before(self, code: types.CodeType) -> Any | None:
-        """Return what to answer in place of Dynamo; None lets Dynamo answer."""
+        """Return the result to use instead of calling Dynamo, or None to call it."""
 
     def after(self, result: Any) -> Any | None:
-        """Return what to answer in place of `result`, Dynamo's; None lets that stand."""
+        """Return the result to use instead of Dynamo's `result`, or None to keep it."""
 
     def abandoned(self, code: types.CodeType, error: BaseException) -> Any | None:
-        """Return what to answer for a frame whose compile has failed; None lets the error pass."""
+        """Return the result for a frame whose compile has failed, or None to raise the error."""
 
 
 class CompileHooks(Wrapping):
-    """Tells an observer of each call that enters Dynamo, and of each attempt at tracing."""
+    """Report each call that enters Dynamo, and each attempt at tracing, to an observer."""
 
     def __init__(self, observer: Observer) -> None:
         from torch._dynamo import convert_frame, exc
@@ -99,7 +99,7 @@ class CompileHooks(Wrapping):
         self.put(torch_names.TRACE_FRAME, trace_frame)
 
     def frame_below(self) -> types.FrameType | None:
-        """The innermost real frame of the running program below the compile that this thread is in."""
+        """Return the innermost real frame of the program below this thread's compile."""
         frame: types.FrameType | None = sys._getframe()
         while frame is not None and frame.f_code is not self._entry_code:
             frame = frame.f_back
@@ -107,22 +107,22 @@ class CompileHooks(Wrapping):
 
 
 def waits_for_compile_lock(frame: types.FrameType) -> bool:
-    """Whether a thread whose innermost frame is `frame` stands at the door of the compiler.
+    """Whether a thread whose innermost frame is `frame` waits to compile.
 
-    `CatchErrorsWrapper.__call__` (2.1) takes `convert_frame.compile_lock` (2.0) there: one compile holds it at a time.
+    `CatchErrorsWrapper.__call__` (2.1) takes `convert_frame.compile_lock` (2.0), for one compile at a time.
     """
     code = frame.f_code
     return code.co_name == "__call__" and code.co_filename == sys.modules["torch._dynamo.convert_frame"].__file__
 
 
 def is_generated(code: types.CodeType) -> bool:
-    """Whether Dynamo made this code (`convert_frame.output_codes`, 2.0): the compiled function or a resume function."""
+    """Whether Dynamo generated this code (`convert_frame.output_codes`, 2.0)."""
     convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
     return code in convert_frame.output_codes
 
 
 def compiled_from(code: types.CodeType) -> types.CodeType:
-    """What Dynamo made this code from (`convert_frame.orig_code_map`, 2.1), or `code` itself."""
+    """Return the original of generated code (`convert_frame.orig_code_map`, 2.1), or `code`."""
     convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
     original: types.CodeType = convert_frame.orig_code_map.get(code, code)
     return original

@@ -1,4 +1,4 @@
-"""The life of a compile, for whoever records it: begin, attempts, backend, recompile reasons, end.
+"""Report the events of a compile to the recording: begin, attempts, backend, recompile reasons, end.
 
 The name matters: the stacks Dynamo shows to users end at the first file that has "convert_frame" in its name.
 """
@@ -18,7 +18,7 @@ from dynascope.agent.internals.wrapping import Events
 
 @dataclass(slots=True)
 class Ending:
-    """How a compile ended: one of the three is set, or none when it was given up without saying why."""
+    """The result of a compile: one of the three is set, or none if it was given up without a reason."""
 
     compiled: bool = False
     skip_reason: str | None = None
@@ -26,7 +26,7 @@ class Ending:
 
 
 class Observer(Protocol):
-    """All on the compiling thread. None of them may raise."""
+    """Receive the events, all on the compiling thread. The methods must not raise."""
 
     def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool) -> Any: ...
 
@@ -46,7 +46,7 @@ class Observer(Protocol):
 
 
 class CompileEvents(Events):
-    """Tells an observer what becomes of each compile."""
+    """Report the events of each compile to an observer."""
 
     def __init__(self, observer: Observer, failures: HookFailures) -> None:
         super().__init__(failures)
@@ -117,12 +117,12 @@ class CompileEvents(Events):
 
 
 def graph_size(graph_module: Any) -> int:
-    """Operations of an FX graph (`torch.fx.GraphModule.graph`, 1.8): inputs, attributes and the output not counted."""
+    """Count operations in `torch.fx.GraphModule.graph` (1.8), not inputs, attributes and output."""
     return sum(node.op not in ("placeholder", "output", "get_attr") for node in graph_module.graph.nodes)
 
 
 def failure_of_backend(error: BaseException) -> tuple[str, str, str] | None:
-    """(backend, exception, message) of an `exc.BackendCompilerFailed` (2.0); None for any other error."""
+    """Return (backend, exception, message) of an `exc.BackendCompilerFailed` (2.0); else None."""
     kind: Any = sys.modules["torch._dynamo.exc"].BackendCompilerFailed
     if not isinstance(error, kind):
         return None
@@ -131,7 +131,7 @@ def failure_of_backend(error: BaseException) -> tuple[str, str, str] | None:
 
 
 def is_swallowed(error: BaseException, full_graph: bool) -> bool:
-    """Whether Dynamo turns this error into a frame that runs uncompiled (`exc.Unsupported`, `.SkipFrame`, 2.0)."""
+    """Whether Dynamo then runs the frame uncompiled (`exc.Unsupported`, `.SkipFrame`, 2.0)."""
     exceptions: Any = sys.modules["torch._dynamo.exc"]
     kinds = tuple(
         getattr(exceptions, name) for name in ("Unsupported", "SkipFrame", "UserError") if hasattr(exceptions, name)
@@ -140,7 +140,7 @@ def is_swallowed(error: BaseException, full_graph: bool) -> bool:
 
 
 def reached_recompile_limit(error: BaseException | None) -> bool:
-    """Whether Dynamo gave up on a function whose cache is full (`exc.FailOnRecompileLimitHit`, 2.6; `Unsupported`)."""
+    """Whether a function's cache is full (`exc.FailOnRecompileLimitHit`, 2.6; `Unsupported`)."""
     return error is not None and (
         type(error).__name__ == "FailOnRecompileLimitHit" or "recompile limit exceeded" in str(error)[:200].lower()
     )

@@ -1,4 +1,4 @@
-"""Graph breaks that Dynamo takes: its message, the user's stack, and whether it counts them."""
+"""Report the graph breaks that Dynamo takes: its message, the user's stack, and whether it counts them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Counted = Callable[[str], None]
 
 
 class GraphBreakEvents(Events):
-    """Calls `taken` for each break, logged or not; an error that says it is logged already was seen before."""
+    """Call `taken` for each break, logged or not; an error marked as logged was reported before."""
 
     def __init__(self, taken: Taken, counted: Counted, failures: HookFailures) -> None:
         super().__init__(failures)
@@ -44,9 +44,9 @@ def _stack_or_line(translator: Any, error: Any) -> list[StackFrame]:
 
 
 def stack_of(error: Any) -> list[StackFrame]:
-    """The program's frames down to the compile (`exc.get_stack_above_dynamo`, 2.0), then those being traced.
+    """Return the program's frames (`exc.get_stack_above_dynamo`, 2.0), then those being traced.
 
-    The latter from `Unsupported.real_stack` (2.0), or from `torch._guards.TracingContext.extract_stack` (2.0).
+    The latter are from `Unsupported.real_stack` (2.0), or from `torch._guards.TracingContext.extract_stack` (2.0).
     """
     from torch import _guards
     from torch._dynamo import exc
@@ -59,7 +59,7 @@ def stack_of(error: Any) -> list[StackFrame]:
 
 
 def stack_above(frames: Sequence[StackFrame]) -> list[StackFrame]:
-    """`frames`, outermost first, under the program's frames down to the compile (`exc.get_stack_above_dynamo`, 2.0)."""
+    """Return the program's frames (`exc.get_stack_above_dynamo`, 2.0), then `frames`."""
     from torch._dynamo import exc
 
     above = [StackFrame(frame.filename, frame.lineno or 0, frame.name) for frame in exc.get_stack_above_dynamo()]
@@ -67,7 +67,7 @@ def stack_above(frames: Sequence[StackFrame]) -> list[StackFrame]:
 
 
 def traced_stack() -> list[StackFrame]:
-    """The frames being traced, outermost first (`torch._guards.TracingContext.extract_stack`, 2.0)."""
+    """Return the frames being traced, outermost first (`TracingContext.extract_stack`, 2.0)."""
     from torch import _guards
 
     frames = _guards.TracingContext.extract_stack()

@@ -1,4 +1,4 @@
-"""Compiles of code that was compiled before: why, and when Dynamo will not do it again."""
+"""Report recompiles: the reasons, and the limits at which Dynamo stops compiling."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dynascope.agent.internals.wrapping import Events
 
 
 class RecompileEvents(Events):
-    """Calls `recompiles` before the trace of a frame begins that has been compiled before."""
+    """Call `recompiles` before the trace of a frame that has been compiled before."""
 
     def __init__(self, recompiles: Callable[[list[str], Any], None], failures: HookFailures) -> None:
-        """`recompiles` gets a reason for each compiled code that could not be used, and Dynamo's view of the frame."""
+        """Call `recompiles` with a reason per unusable code, and Dynamo's view of the frame."""
         super().__init__(failures)
 
         def asked(reasons: Any, cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> None:
@@ -26,10 +26,10 @@ class RecompileEvents(Events):
 
 
 class RecompileLimitEvents(Events):
-    """Calls `exceeded` where Dynamo, asked after the reasons and before the trace begins, has reached a limit."""
+    """Call `exceeded` if Dynamo has reached a limit, after the reasons and before the trace begins."""
 
     def __init__(self, exceeded: Callable[[str, int], None], failures: HookFailures) -> None:
-        """`exceeded` gets the name of the setting in `torch._dynamo.config`, and its value."""
+        """Call `exceeded` with the setting's name in `torch._dynamo.config`, and its value."""
         super().__init__(failures)
 
         def asked(result: Any, *args: Any, **kwargs: Any) -> None:

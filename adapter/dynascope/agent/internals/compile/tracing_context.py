@@ -34,7 +34,7 @@ def _is_set(value: Any) -> bool:
 
 
 def guards_context(context: Any) -> tuple[int, int, bool | None]:
-    """Return counts of Dynamo's and AOTAutograd's guards (2.0), `skip_install` (2.12) or None."""
+    """Return Dynamo's, AOTAutograd's guard counts (`GuardsContext`, 2.0), `skip_install` (2.12)."""
     return len(context.dynamo_guards.inner), len(context.aotautograd_guards), vars(context).get("skip_install")
 
 

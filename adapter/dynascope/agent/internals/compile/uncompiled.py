@@ -1,4 +1,4 @@
-"""Functions that Dynamo is not to compile, because the user wants to see them run: the one change made on request."""
+"""Keep Dynamo from compiling functions at the user's request (breakpoints with mode `run`)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,11 @@ _WHY = "A breakpoint with mode `run` is in this function: it is left uncompiled.
 
 
 class _Abandoned(BaseException):
-    """The frame being compiled would inline such a function, and may not break its graph there."""
+    """The frame being compiled would inline such a function, and must not break its graph there."""
 
 
 class Uncompiled(Wrapping):
-    """In force from its making to `remove`.
-
-    Answers in Dynamo's place whether a frame is compiled, and whether a call is inlined.
-    """
+    """Decide in Dynamo's place whether a frame is compiled and a call inlined, until `remove`."""
 
     def __init__(
         self,
@@ -33,7 +30,7 @@ class Uncompiled(Wrapping):
         traced: Callable[[], list[types.CodeType]],
         failures: HookFailures,
     ) -> None:
-        """`is_left` is asked of each code object; `traced` is the code that the current compile has traced."""
+        """Leave code uncompiled for which `is_left` is true; `traced` returns the compile's code."""
         from torch._dynamo import exc, symbolic_convert
 
         super().__init__()
@@ -60,7 +57,7 @@ class Uncompiled(Wrapping):
             hooks.gate = self
 
     def remove(self) -> None:
-        """Restore the original, and Dynamo's own answers."""
+        """Restore the original, and Dynamo's own decisions."""
         self._hooks.gate = None
         super().remove()
 
@@ -89,19 +86,19 @@ class Uncompiled(Wrapping):
 
 
 def _in_functorch() -> bool:
-    """Whether a `torch.func` transform is being traced (`torch._C._functorch.peek_interpreter_stack`, 2.0).
+    """Whether a transform is being traced (`torch._C._functorch.peek_interpreter_stack`, 2.0).
 
-    What follows a graph break in `torch.func.grad` cannot be compiled: Dynamo fails on the tensors of the transform.
+    The rest after a graph break in `torch.func.grad` cannot be compiled: Dynamo fails on the transform's tensors.
     """
     return torch._C._functorch.peek_interpreter_stack() is not None
 
 
 def _run(recursively: bool) -> Any:
-    """What tells the eval-frame hook to run this frame as it is, now (`types.ConvertFrameReturn`, 2.6)."""
+    """Return a result that runs this frame uncompiled now (`types.ConvertFrameReturn`, 2.6)."""
     from torch._C._dynamo import eval_frame
     from torch._dynamo import types as dynamo_types
 
-    # fullgraph=True wants to see a frame compiled (`set_fullgraph_compiled_frame_count`, 2.12)
+    # fullgraph=True requires a compiled frame (`set_fullgraph_compiled_frame_count`, 2.12)
     set_count: Any = getattr(eval_frame, "set_fullgraph_compiled_frame_count", None)
     if set_count is not None:
         count = set_count(-1)
@@ -113,9 +110,9 @@ def _run(recursively: bool) -> Any:
 
 
 def forget_compiled(code: types.CodeType) -> None:
-    """Drop what Dynamo compiled of this code (`torch._C._dynamo.eval_frame.reset_code`, 2.0): it compiles it again.
+    """Drop this code's compiled code (`torch._C._dynamo.eval_frame.reset_code`, 2.0).
 
-    Not while this very code is being compiled.
+    Do not call it while this code is being compiled. The next call compiles it again.
     """
     from torch._C._dynamo import eval_frame
 
@@ -123,7 +120,7 @@ def forget_compiled(code: types.CodeType) -> None:
 
 
 def _code_of(func: Any) -> types.CodeType | None:
-    """The code of the function that would be inlined (`BaseUserFunctionVariable.get_code`, 2.0), as Dynamo reads it."""
+    """Return the code that would be inlined (`BaseUserFunctionVariable.get_code`, 2.0), or None."""
     try:
         code = func.get_code()
     except NotImplementedError:

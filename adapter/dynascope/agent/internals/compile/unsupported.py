@@ -1,4 +1,4 @@
-"""Graph breaks where they happen: Dynamo's error as it is raised, and as Dynamo decides to break at it."""
+"""Report graph breaks where they happen: Dynamo's error as it is raised, and as Dynamo decides to break at it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Taken = Callable[[str, BaseException], None]
 
 
 class UnsupportedEvents(Events):
-    """Calls `raised` with errors as they are made, and `taken` as Dynamo breaks the graph for one.
+    """Call `raised` with errors as they are made, and `taken` as Dynamo breaks the graph for one.
 
-    Both return before the tracing goes on.
+    Both return before the tracing continues.
     """
 
     def __init__(self, raised: Raised, taken: Taken, failures: HookFailures) -> None:
@@ -35,7 +35,7 @@ class UnsupportedEvents(Events):
 
 
 class LeavingEvents(Events):
-    """Calls `leaving` before the outermost frame is left for an error (`OutputGraph._current_tx`, 2.10)."""
+    """Call `leaving` before the outermost frame is left for an error (`OutputGraph._current_tx`, 2.10)."""
 
     def __init__(self, leaving: Callable[[BaseException], None], failures: HookFailures) -> None:
         super().__init__(failures)
@@ -48,16 +48,16 @@ class LeavingEvents(Events):
 
 
 def message_of(error: BaseException) -> str:
-    """What Dynamo says (`Unsupported.msg`, 2.0): of a break while another was handled, all of them."""
+    """Return Dynamo's message (`Unsupported.msg`, 2.0), with those of nested breaks."""
     return str(getattr(error, "msg", error))
 
 
 def skips_frame(error: BaseException) -> bool:
-    """Whether Dynamo gives the frame up without a graph break: nothing to compile (`exc.SkipFrame`, 2.0)."""
+    """Whether Dynamo skips the frame: nothing to compile, no break (`exc.SkipFrame`, 2.0)."""
     kind: Any = sys.modules["torch._dynamo.exc"].SkipFrame
     return type(error) is kind
 
 
 def was_taken(error: BaseException) -> bool:
-    """Whether Dynamo has logged the graph break of this error (`Unsupported.logged`, 2.11): it is its own to handle."""
+    """Whether Dynamo has logged this error's graph break (`Unsupported.logged`, 2.11)."""
     return getattr(error, "logged", False) is True

@@ -1,4 +1,4 @@
-"""`comptime.breakpoint()`: the user's frame it was called in."""
+"""Stop at `comptime.breakpoint()` in the user's frame that called it."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from dynascope.agent.internals.wrapping import Wrapping
 
 
 def translator_of(context: Any) -> Any | None:
-    """The translator of a `ComptimeContext` (its private `__tx`, 2.1)."""
+    """Return the translator of a `ComptimeContext` (its private `__tx`, 2.1)."""
     return vars(context).get("_ComptimeContext__tx")
 
 
 class ComptimeBreakpointHook(Wrapping):
-    """Calls `stop(translator)` where `_Comptime.breakpoint` (2.1) calls `builtins.breakpoint`.
+    """Call `stop(translator)` where `_Comptime.breakpoint` (2.1) calls `builtins.breakpoint`.
 
-    That call is made in its function `inner`, which holds the user's `ComptimeContext` as `ctx`. Only the module's
+    That call is made in its function `inner`, whose local `ctx` is the user's `ComptimeContext`. Only the module's
     global `builtins` is replaced: patching `_Comptime.breakpoint` would change what is traced, and
-    `sys.breakpointhook` is not ours: plain `breakpoint()` keeps its meaning.
+    `sys.breakpointhook` is left alone, so that a plain `breakpoint()` keeps its meaning.
     """
 
     def __init__(self, stop: Callable[[Any], None]) -> None:

@@ -1,4 +1,4 @@
-"""Every line of every frame Dynamo traces, for whoever records it, beside a debugger that watches some of them."""
+"""Report every line of every frame Dynamo traces to the recording, besides a debugger that watches some of them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dynascope.agent.internals.wrapping import Events
 
 
 class LineEvents(Events):
-    """Calls `begins(translator, line)` before each line.
+    """Call `begins(translator, line)` before each line.
 
     Dynamo calls `InstructionTranslatorBase.starts_line` (2.10) for each instruction; like its own, the wrapper returns
-    at once while the line stays the same. A frame that `translators.watch` watches gets here too, through `note_line`.
+    at once while the line stays the same. It is also called, by `note_line`, for a frame that a debugger watches.
     """
 
     def __init__(self, begins: Callable[[Translator, int], None], failures: HookFailures) -> None:
@@ -36,19 +36,19 @@ class LineEvents(Events):
 
 
 def is_fresh(translator: Translator) -> bool:
-    """Whether none of its instructions has been traced (`InstructionTranslatorBase.instruction_pointer`, 2.0)."""
+    """Whether no instruction is traced (`InstructionTranslatorBase.instruction_pointer`, 2.0)."""
     pointer = translator.instruction_pointer
     return pointer is None or pointer == 0
 
 
 def names_stored(translator: Translator) -> dict[int, tuple[str, ...]]:
-    """Which locals each line assigns (`InstructionTranslatorBase.instructions`, 2.0): far cheaper than `dis`."""
+    """Return assigned locals by line, far faster than with `dis` (`instructions`, 2.0)."""
     lines = ((instruction, instruction.starts_line) for instruction in translator.instructions)
     return _by_line(lines, translator.f_code.co_firstlineno)
 
 
 def names_stored_by(code: types.CodeType) -> dict[int, tuple[str, ...]]:
-    """Which locals each line of a function assigns, from its bytecode."""
+    """Return the locals that each line of a function assigns, from its bytecode."""
     instructions = dis.get_instructions(code)
     lines = ((each, each.positions.lineno if each.positions is not None else None) for each in instructions)
     return _by_line(lines, code.co_firstlineno)
@@ -71,12 +71,12 @@ def _by_line(instructions: Iterable[tuple[Any, int | None]], line: int) -> dict[
 
 
 def parameter_names(translator: Translator) -> tuple[str, ...]:
-    """Parameters of the function under trace, `*args` and `**kwargs` too (`InstructionTranslatorBase.f_code`, 2.0)."""
+    """Return parameters, also `*args` and `**kwargs` (`InstructionTranslatorBase.f_code`, 2.0)."""
     code = translator.f_code
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & 4) + bool(code.co_flags & 8)
     return tuple(code.co_varnames[:count])
 
 
 def local(translator: Translator, name: str) -> Any | None:
-    """The variable of a local (`InstructionTranslatorBase.symbolic_locals`, 2.0), or None."""
+    """Return a local's variable (`InstructionTranslatorBase.symbolic_locals`, 2.0), or None."""
     return translator.symbolic_locals.get(name)

@@ -1,9 +1,9 @@
-"""Symbolic evaluation: the frames Dynamo is tracing, and a call of ours before each of their instructions.
+"""Read the frames Dynamo is tracing, and call Dynascope before each of their instructions.
 
 `OutputGraph.push_tx` and `pop_tx` bracket every activation of a frame (root, inlined call, resumption of a generator);
 their source is the same from torch 2.10 to 2.15. Dynamo gives every instruction a line number and calls
-`starts_line` before dispatching it, so one instance attribute serves line and instruction alike; a frame that nobody
-watches runs Dynamo's own code unchanged.
+`starts_line` before dispatching it, so one instance attribute serves lines and instructions; a frame that is not
+watched runs Dynamo's own code unchanged.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Translator = Any
 
 
 class ActivationHooks(Events):
-    """Calls `entered` and `left` with a frame when its tracing begins or goes on, and when it pauses or ends."""
+    """Call `entered` with a frame when its tracing begins or resumes, `left` when it pauses or ends."""
 
     def __init__(
         self, entered: Callable[[Translator], None], left: Callable[[Translator], None], failures: HookFailures
@@ -34,20 +34,20 @@ class ActivationHooks(Events):
 def on_each_instruction(translator: Translator, on_instruction: Callable[[int], None]) -> None:
     """Call `on_instruction(line)` before each instruction of this frame (`starts_line`, 2.10).
 
-    `on_instruction` must call `note_line` first: it stands in the place of Dynamo's own method.
+    `on_instruction` must call `note_line` first: it replaces Dynamo's own method.
     """
     translator.__dict__["starts_line"] = on_instruction
 
 
 def unwatch(translator: Translator) -> None:
-    """Give the frame Dynamo's own `starts_line` (2.10) back."""
+    """Restore Dynamo's own `starts_line` (2.10) for the frame."""
     translator.__dict__.pop("starts_line", None)
 
 
 def before_next_instruction(translator: Translator, act: Callable[[], None]) -> None:
-    """Call `act` once, in the place of the next instruction of this frame: it has to raise what Dynamo catches there.
+    """Call `act` once instead of the next instruction; it must raise what Dynamo catches there.
 
-    Shadows `InstructionTranslatorBase.dispatch_table` (2.1), which `step` asks for every instruction.
+    Shadows `InstructionTranslatorBase.dispatch_table` (2.1), which `step` reads for every instruction.
     """
 
     def instead(frame: Translator, _instruction: Any) -> None:
@@ -58,17 +58,17 @@ def before_next_instruction(translator: Translator, act: Callable[[], None]) -> 
 
 
 def note_line(translator: Translator, line: int) -> None:
-    """What Dynamo does when an instruction's line is reached (`InstructionTranslatorBase.starts_line`, 2.10)."""
+    """Set an instruction's line as Dynamo does (`InstructionTranslatorBase.starts_line`, 2.10)."""
     type(translator).starts_line(translator, line)
 
 
 def is_translator(frame: object) -> bool:
-    """Whether this is a frame being traced (`InstructionTranslatorBase`, 2.0), and not one that runs."""
+    """Whether it is a frame being traced (`InstructionTranslatorBase`, 2.0), not one that runs."""
     return not isinstance(frame, types.FrameType)
 
 
 def active_translators(translator: Translator) -> list[Translator]:
-    """The frames being traced now, outermost first (`OutputGraph._current_tx`, 2.10).
+    """Return the frames being traced now, outermost first (`OutputGraph._current_tx`, 2.10).
 
     `parent` would name a generator's creator, not its consumer.
     """
@@ -76,46 +76,46 @@ def active_translators(translator: Translator) -> list[Translator]:
 
 
 def is_outermost(translator: Translator) -> bool:
-    """Whether this is the frame being compiled, just entered, and not one inlined into it (`_current_tx`, 2.10)."""
+    """Whether this is the frame being compiled, just entered, not inlined (`_current_tx`, 2.10)."""
     return len(translator.output._current_tx) == 1
 
 
 def output_of(translator: Translator) -> Any:
-    """The graph this frame is traced into (`InstructionTranslatorBase.output`, 2.0); a new one for each attempt."""
+    """Return the graph of the frame's attempt (`InstructionTranslatorBase.output`, 2.0)."""
     return translator.output
 
 
 def globals_of(translator: Translator) -> dict[str, Any]:
-    """The real globals of the frame (`f_globals`, 2.0)."""
+    """Return the real globals of the frame (`f_globals`, 2.0)."""
     names: dict[str, Any] = translator.f_globals
     return names
 
 
 def traced_codes(translator: Translator) -> list[types.CodeType]:
-    """All code traced in this attempt, inlined calls included (`TracingContext.traced_code`, 2.7)."""
+    """Return the code traced in this attempt, also inlined (`TracingContext.traced_code`, 2.7)."""
     return list(getattr(translator.output.tracing_context, "traced_code", ()))
 
 
 def code_of(translator: Translator) -> types.CodeType:
-    """What the frame runs (`InstructionTranslatorBase.f_code`, 2.0)."""
+    """Return the frame's code object (`InstructionTranslatorBase.f_code`, 2.0)."""
     code: types.CodeType = translator.f_code
     return code
 
 
 def line_of(translator: Translator) -> int:
-    """The line being traced (`lineno`, 2.0); the function's first before its first instruction, where Dynamo has -1."""
+    """Return the line being traced (`lineno`, 2.0); the function's first where Dynamo has -1."""
     line = translator.lineno
     return int(line) if line and line > 0 else int(translator.f_code.co_firstlineno)
 
 
 def instruction_index(translator: Translator) -> int:
-    """Position of the instruction about to be traced: `instruction_pointer` (2.0) already points behind it."""
+    """Return the next instruction's index: `instruction_pointer` (2.0) already points past it."""
     pointer = translator.instruction_pointer
     return -1 if pointer is None else int(pointer) - 1
 
 
 def current_index(translator: Translator) -> int:
-    """Position of `current_instruction` (2.0), also where its graph has ended and no instruction is to come."""
+    """Return the index of `current_instruction` (2.0), also where the frame's graph has ended."""
     index = instruction_index(translator)
     if index >= 0 or translator.instruction_pointer is not None:
         return index
@@ -124,10 +124,10 @@ def current_index(translator: Translator) -> int:
 
 
 def instruction(translator: Translator) -> Any:
-    """The instruction about to be traced (`current_instruction`, 2.0): `opname`, `positions`, `starts_line`."""
+    """Return the next instruction: `opname`, `positions` … (`current_instruction`, 2.0)."""
     return translator.current_instruction
 
 
 def in_resume_prologue(translator: Translator) -> bool:
-    """Whether a resume function is still restoring its stack (`is_tracing_resume_prologue`, 2.7)."""
+    """Whether a resume function still restores its stack (`is_tracing_resume_prologue`, 2.7)."""
     return bool(translator.is_tracing_resume_prologue)

@@ -1,4 +1,4 @@
-"""Graphs that Dynamo has traced and is about to hand to the backend."""
+"""Report the graphs that Dynamo has traced and is about to pass to the backend."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dynascope.agent.internals.wrapping import Events
 
 
 class GraphHook(Events):
-    """Calls `graph_done` with each finished `GraphModule`, on the compiling thread.
+    """Call `graph_done` with each finished `GraphModule`, on the compiling thread.
 
     `OutputGraph.compile_and_call_fx_graph` formats the graph just before it calls the backend: no frame of the debugger
     is on the stack while the backend works.

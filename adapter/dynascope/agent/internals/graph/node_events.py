@@ -1,4 +1,4 @@
-"""FX nodes entering the graphs that Dynamo builds, and the names their targets go by."""
+"""Report the FX nodes that enter the graphs Dynamo builds, and list the names of their targets."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Entered = Callable[[Any], None]
 """Called with the node, complete but for its example value: the operator has not been run on fakes yet."""
 
 OPS = ("call_function", "call_method", "call_module", "get_attr", "placeholder", "output")
-"""What `torch.fx.Node.op` may be."""
+"""The values of `torch.fx.Node.op`."""
 
 
 _AUTOGRAD_OPS = "torch._dynamo.compiled_autograd.ops"
-"""Where the functions of a captured backward live: their bare names (`MmBackward0`) are those of autograd nodes."""
+"""The module of a captured backward's functions: their bare names (`MmBackward0`) are those of autograd nodes."""
 
 
 class NodeEvents(Events):
-    """Calls `entered` with each node that enters a graph which Dynamo builds."""
+    """Call `entered` with each node that enters a graph which Dynamo builds."""
 
     def __init__(self, entered: Entered, failures: HookFailures) -> None:
         super().__init__(failures)
@@ -34,7 +34,7 @@ class NodeEvents(Events):
 
 
 def names_of(node: Any) -> tuple[str, ...]:
-    """Every name that the node's target goes by, the fullest first.
+    """Return every name of the node's target, the fullest first.
 
     `torch.ops.aten.mm.default`, `torch.ops.aten.mm`, `aten.mm.default`, `aten.mm`, `mm` for an operator's overload;
     `torch.add`, `operator.add`, `add` for functions, under the module they live in and the one they are called by; a
@@ -66,7 +66,7 @@ def _public_places() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def is_torch_name(name: str) -> bool:
-    """Whether torch or `operator` calls a function or a method by this bare name, so that a node may have it."""
+    """Whether torch or `operator` has a function or method of this bare name, as a node may."""
     return any(callable(owner.get(name)) for _, owner in _public_places()) or hasattr(torch.Tensor, name)
 
 
@@ -80,12 +80,12 @@ def operator_exists(name: str) -> bool:
 
 
 def source_of_input(node: Any) -> str | None:
-    """Where a placeholder comes from (`node.meta["grapharg"].source`, 2.0), or None for any other node."""
+    """Return a placeholder's source (`node.meta["grapharg"].source`, 2.0), or None."""
     argument = node.meta.get("grapharg") if node.op == "placeholder" else None
     return source_text(getattr(argument, "source", None))
 
 
 def inputs_of(node: Any) -> list[Any]:
-    """The nodes among its arguments (`torch.fx.Node.all_input_nodes`)."""
+    """Return the nodes among its arguments (`torch.fx.Node.all_input_nodes`)."""
     inputs: list[Any] = node.all_input_nodes
     return inputs

@@ -1,4 +1,4 @@
-"""Guards at the moment they are installed."""
+"""Report guards as they are installed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SIZE = re.compile(r"\.size\(\)\[(\d+)\]")
 
 
 class GuardEvents(Events):
-    """Calls `installed` when a guard has been added that was not there before."""
+    """Call `installed` when a new guard has been added."""
 
     def __init__(self, installed: Installed, failures: HookFailures) -> None:
         super().__init__(failures)
@@ -37,13 +37,13 @@ class GuardEvents(Events):
 
 
 def as_written(source: str) -> str:
-    """A source as a user would write it: `L['self'].fc.weight`, `L['x'].shape[0]`.
+    """Return a source as a user would write it: `L['self'].fc.weight`, `L['x'].shape[0]`.
 
-    Dynamo's `L['self']._modules['fc']._parameters['weight']` and `L['x'].size()[0]` (`torch._guards.Source`, 2.0).
+    Dynamo writes `L['self']._modules['fc']._parameters['weight']` and `L['x'].size()[0]` (`torch._guards.Source`, 2.0).
     """
     return _SIZE.sub(r".shape[\1]", _OF_MODULE.sub(_member, source))
 
 
 def _member(match: re.Match[str]) -> str:
-    """A module in a ModuleList or Sequential is called by its number."""
+    """Write a member by its name, or by its number in a ModuleList or Sequential."""
     return f"[{match[1]}]" if match[1].isdecimal() else f".{match[1]}"

@@ -1,4 +1,4 @@
-"""Sizes that had to stay dynamic and did not, as the compile finds out."""
+"""Report sizes that had to stay dynamic and did not, when the compile detects it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Violated = Callable[[BaseException], None]
 
 
 class ConstraintViolationEvents(Events):
-    """Calls `violated` with each `ConstraintViolationError` before it is raised.
+    """Call `violated` with each `ConstraintViolationError` before it is raised.
 
-    While torch.export handles one it makes a second of it, in other words, which is left out.
+    The second error that torch.export makes while it handles one, with another message, is left out.
     """
 
     def __init__(self, violated: Violated, failures: HookFailures) -> None:

@@ -1,4 +1,4 @@
-"""Symbols at the moment the compile decides something about them."""
+"""Report symbols when the compile decides something about them."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class SymbolEvent:
     sources: tuple[str, ...]
     what: str
     by: str | None
-    """The condition that decided it, `s0 > 8`; None when no condition did."""
+    """The condition that caused it, `s0 > 8`; None if there is none."""
 
     def __str__(self) -> str:
-        """`s0 specialised to 4 by s0 == 4`."""
+        """Return `s0 specialised to 4 by s0 == 4`."""
         return f"{self.symbol} {self.what}{f' by {self.by}' if self.by is not None else ''}"
 
 
 Decided = Callable[[list[SymbolEvent]], None]
-"""Called once per decision, with what it does to each symbol that it is about."""
+"""Called once per decision, with its effect on each of its symbols."""
 
 _State = tuple[Any, Any]  # a symbol's replacement, and its range
 
 
 class SymbolEvents(Events):
-    """Calls `decided` once per decision, which takes several calls of `ShapeEnv` within one another."""
+    """Call `decided` once per decision, which is several nested calls of `ShapeEnv`."""
 
     def __init__(self, decided: Decided, failures: HookFailures) -> None:
         super().__init__(failures)
@@ -78,7 +78,7 @@ class SymbolEvents(Events):
 
 
 def _states(environment: Any, subject: Any) -> dict[Any, _State]:
-    """The symbols that `subject` is about and those already ranged, as they are now; a new one has no range yet."""
+    """Return the state of the symbols in `subject` that have a range; a new one has none."""
     known = vars(environment)
     ranges, replacements = known.get("var_to_range") or {}, known.get("replacements") or {}
     symbols = sorted(getattr(subject, "free_symbols", ()), key=str)
@@ -102,20 +102,20 @@ def _event(environment: Any, symbol: Any, before: _State, guard: Any) -> SymbolE
 
 
 def range_text(span: Any) -> str:
-    """`[2, oo]`."""
+    """Return a range as `[2, oo]`."""
     high = str(span.upper)
     return f"[{span.lower}, {'oo' if high in ('int_oo', '9223372036854775806', '9223372036854775807') else high}]"
 
 
 def relation_text(condition: Any) -> str:
-    """`s0 == 4` for sympy's `Eq(s0, 4)`."""
+    """Return `s0 == 4` for sympy's `Eq(s0, 4)`."""
     operator: str | None = getattr(condition, "rel_op", None)
     sides: tuple[Any, ...] = getattr(condition, "args", ())
     return f"{sides[0]} {operator} {sides[1]}" if operator and len(sides) == 2 else str(condition)
 
 
 def symbols_in(value: Any) -> frozenset[str]:
-    """Names of the symbols in a SymInt, SymFloat or SymBool, those that are replaced too (`SymNode._expr`, 2.0)."""
+    """Return the names of a SymInt's (…) symbols, also replaced ones (`SymNode._expr`, 2.0)."""
     raw = getattr(value.node, "_expr", None)
     found = set(getattr(raw, "free_symbols", ()))
     reduced = expression_of(value)

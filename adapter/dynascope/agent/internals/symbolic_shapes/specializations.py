@@ -1,4 +1,4 @@
-"""Sizes and numbers that Dynamo fixes to the value they have."""
+"""Report sizes and numbers that Dynamo specialises to their current value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Specialized = Callable[[str, str, str, list[str]], None]
 
 
 class SpecializationEvents(Events):
-    """Calls `specialized` before a symbol is replaced by a number, unless it has been already."""
+    """Call `specialized` before a symbol is replaced by a number for the first time."""
 
     def __init__(self, specialized: Specialized, failures: HookFailures) -> None:
         super().__init__(failures)

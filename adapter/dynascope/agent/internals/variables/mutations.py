@@ -1,4 +1,4 @@
-"""Changes that Dynamo makes to what it tracks, and holds back from the real objects."""
+"""Report changes that Dynamo makes to its variables, pending for the real objects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Changed = Callable[[object, str | None], None]
 
 
 class MutationEvents(Events):
-    """Calls `changed` before a container changes, and when an attribute has its new value."""
+    """Call `changed` before a container changes, and when an attribute has its new value."""
 
     def __init__(self, changed: Changed, failures: HookFailures) -> None:
         super().__init__(failures)
