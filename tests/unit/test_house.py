@@ -197,10 +197,7 @@ NO_SENTENCE = re.compile(
     r"|Without|Whose|Which|Who|Raises|Returns|Names|If|When|Called|Used|Both|Each|Only|Not|Some|Any|There|`\S*|\S+'s) "
 )
 """First words of a docstring that is a fragment, or a description where an imperative is wanted."""
-PROSE_TO_COME = (
-    INTERNALS,
-    *(ROOT / "lsp/dynascope_lsp" / room for room in ("features", "fixes", "prediction", "recorded")),
-)
+PROSE_TO_COME = tuple(ROOT / "lsp/dynascope_lsp" / room for room in ("features", "fixes", "prediction", "recorded"))
 
 
 def test_docstrings_of_functions_begin_with_a_short_sentence_in_the_imperative():

@@ -101,11 +101,11 @@ def ignore() -> None:
 
 def reasons() -> list[str]:
     """Return torch's reasons for the capture that begins; empty where they were not requested."""
-    heard = _logger.take()
-    if heard is None:
+    reason = _logger.take()
+    if reason is None:
         capture_begins()
         return []
-    return [heard]
+    return [reason]
 
 
 def clearings() -> int:

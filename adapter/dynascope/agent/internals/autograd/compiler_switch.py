@@ -16,7 +16,7 @@ from typing import Any
 from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
 
 GraphCompiler = Callable[[Any], Callable[..., Any]]
-"""Takes the captured `torch.fx.GraphModule` and returns the function to call in its place; `torch.compile`, say."""
+"""A function of the captured `torch.fx.GraphModule` that returns the function to call in its place: `torch.compile`."""
 
 
 @dataclass(frozen=True, slots=True)

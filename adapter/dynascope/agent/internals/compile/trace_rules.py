@@ -44,8 +44,8 @@ def why_file_is_skipped(path: str) -> str | None:
     return inlined.reason if check(path).skipped and inlined.skipped else None
 
 
-def _as_imported(path: str, beside: str) -> str:
-    """Return `path` below the folder of packages of `beside`, if symbolic links lead there."""
-    packages = beside[: beside.rindex(f"{os.sep}torch{os.sep}")]
+def _as_imported(path: str, file_of_torch: str) -> str:
+    """Return `path` below the packages of `file_of_torch`, if symbolic links lead there."""
+    packages = file_of_torch[: file_of_torch.rindex(f"{os.sep}torch{os.sep}")]
     real = os.path.realpath(packages) + os.sep
     return os.path.join(packages, path[len(real) :]) if path.startswith(real) else path

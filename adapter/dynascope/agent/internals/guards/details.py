@@ -30,7 +30,7 @@ class GuardDetails:
     forces_dict_keys_match: bool
     user_stack: Sequence[Frame]
     framework_stack: Sequence[Frame]
-    """Dynamo's own frames, outermost first; empty unless torch was told to keep them."""
+    """Dynamo's own frames, outermost first; empty unless torch is configured to keep them."""
 
 
 def details(guard: Any) -> GuardDetails:
@@ -52,8 +52,8 @@ def details(guard: Any) -> GuardDetails:
 def _arguments(create_fn: Any) -> dict[str, Any]:
     if type(create_fn) is not functools.partial:
         return {}
-    told = {f"[{i}]": value for i, value in enumerate(create_fn.args)} | create_fn.keywords
-    return {name: value() if type(value).__name__ == "TensorWeakRef" else value for name, value in told.items()}
+    arguments = {f"[{i}]": value for i, value in enumerate(create_fn.args)} | create_fn.keywords
+    return {name: value() if type(value).__name__ == "TensorWeakRef" else value for name, value in arguments.items()}
 
 
 def _referent(reference: Any) -> tuple[Any, bool] | None:
