@@ -173,11 +173,11 @@ class Session:
         return self.configured and self.settings.predictions and self.project.searching
 
     def remember(self, snapshot: Snapshot, title: str, line: int, outcome: Outcome) -> None:
-        """What came of a fix that was tried, as long as the text stays as it is."""
+        """Keep the outcome of a fix that was tried, until the text changes."""
         self._outcomes[snapshot.path, title, line] = (snapshot.text.source, outcome)
 
     def tried(self, snapshot: Snapshot, title: str, line: int) -> Outcome | None:
-        """What came of a fix that is offered for a line."""
+        """Return the outcome of a fix that is offered for a line; None where it was not tried."""
         source, outcome = self._outcomes.get((snapshot.path, title, line), (None, None))
         return outcome if source == snapshot.text.source else None
 

@@ -12,7 +12,7 @@ from dynascope_lsp.documents.text import LINE_END, Text
 
 
 def applied(text: Text, edits: Iterable[types.TextEdit]) -> str:
-    """The source after edits that do not overlap."""
+    """Return the source after edits that do not overlap."""
     source = text.source
     starts = [0, *(found.end() for found in LINE_END.finditer(source))]
 

@@ -17,7 +17,7 @@ class Outcome(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """For a title."""
+        """Say it in a title."""
         return (
             f"tried: {'gone' if self.removed else 'still there'}, output {'the same' if self.same else 'not the same'}"
         )
@@ -26,8 +26,10 @@ class Outcome(Struct, frozen=True):
 def compared(
     before: Run, after: Run, repeated: Run | None, aim: Decision, edits: dict[str, list[types.TextEdit]]
 ) -> Outcome:
-    """`aim` is what the fix is for, as it is before; `repeated` another run without the fix, where the two printed
-    different things."""
+    """Compare a run without the fix to one with it.
+
+    `aim` is what the fix is for, as it is before; `repeated` is another run without the fix, where the outputs differ.
+    """
     what = "graph break" if aim[0] == "graphBreak" else "recompile"
     expected = {(kind, path, moved(line, edits.get(path, [])), text) for kind, path, line, text in before.decisions}
     kind, path, line, text = aim
@@ -61,7 +63,7 @@ def _output(before: Run, after: Run, repeated: Run | None, same: bool) -> str:
 
 
 def moved(line: int, edits: list[types.TextEdit]) -> int:
-    """Where a line is after edits: those of lines above it, and what is inserted before it."""
+    """Return where a line is after edits: of lines above it, and insertions before it."""
     for edit in edits:
         inserted = edit.range.start == edit.range.end and edit.range.start.character == 0
         if edit.range.end.line < line - 1 or (inserted and edit.range.start.line < line):

@@ -32,7 +32,10 @@ class Run(Struct, frozen=True):
 
 
 async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -> Run:
-    """Run to its end, or until cancelled: then the process is killed. `program` is one of `recorded_programs`."""
+    """Run to its end, or until cancelled: then the process is killed.
+
+    `program` is one of `recorded_programs`.
+    """
     folder.mkdir()
     replaced = folder / "texts.json"
     replaced.write_text(json.dumps(texts), encoding="utf-8")

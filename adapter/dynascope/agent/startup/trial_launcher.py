@@ -32,7 +32,7 @@ def main() -> run_target.Start:
 
 
 def _replace(texts: dict[str, str]) -> None:
-    """For imports, for the program itself, and for whatever shows source lines."""
+    """Replace files for imports, for the program itself, and for whatever shows source lines."""
     contents = {path: text.encode() for path, text in texts.items()}
     read, stats, open_code = SourceFileLoader.get_data, SourceFileLoader.path_stats, io.open_code
 
