@@ -30,7 +30,9 @@ from dynascope.dap.protocol.transport import Transport, connect
 from dynascope.wire.channel import new_token
 
 INITIALIZE_TIMEOUT = 10.0
-"""Seconds to wait for the response to `initialize`, which only debugpy sends."""
+"""Seconds to wait for what was connected to: only debugpy answers `initialize`."""
+START_TIMEOUT = 60.0
+"""Seconds to wait for the debugpy that the adapter has started; a busy machine takes many."""
 DISCONNECT_TIMEOUT = 1.0
 """Seconds that debugpy has to end the program before the adapter does."""
 _CLOSED = (
@@ -81,12 +83,14 @@ class ProgramWithDebugpy(Program):
 
     async def _refused(self, connection: Connection) -> Envelope | None:
         """Send `initialize`; return the response that refuses it, None when debugpy has accepted."""
+        seconds = INITIALIZE_TIMEOUT if self._process is None else START_TIMEOUT
         try:
-            response = await asyncio.wait_for(
-                connection.request("initialize", self._initialize_arguments()), INITIALIZE_TIMEOUT
-            )
+            response = await asyncio.wait_for(connection.request("initialize", self._initialize_arguments()), seconds)
         except TimeoutError:
-            return self.failed(RequestError("What was connected to does not answer: it is not debugpy."))
+            why = "What was connected to does not answer: it is not debugpy."
+            if self._process is not None:
+                why = f"debugpy has not answered within {seconds:.0f} s. Try again when the machine is less busy."
+            return self.failed(RequestError(why))
         if response.success:
             return None
         return self.failed(RequestError(_CLOSED)) if self._token is None else response
