@@ -1,2 +1,1 @@
-"""Mechanical fixes: each module turns findings of its kind into titles and edits; `features/code_actions.py` offers
-them."""
+"""Turn each kind of finding into edits, one module per kind, for `features/code_actions.py`."""

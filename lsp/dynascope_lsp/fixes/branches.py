@@ -1,6 +1,6 @@
-"""A branch on a tensor's values: `torch.cond` in its place, or `torch.where`.
+"""Replace a branch on a tensor's values by `torch.cond` or `torch.where`.
 
-Both branches are traced then, and must give tensors of one type: what they compute is read off their types as recorded.
+Both sides are traced then and must give tensors of one type, which is inferred from the recorded types.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ WHAT_TO_DO = "compute both sides and choose with `torch.where`, or give `torch.c
 
 
 class Choice(Struct, frozen=True):
-    """What a branch comes down to: one of two expressions, replacing `node`; `target` is None for what is returned."""
+    """A choice of two expressions to replace `node`; `target` is "" for `return`, None in an expression."""
 
     node: ast.stmt | ast.expr
     last: ast.stmt | ast.expr
     test: ast.expr
     body: ast.expr
     orelse: ast.expr | None
-    """None: `target` stays as it is."""
+    """None: `target` keeps its value."""
     target: str | None
     prefix: str
 
@@ -71,7 +71,7 @@ def _choice(place: Place, line: int) -> Choice:
 
 
 def _runs_once(place: Place, node: ast.expr) -> bool:
-    """Whether an expression is evaluated whenever its statement is, in the function itself."""
+    """Whether an expression always runs with its statement, in the function's own frame."""
     each: ast.AST = node
     while not isinstance(each, ast.stmt):
         each = place.index.parents[each]
@@ -117,7 +117,7 @@ def _assignment(node: ast.stmt) -> tuple[str | None, ast.expr | None]:
 
 
 def _type_of(place: Place, choice: Choice) -> TensorType:
-    """That of both sides. Raises Refused unless it is the same, and known of both."""
+    """Return the type of both sides. Raises Refused unless it is known and the same."""
     inference = place.inference_before(place.statement)
     found = []
     for side in (choice.body, choice.orelse):
@@ -137,7 +137,7 @@ def _type_of(place: Place, choice: Choice) -> TensorType:
 
 
 def _check_test(place: Place, test: ast.expr) -> None:
-    """It must be one tensor of booleans: `not`, `and`, `or` ask for its value before torch.cond could."""
+    """Check that the test is a boolean tensor: `not`, `and`, `or` read its value too early."""
     inferred = place.inference_before(place.statement).tensor(test)
     if inferred is not None and inferred.dtype == "b8":
         return
@@ -152,7 +152,7 @@ def _check_test(place: Place, test: ast.expr) -> None:
 
 
 def _check_aliases(place: Place, choice: Choice) -> None:
-    """A side that is a name gives that tensor itself; in its place comes a copy, which later writes tell apart."""
+    """Raise Refused where a side is an existing tensor whose copy would behave differently."""
     plain = [each for each in (choice.body, choice.orelse) if each is None or isinstance(each, ast.Name)]
     for each in (choice.body, choice.orelse):
         if isinstance(each, ast.Attribute | ast.Subscript):
@@ -170,7 +170,7 @@ def _check_aliases(place: Place, choice: Choice) -> None:
 
 
 def _may_compute_both(place: Place, choice: Choice, found: TensorType) -> bool:
-    """Whether the side that is not chosen can do no harm: no error, and no infinite gradient times zero."""
+    """Whether the side not chosen is harmless: no error, no infinite gradient times zero."""
     sides = [each for each in (choice.body, choice.orelse) if each is not None]
     inference = place.inference_before(place.statement)
     test = inference.tensor(choice.test)
@@ -192,7 +192,7 @@ def _is_smooth(index: Index, node: ast.expr) -> bool:
 
 
 def _cond(place: Place, choice: Choice) -> str:
-    """The operands are the tensors that the branches read; all else is closed over."""
+    """Return the torch.cond call; its operands are the tensors read, the rest is closed over."""
     names: list[str] = []
     for side in (choice.body, choice.orelse):
         read = [choice.target or ""] if side is None else [n.id for n in ast.walk(side) if isinstance(n, ast.Name)]
@@ -210,7 +210,7 @@ def _where(place: Place, choice: Choice) -> str:
 
 
 def _new(place: Place, choice: Choice, side: ast.expr | None) -> str:
-    """What a branch returns must not be what it was given."""
+    """Return the source of a side; a plain name is cloned: torch.cond may not return operands."""
     if side is None:
         return f"{choice.target}.clone()"
     return f"{_code(place, side)}.clone()" if isinstance(side, ast.Name) else _code(place, side)
@@ -223,6 +223,6 @@ def _edit(place: Place, choice: Choice, new: str):  # type: ignore[no-untyped-de
 
 
 def _code(place: Place, node: ast.expr) -> str:
-    """As it is written, when that is one line."""
+    """Return the source of a node if it is one line, or else unparse it."""
     written = ast.get_source_segment(place.text.source, node)
     return written if written is not None and "\n" not in written else ast.unparse(node)

@@ -1,4 +1,4 @@
-"""`comptime.breakpoint()`: what stops while Dynamo traces, in the place of `breakpoint()` or before a statement."""
+"""Insert `comptime.breakpoint()`, which stops while Dynamo traces, or replace `breakpoint()`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ COMPTIME_BREAKPOINT = "comptime.breakpoint()"
 
 
 def replaced_breakpoint(text: Text, line: int) -> Fix | None:
-    """`comptime.breakpoint()` in the place of `breakpoint()`."""
+    """Replace `breakpoint()` on a line by `comptime.breakpoint()`; None if there is none."""
     for call in text.index.calls.get(line, ()) if text.index else ():
         if dotted(call.func) == "breakpoint" and not call.args and not call.keywords:
             edits = [replaced(text, call, COMPTIME_BREAKPOINT), *_comptime(text)]
@@ -23,7 +23,7 @@ def replaced_breakpoint(text: Text, line: int) -> Fix | None:
 
 
 def insert_breakpoint(text: Text, line: int) -> Fix | None:
-    """`comptime.breakpoint()` before a statement inside of a function."""
+    """Insert `comptime.breakpoint()` before a statement of a function; None elsewhere."""
     index = text.index
     function = index.function_at(line) if index else None
     statement = index.statement_at(line) if index else None

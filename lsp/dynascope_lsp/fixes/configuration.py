@@ -1,4 +1,4 @@
-"""`torch._dynamo.config.NAME = VALUE` after the imports of a file."""
+"""Insert `torch._dynamo.config.NAME = VALUE` after the imports of a file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CONFIG = "torch._dynamo.config"
 
 
 def setting(text: Text, option: str, title: str = "Set {}") -> Fix:
-    """The edit that adds `torch._dynamo.config.OPTION`. Raises Refused where the file says something about it."""
+    """Add `torch._dynamo.config.OPTION`. Raises Refused if the file already mentions it."""
     name = option.partition(" ")[0].partition(".")[0]
     if name in text.source:
         raise Refused(f"This file says something about `{name}` already: see whether it is so when the function runs.")
@@ -22,7 +22,7 @@ def setting(text: Text, option: str, title: str = "Set {}") -> Fix:
 
 
 def after_imports(text: Text, line: str) -> types.TextEdit:
-    """A top-level statement once torch has been imported: after the imports, or the first `import torch` below them."""
+    """Insert a statement after the imports, or after the first `import torch` below them."""
     tree = text.tree
     assert tree is not None
     last, at_top = 0, True
@@ -47,7 +47,7 @@ def after_imports(text: Text, line: str) -> types.TextEdit:
 
 
 def _imports_torch(node: ast.stmt) -> bool:
-    """Whether the name `torch` is there after a statement."""
+    """Whether a statement imports torch as `torch`."""
     return isinstance(node, ast.Import) and any(
         (each.asname or each.name.partition(".")[0]) == "torch" and each.name.partition(".")[0] == "torch"
         for each in node.names

@@ -1,7 +1,7 @@
-"""A recompile because a size changed: mark it dynamic where the function is called, or compile with `dynamic=True`.
+"""Fix a recompile for a changed size: mark it dynamic at the calls, or pass `dynamic=True`.
 
-Only where Dynamo made each size that changed a symbol by itself, after it had compiled for numbers: then one compile
-does for all.
+Offered only where Dynamo itself made each changed size a symbol, after it had compiled for numbers: then one compile
+serves all sizes.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dynascope_lsp.recorded.snapshot import Snapshot
 
 SIZE = re.compile(r"tensor '(?P<name>[^']+)' size mismatch at index (?P<dimension>\d+)")
 Edits = dict[str, list[types.TextEdit]]
-"""By path."""
+"""The edits of each file, by path."""
 
 
 def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
@@ -50,7 +50,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
 
 
 def _marked(snapshot: Snapshot, function: Function, sizes: Sizes, compiled: list[Site]) -> Fix:
-    """`torch._dynamo.maybe_mark_dynamic` before every call: unlike `mark_dynamic` it never makes a program fail."""
+    """Insert `torch._dynamo.maybe_mark_dynamic` before calls: `mark_dynamic` could raise."""
     if sizes.has_rest:
         raise Refused("What follows a graph break is compiled apart, for tensors that nothing marks.")
     if any(_option(site, "dynamic") for site in compiled):
@@ -75,7 +75,7 @@ def _places(dimensions: list[int]) -> str:
 
 
 def _statement(call: Call) -> ast.stmt:
-    """That of a call, with a line to itself, which has to be reached for the call. Raises Refused for others."""
+    """Return the statement of a call. Raises Refused where no line can be inserted before it."""
     index = call.snapshot.text.index
     assert index is not None
     node: ast.AST = call.node
@@ -103,7 +103,7 @@ def _is_traced(snapshot: Snapshot, function: Function) -> bool:
 
 
 def _argument(call: Call, function: Function, parameter: str) -> str:
-    """The name given for a parameter. Raises Refused when it is not a plain name."""
+    """Return the name passed for a parameter. Raises Refused when it is not a plain name."""
     names = [each.arg for each in function.parameters if each.arg not in ("self", "cls")]
     given: dict[str, ast.expr] = dict(zip(names, call.node.args, strict=False))
     given |= {each.arg: each.value for each in call.node.keywords if each.arg is not None}
@@ -115,7 +115,7 @@ def _argument(call: Call, function: Function, parameter: str) -> str:
 
 
 def _dynamic(snapshot: Snapshot, function: Function, sizes: Sizes, compiled: list[Site]) -> Fix:
-    """`dynamic=True` where it is compiled: sizes that are equal at first are one symbol, so none may be by accident."""
+    """Pass `dynamic=True`, unless sizes are equal at first: Dynamo would give them one symbol."""
     if not compiled:
         raise Refused("Where this is compiled is not to be seen: pass `dynamic=True` to `torch.compile` there.")
     if sizes.are_shared() or other_tensors(snapshot, function, set(sizes.values)):

@@ -1,4 +1,4 @@
-"""What an expression or a function does besides computing: in-place operations, and calls that are not known."""
+"""Find side effects of expressions and functions: in-place operations and unknown calls."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ PURE_LAYERS = frozenset(
         "Identity",
     )
 )
-"""Of torch.nn: their results depend on weights and arguments alone, and they change nothing."""
+"""Layers of torch.nn whose results depend on weights and arguments alone, and that change nothing."""
 OPERATIONS = ELEMENTWISE | REDUCTIONS | TESTS | TRUTHS | {"softmax", "log_softmax", "matmul", "zeros_like", "ones_like"}
 _SAFE_METHODS = ("requires_grad_", "manual_seed_")
 
 
 def mutates(node: ast.AST, types: Types | None = None) -> bool:
-    """Whether something in a function may write into a tensor: `add_`, `x[…] = …`, `x += …`, `out=`.
+    """Whether some code may write into a tensor: `add_`, `x[…] = …`, `x += …`, `out=`.
 
-    Without `types` (of a whole file) an augmented assignment to a name counts, too, unless it is to a number.
+    Without `types` (for a whole file), `x += value` counts for any name, unless the value is a literal.
     """
     for each in ast.walk(node):
         match each:
@@ -55,7 +55,7 @@ def mutates(node: ast.AST, types: Types | None = None) -> bool:
 
 
 def is_pure(index: Index, function: Function, node: ast.expr) -> bool:
-    """Whether every call in an expression is of an operation, or a layer, that only computes something new."""
+    """Whether every call in an expression is an operation or layer without side effects."""
     for each in ast.walk(node):
         if isinstance(each, ast.Await | ast.Yield | ast.YieldFrom | ast.NamedExpr | ast.Lambda | ast.comprehension):
             return False
@@ -74,7 +74,7 @@ def _is_pure_call(index: Index, function: Function, call: ast.Call) -> bool:
 
 
 def _layer(index: Index, function: Function, node: ast.expr) -> str | None:
-    """The class of `self.name`, where the file says it once: `self.name = nn.Linear(…)`."""
+    """Return the torch.nn class of `self.name`, assigned once: `self.name = nn.Linear(…)`."""
     name = dotted(node)
     owner = index.parents.get(function.node)
     made = [

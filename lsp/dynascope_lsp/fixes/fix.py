@@ -1,4 +1,4 @@
-"""What is offered for a finding: a fix is an edit, advice is what to do where no edit is sure to be right."""
+"""Offers for a finding: a fix is an edit, advice a text where no edit is sure to be right."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 
 class Fix(Struct, frozen=True):
-    """`preferred`: the one to apply when asked to fix without a choice."""
+    """An edit with a title; `preferred`: apply this one if the user asks to fix without choosing."""
 
     title: str
     edits: list[types.TextEdit]
@@ -17,7 +17,7 @@ class Fix(Struct, frozen=True):
 
 
 class Advice(Struct, frozen=True):
-    """A sentence or two: what stands against an edit, and what to do."""
+    """A sentence or two: why there is no edit, and what to do."""
 
     text: str
 

@@ -1,6 +1,6 @@
-"""The type of an expression of tensors, from the types of its names: for operations that only compute something new.
+"""Infer the type of a tensor expression from the types of its names.
 
-What is not known to be such an operation has no type here, so that it is left alone.
+Only operations that are known to have no side effects have a type: fixes leave all others alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Environment = Callable[[str], TensorType | None]
 SMOOTH = frozenset(
     ("relu", "tanh", "sigmoid", "sin", "cos", "neg", "square", "clone", "erf", "atan", "silu", "gelu", "softplus")
 )
-"""Of a float, of the same sizes, with a finite gradient wherever the argument is finite."""
+"""Operations on floats that keep the sizes, with a finite gradient wherever the argument is finite."""
 ELEMENTWISE = SMOOTH | frozenset(
     (
         "abs",
@@ -50,7 +50,7 @@ _COMPARISONS = (ast.Gt, ast.Lt, ast.GtE, ast.LtE, ast.Eq, ast.NotEq)
 
 
 class Inference:
-    """Of expressions of one file; `environment` gives the types of local names."""
+    """Infer types of expressions of one file; `environment` returns the types of local names."""
 
     def __init__(self, index: Index, environment: Environment) -> None:
         self._index = index
@@ -61,7 +61,7 @@ class Inference:
         return found if isinstance(found, TensorType) else None
 
     def kind(self, node: ast.expr) -> Kind:
-        """A tensor's type, `int` or `float` for a number that is written there, or None."""
+        """Return a tensor's type, `int` or `float` for a number written in the code, or None."""
         match node:
             case ast.Constant(value=bool()):
                 return None
@@ -99,7 +99,7 @@ class Inference:
         return _joined(left, right, tensors[0].dtype) if len({each.dtype for each in tensors}) == 1 else None
 
     def _call(self, node: ast.Call) -> TensorType | None:
-        """`x.name(…)` and `torch.name(x, …)`."""
+        """Return the type of `x.name(…)` or `torch.name(x, …)`, or None."""
         method = called_operation(self._index, node)
         if method is None:
             return None
@@ -131,7 +131,7 @@ class Inference:
 
 
 def called_operation(index: Index, node: ast.Call) -> tuple[str, ast.expr, list[ast.expr]] | None:
-    """The name of a tensor operation, its tensor, its other positional arguments."""
+    """Return a tensor operation's name, tensor and other positional arguments, or None."""
     if not isinstance(node.func, ast.Attribute):
         return None
     name = full_name(index, node.func)
@@ -155,7 +155,7 @@ def _reduced(found: TensorType, name: str, arguments: list[ast.expr]) -> TensorT
 
 
 def _joined(left: Kind, right: Kind, dtype: str) -> TensorType | None:
-    """The result of an operation on two, broadcast; None where they do not go together."""
+    """Return the type of two operands broadcast, or None if sizes or devices do not match."""
     tensors = [each for each in (left, right) if isinstance(each, TensorType)]
     if left is None or right is None or not tensors or len({each.device for each in tensors}) > 1:
         return None

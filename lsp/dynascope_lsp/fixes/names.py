@@ -1,4 +1,4 @@
-"""The full names of what a file imports: `F.relu` is `torch.nn.functional.relu`."""
+"""Resolve imported names to full names: `F.relu` is `torch.nn.functional.relu`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dynascope_lsp.fixes.fix import Refused
 
 
 def full_name(index: Index, node: ast.AST) -> str | None:
-    """Of a name or a chain of attributes that begins with an imported name; None for anything else."""
+    """Return the full name of an imported name or an attribute chain on one, or else None."""
     name = dotted(node)
     if name is None:
         return None
@@ -27,7 +27,7 @@ def full_name(index: Index, node: ast.AST) -> str | None:
 
 
 def torch_name(index: Index | None) -> str:
-    """What torch is called in a file. Raises Refused where it is not imported as a whole, at the top level."""
+    """Return the file's name for torch. Raises Refused without a top-level `import torch`."""
     for each in index.tree.body if index is not None else ():
         for alias in each.names if isinstance(each, ast.Import) else ():
             name = alias.asname or alias.name.partition(".")[0]

@@ -1,4 +1,4 @@
-"""What is offered for one finding: fixes, or advice in words where none of them is sure to be right."""
+"""Offer fixes for one finding, or advice where no fix is sure to be right."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = (branches.fixes, scalars.fixes, printing.fixes, dynamic.fixes, options.f
 
 
 def offered(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
-    """Each title once."""
+    """Yield the fixes and advice for a finding, each title once."""
     titles: set[str] = set()
     for kind in KINDS:
         for each in kind(snapshot, finding):

@@ -1,4 +1,4 @@
-"""Options of Dynamo's that take a kind of operation into the graph."""
+"""Set options of Dynamo that let it trace a kind of operation into the graph."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
 
 
 def _check_sizes(place: Place) -> None:
-    """The rest of the function must not ask how many elements there are, nor decide anything."""
+    """Raise Refused if the rest of the function reads the number of elements or branches."""
     first = place.statement.lineno
     for node in ast.walk(place.function.node):
         if getattr(node, "lineno", 0) < first or node is place.function.node:

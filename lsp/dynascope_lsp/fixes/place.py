@@ -1,4 +1,4 @@
-"""Where in the text a finding is, and what was recorded there: what every fix begins with."""
+"""Find the statement of a finding and the facts recorded there, which every fix needs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_RECORDED = (
 
 
 class Place(Struct, frozen=True):
-    """A statement in a function that was traced as it is now."""
+    """A statement of a function that has not been edited since it was traced."""
 
     snapshot: Snapshot
     text: Text
@@ -34,7 +34,7 @@ class Place(Struct, frozen=True):
 
     @property
     def is_inline(self) -> bool:
-        """Whether it broke while a function that calls this one was compiled."""
+        """Whether the break occurred while a caller of this function was compiled."""
         assert self.snapshot.facts is not None and self.snapshot.placement is not None
         return any(
             is_inline(self.snapshot, each)
@@ -43,12 +43,12 @@ class Place(Struct, frozen=True):
         )
 
     def inference_before(self, statement: ast.stmt) -> Inference:
-        """With the types that names have when a statement begins."""
+        """Return an Inference with the types that names have when a statement begins."""
         return Inference(self.index, lambda name: self.types.before(name, statement))
 
 
 def is_inline(snapshot: Snapshot, broke: Distinct[model.GraphBreak]) -> bool:
-    """Whether a break came up while another function than its own was compiled."""
+    """Whether a break occurred while another function than its own was compiled."""
     assert snapshot.facts is not None and snapshot.placement is not None and snapshot.text.index is not None
     line = snapshot.placement.now(broke.fact)
     function = snapshot.text.index.function_at(line) if line is not None else None
@@ -58,7 +58,7 @@ def is_inline(snapshot: Snapshot, broke: Distinct[model.GraphBreak]) -> bool:
 
 
 def place_of(snapshot: Snapshot, finding: Finding) -> Place:
-    """Raises Refused where nothing was recorded, or the function has been edited since."""
+    """Return the place of a finding. Raises Refused if it is not recorded or was edited since."""
     index = snapshot.text.index
     if finding.predicted or snapshot.facts is None or snapshot.placement is None:
         raise Refused(NOT_RECORDED)

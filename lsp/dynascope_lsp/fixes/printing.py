@@ -1,7 +1,7 @@
-"""`print` in compiled code: Dynamo can run it after the graph, where nothing can tell the difference.
+"""Let Dynamo run `print` after the graph where the output stays the same.
 
-The option is one of the whole program: each `print` that is traced must be one that Dynamo prints as it was. It prints
-nothing of functions that are traced inline, leaves out `sep`, `end` and `file`, and shows a tensor as it is at the end.
+The option applies to the whole program: every traced `print` must print the same then. Dynamo drops those in functions
+that it traces inline, ignores `sep`, `end` and `file`, and prints a tensor as it is after the graph.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
 
 
 def _check(snapshot: Snapshot) -> None:
-    """Every `print` of a file that is in traced code."""
+    """Raise Refused if a traced `print` of a file would print something else after the graph."""
     index = snapshot.text.index
     if index is None or snapshot.facts is None or snapshot.placement is None:
         return

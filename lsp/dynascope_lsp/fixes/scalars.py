@@ -1,4 +1,4 @@
-"""`.item()`: keep the tensor where its value only takes part in arithmetic with tensors, or have Dynamo trace it."""
+"""Fix `.item()`: keep the tensor if it is only computed with, or let Dynamo trace the read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OPTION = "capture_scalar_outputs = True"
 _CONVERSIONS = ("float", "int", "bool")
 _ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 _KEPT_NUMBERS = ("append", "clamp", "clip", "full", "full_like")
-"""Calls that Dynamo traces with a number that it does not know yet."""
+"""Calls that Dynamo traces with a number that is unknown at compile time."""
 WHAT_TO_DO = "keep the value a tensor as long as it is computed with, and read it outside of the compiled function."
 
 
@@ -46,7 +46,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
 
 
 def _read_tensor(call: ast.Call) -> ast.expr | None:
-    """The tensor of `tensor.item()`, `float(tensor)`."""
+    """Return the tensor of `tensor.item()` or `float(tensor)`, or None."""
     if isinstance(call.func, ast.Attribute) and call.func.attr == "item" and not call.args:
         return call.func.value
     if isinstance(call.func, ast.Name) and call.func.id in _CONVERSIONS and len(call.args) == 1:
@@ -56,7 +56,7 @@ def _read_tensor(call: ast.Call) -> ast.expr | None:
 
 
 def _kept(place: Place, reads: list[ast.Call]) -> Fix:
-    """Leave the reads out: each tensor has no dimensions, and takes the number's place in arithmetic with tensors."""
+    """Remove the reads: a tensor without dimensions replaces each number in tensor arithmetic."""
     edits, written = [], []
     for call in reads:
         tensor = _read_tensor(call)
@@ -83,7 +83,7 @@ def _kept(place: Place, reads: list[ast.Call]) -> Fix:
 
 
 def _uses(place: Place, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:
-    """Where a number goes: the expression itself, or every use of the one name that it is given to."""
+    """Yield the uses of a number: the call itself, or every use of the name assigned to."""
     statement = place.statement
     if not (isinstance(statement, ast.Assign) and statement.value is call):
         yield call, statement
@@ -104,7 +104,7 @@ def _uses(place: Place, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:
 
 
 def _check_arithmetic(place: Place, use: ast.expr, statement: ast.stmt, found: TensorType) -> None:
-    """Its partner is a tensor whose type the number does not change."""
+    """Raise Refused unless the other operand is a tensor whose type the number keeps."""
     parent = place.index.parents[use]
     other = None
     if isinstance(parent, ast.BinOp) and isinstance(parent.op, _ARITHMETIC):
@@ -122,7 +122,7 @@ def _check_arithmetic(place: Place, use: ast.expr, statement: ast.stmt, found: T
 
 
 def _captured(place: Place, reads: list[ast.Call]) -> Fix:
-    """The option, where the number goes into arithmetic, results and lists, and decides nothing."""
+    """Set the option if the number is only computed with, returned or stored, not tested."""
     for call in reads:
         if isinstance(call.func, ast.Name) and call.func.id == "bool":
             raise Refused(f"`bool()` asks for the value: {WHAT_TO_DO}")
@@ -170,7 +170,7 @@ def _check_destination(place: Place, use: ast.expr) -> None:
 
 
 def _check_attribute(place: Place, name: str) -> None:
-    """No function of the file may go on with what is kept there."""
+    """Raise Refused if a function of the file reads the attribute that stores the number."""
     for each in ast.walk(place.index.tree):
         read = isinstance(each, ast.Attribute) and each.attr == name and isinstance(each.ctx, ast.Load)
         if read and place.index.function_at(getattr(each, "lineno", 0)) is not None:
@@ -178,7 +178,7 @@ def _check_attribute(place: Place, name: str) -> None:
 
 
 def _check_name(place: Place, name: str, assignment: ast.Assign) -> None:
-    """A tensor that a number went into is an ordinary one; a number is followed no further."""
+    """Raise Refused unless the name is assigned a tensor: a number is not followed further."""
     if place.types.at(assignment.lineno, name) is None:
         raise Refused(f"`{name}` is a number, too: {WHAT_TO_DO}")
 

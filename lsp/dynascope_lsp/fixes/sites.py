@@ -1,4 +1,4 @@
-"""Where a program compiles a function, and where it calls what came of it: in all files of the program."""
+"""Find where a program compiles a function, and where it calls the result, in all its files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COMPILE = "torch.compile"
 
 
 class Site(Struct, frozen=True):
-    """`torch.compile(…)`, or `@torch.compile`."""
+    """A `torch.compile(…)` or `@torch.compile` in the program."""
 
     snapshot: Snapshot
     node: ast.expr
@@ -26,14 +26,14 @@ class Site(Struct, frozen=True):
 
 
 class Call(Struct, frozen=True):
-    """A call of what was compiled."""
+    """A call of a compiled function or module."""
 
     snapshot: Snapshot
     node: ast.Call
 
 
 def sites(snapshot: Snapshot, function: Function) -> list[Site]:
-    """Of a function, or of objects of its class. Raises Refused where the program has too many files."""
+    """Find where a function or its class is compiled. Raises Refused for too many files."""
     files = program_files(snapshot)
     if files is None:
         raise Refused("The program has too many files to find where this is compiled: pass `dynamic=True` there.")
@@ -47,7 +47,7 @@ def sites(snapshot: Snapshot, function: Function) -> list[Site]:
 
 
 def calls(snapshot: Snapshot, function: Function, compiled: list[Site]) -> list[Call] | None:
-    """Calls of what came of these; None where it is also passed on, so that there may be others."""
+    """Return the calls of the compiled function; None if it is passed on, so some may be missed."""
     found: list[Call] = []
     for each in program_files(snapshot) or ():
         for node in _results(each, snapshot, function, compiled):
@@ -74,7 +74,7 @@ def _compiling(here: Snapshot, snapshot: Snapshot, function: Function) -> Iterat
 
 
 def _origins(index: Index, node: ast.expr) -> Iterator[ast.expr]:
-    """What is compiled: a name itself, what was assigned to it, the class that was called for it."""
+    """Yield the names that a compiled expression may mean: its own, assigned ones, its class."""
     yield node.func if isinstance(node, ast.Call) else node
     for each in ast.walk(index.tree):
         if not isinstance(each, ast.Assign) or dotted(node) not in map(dotted, each.targets) or dotted(node) is None:
@@ -99,7 +99,7 @@ def _means(index: Index, node: ast.expr, here: Snapshot, snapshot: Snapshot, wan
 
 
 def _results(here: Snapshot, snapshot: Snapshot, function: Function, compiled: list[Site]) -> Iterator[ast.expr]:
-    """Where the name of what was compiled stands in a file."""
+    """Yield the expressions of a file that give the compiled function."""
     index = _index(here)
     names = {function.node.name} if any(site.decorates for site in compiled) else set()
     for site in compiled:

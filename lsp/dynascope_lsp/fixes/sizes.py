@@ -1,4 +1,4 @@
-"""How the sizes of a compiled function's arguments were, from compile to compile."""
+"""Read how the sizes of a compiled function's arguments changed between compiles."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from dynascope_lsp.recorded.snapshot import Snapshot
 
 _SIZES = re.compile(r"\[(?P<sizes>.*)\]")
 _HARMLESS = re.compile(r"2 <= L\['\w+'\]\.size\(\)\[\d+\]|L\['\w+'\]\.stride\(\)\[\d+\] == [^<>!=]+")
-"""Guards on sizes that hold for all but 0 and 1, of tensors that are contiguous."""
+"""Guards that contiguous tensors pass with any sizes but 0 and 1."""
 WHAT_TO_DO = "pass sizes that vary less (pad, or drop the last batch), or compile a function of its own for them."
 
 
 class Sizes(Struct, frozen=True):
-    """By parameter: its sizes in each compile, as they are written."""
+    """The sizes of each parameter in each compile, as Dynamo writes them."""
 
     values: dict[str, list[list[str]]]
     has_rest: bool
-    """What follows a graph break was compiled apart, and has sizes of its own."""
+    """Whether code after a graph break was compiled separately, with sizes of its own."""
 
     def changed(self) -> dict[str, list[int]]:
-        """Dimensions that were not always one number."""
+        """Return by parameter the dimensions whose size changed."""
         found = {name: _differing(sizes) for name, sizes in self.values.items()}
         return {name: dimensions for name, dimensions in found.items() if dimensions}
 
     def are_shared(self) -> bool:
-        """Whether a size that changed was, in the first compile, equal to one that did not change with it."""
+        """Whether a changed size equals another one in the first compile, but not in all."""
         columns = {
             (name, place): [sizes[place] for sizes in values]
             for name, values in self.values.items()
@@ -45,7 +45,7 @@ class Sizes(Struct, frozen=True):
 
 
 def sizes_of(snapshot: Snapshot, function: Function) -> Sizes:
-    """Raises Refused unless Dynamo found by itself that each size that changed can be a symbol."""
+    """Return a function's sizes. Raises Refused unless Dynamo made each changed one a symbol."""
     assert snapshot.facts is not None and snapshot.placement is not None
     own = [each for each in snapshot.facts.own_compiles if snapshot.placement.now(each) == function.first_line]
     whole = [each for each in own if each.resumes_at is None]
@@ -87,7 +87,7 @@ def _check_guards(snapshot: Snapshot, compile: int) -> None:
 
 
 def _check_recompiles(snapshot: Snapshot, function: Function, numbers: set[int], changed: dict[str, list[int]]) -> None:
-    """Of sizes, only of parameters; and none that met 0 or 1."""
+    """Raise Refused if a size is recompiled for that is no parameter's, or that is 0 or 1."""
     assert snapshot.facts is not None and snapshot.placement is not None
     for each in snapshot.facts.recompiles:
         if not numbers & set(each.compiles) or snapshot.placement.now(each.fact) != function.first_line:
@@ -107,7 +107,7 @@ def _differing(sizes: list[list[str]]) -> list[int]:
 
 
 def other_tensors(snapshot: Snapshot, function: Function, parameters: set[str]) -> bool:
-    """Whether a compile depends on tensors that are neither arguments by themselves nor the module's own."""
+    """Whether a compile guards on tensors other than its parameters and the module's own."""
     assert snapshot.facts is not None and snapshot.placement is not None
     own: list[model.Compile] = snapshot.facts.own_compiles
     return any(

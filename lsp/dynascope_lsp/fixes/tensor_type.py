@@ -1,4 +1,4 @@
-"""What is recorded of a tensor: dtype, sizes, device; and the type that names had before a statement."""
+"""Read recorded tensor types (dtype, sizes, device), and those of names before a statement."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WRITTEN = re.compile(r"(?P<dtype>[a-z]+\d+)\[(?P<sizes>[\d, ]*)\](?: (?P<device
 
 
 class TensorType(Struct, frozen=True):
-    """Sizes are numbers: a tensor whose sizes are symbols is described by an earlier compile."""
+    """A tensor's type with sizes as numbers; where they are symbols, an earlier compile has them."""
 
     dtype: str
     sizes: tuple[int, ...]
@@ -33,7 +33,7 @@ class TensorType(Struct, frozen=True):
 
 
 def read_type(value: str) -> TensorType | None:
-    """Of `f32[8, 16] cuda:0`; None where a size is a symbol, and for what is no plain tensor."""
+    """Parse a type such as `f32[8, 16] cuda:0`; None with a symbolic size or no plain tensor."""
     found = _WRITTEN.fullmatch(value)
     if found is None:
         return None
@@ -42,7 +42,7 @@ def read_type(value: str) -> TensorType | None:
 
 
 class Types:
-    """The types of the names of one function, from the launch that was recorded."""
+    """The types of one function's names in the recorded launch."""
 
     def __init__(self, snapshot: Snapshot, function: Function) -> None:
         assert snapshot.facts is not None and snapshot.placement is not None and snapshot.text.index is not None
@@ -56,7 +56,7 @@ class Types:
         self._traced = {snapshot.placement.line(line) for line in snapshot.facts.seconds_by_line}
 
     def at(self, line: int, name: str) -> TensorType | None:
-        """What an assignment on this line gave; None when it was no tensor, or not always of one type."""
+        """Return the type assigned on a line; None if it was no tensor or had several types."""
         found = self._recorded.get((line, name), set())
         return next(iter(found)) if len(found) == 1 else None
 
@@ -64,7 +64,7 @@ class Types:
         return any(each == name for _, each in self._recorded)
 
     def before(self, name: str, statement: ast.stmt) -> TensorType | None:
-        """What a name held when a statement began; None when that is not one type in all of the launch."""
+        """Return a name's type when a statement began; None if it was not one in the whole launch."""
         found: set[TensorType | None] = set()
         for line in self._assignments_before(name, statement):
             recorded = self._recorded.get((line, name))
@@ -75,7 +75,7 @@ class Types:
         return next(iter(found)) if len(found) == 1 else None
 
     def _assignments_before(self, name: str, statement: ast.stmt) -> Iterator[int]:
-        """Lines of those that may have given the name the value it has; a parameter's is its function's first."""
+        """Yield the lines that may have assigned a name's value; the function's for a parameter."""
         node: ast.AST = statement
         while node is not self._function.node:
             parent = self._index.parents[node]
@@ -95,7 +95,7 @@ class Types:
 
 
 def _blocks(node: ast.AST) -> list[list[ast.AST]]:
-    """The lists of statements in a statement."""
+    """Return the lists of statements in a statement."""
     handlers = [each.body for each in getattr(node, "handlers", ())]
     cases = [each.body for each in getattr(node, "cases", ())]
     return [*(block for name in ("body", "orelse", "finalbody") if (block := _list(node, name))), *handlers, *cases]

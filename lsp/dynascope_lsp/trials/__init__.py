@@ -1,1 +1,1 @@
-"""*Try It*: the recorded program runs as it is and with a fix, in processes of their own, and both are compared."""
+"""Serve *Try It*: run the recorded program without and with a fix, and compare both runs."""

@@ -1,4 +1,4 @@
-"""What became of a program by a fix, in a sentence."""
+"""Describe the effect of a fix on a program in a sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dynascope_lsp.trials.running import Decision, Run
 
 
 class Outcome(Struct, frozen=True):
-    """`removed`: what the fix is for is gone; `same`: the program ended alike and printed the same."""
+    """The effect of a fix: `removed`: its finding is gone; `same`: exit code and output are equal."""
 
     removed: bool
     same: bool
@@ -17,7 +17,7 @@ class Outcome(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """Say it in a title."""
+        """Return the outcome in a few words, for a title."""
         return (
             f"tried: {'gone' if self.removed else 'still there'}, output {'the same' if self.same else 'not the same'}"
         )
@@ -28,7 +28,7 @@ def compared(
 ) -> Outcome:
     """Compare a run without the fix to one with it.
 
-    `aim` is what the fix is for, as it is before; `repeated` is another run without the fix, where the outputs differ.
+    `aim` is the decision that the fix removes; `repeated` is another run without the fix, where the outputs differ.
     """
     what = "graph break" if aim[0] == "graphBreak" else "recompile"
     expected = {(kind, path, moved(line, edits.get(path, [])), text) for kind, path, line, text in before.decisions}
@@ -63,7 +63,7 @@ def _output(before: Run, after: Run, repeated: Run | None, same: bool) -> str:
 
 
 def moved(line: int, edits: list[types.TextEdit]) -> int:
-    """Return where a line is after edits: of lines above it, and insertions before it."""
+    """Return a line's number after edits of the lines above it and insertions before it."""
     for edit in edits:
         inserted = edit.range.start == edit.range.end and edit.range.start.character == 0
         if edit.range.end.line < line - 1 or (inserted and edit.range.start.line < line):

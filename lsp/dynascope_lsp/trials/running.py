@@ -1,4 +1,4 @@
-"""One run of a recorded program with other texts in the place of some of its files: what it printed, what broke."""
+"""Run a recorded program with replaced file texts, and collect its output and findings."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ LAUNCHER = "dynascope.agent.startup.trial_launcher"
 _ADDRESS = re.compile(r"\b0x[0-9a-fA-F]+\b")
 
 Decision = tuple[str, str, int, str]
-"""Kind of finding, path, line, and what: a break's type, or a failed guard without its numbers."""
+"""Kind of finding, path, line and text: a break's type, or a failed guard without its numbers."""
 
 
 class Run(Struct, frozen=True):
-    """`output` is what the program wrote to stdout, addresses of objects left out; `error` the last line of stderr."""
+    """A finished run: `output` is stdout without object addresses, `error` the last stderr line."""
 
     exit_code: int
     output: str
@@ -32,7 +32,7 @@ class Run(Struct, frozen=True):
 
 
 async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -> Run:
-    """Run to its end, or until cancelled: then the process is killed.
+    """Run a program to its end; kill the process if the task is cancelled.
 
     `program` is one of `recorded_programs`.
     """
@@ -42,7 +42,7 @@ async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -
     target = ["-m", str(program["module"])] if "module" in program else [str(program["program"])]
     arguments = program.get("args")
     environment = {**os.environ, FOLDER_VARIABLE: str(folder)}
-    environment.pop("DYNASCOPE_LAUNCH", None)  # a launch of its own
+    environment.pop("DYNASCOPE_LAUNCH", None)  # the trial is a launch of its own
     with (folder / "stdout").open("wb") as output, (folder / "stderr").open("wb") as errors:
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", LAUNCHER, str(replaced), *target),
