@@ -1,1 +1,1 @@
-"""One file per feature of the protocol; each declares itself with `@feature` (see `dynascope_lsp.registry`)."""
+"""Serve LSP's features, one module each, declared by `@feature` of `dynascope_lsp.registry`."""

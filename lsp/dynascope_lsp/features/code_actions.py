@@ -1,4 +1,4 @@
-"""Code actions: the hints, where following them is mechanical; a stop for the debugger; debugging a break."""
+"""Offer code actions: fixes that follow hints, comptime breakpoints, debugging a finding."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
 DEBUG_FINDING = "dynascope.debugFinding"
-"""A command of the client's: `[{"uri", "line", "filters", "condition"}]`, and what `recorded_programs` returns: it
-starts a debug session of that program with these exception filters on, under this condition."""
+"""A client command that debugs a program with these exception filters under this condition. Its argument is
+`[{"uri", "line", "filters", "condition"}]` together with what `recorded_programs` returns."""
 
 NO_FIX = "No edit is sure to be right here"
 REFACTOR = types.CodeActionKind.RefactorRewrite
 DEBUGGED = ("graphBreak", "recompile", "recompileLimit", "specialization", "backendFailure", "skippedFrame")
-"""Kinds of findings that are exception filters of the debugger."""
+"""The kinds of findings that are exception filters of the debugger."""
 
 
 @feature(
@@ -77,13 +77,13 @@ def _quick_fixes(session: Session, snapshot: Snapshot, finding: Finding) -> Iter
 
 
 def _shown(session: Session, snapshot: Snapshot, finding: Finding) -> list[types.Diagnostic]:
-    """The diagnostics of a finding."""
+    """Return the diagnostics of a finding."""
     place = range_of(snapshot, finding)
     return [each for each in diagnostics(session, snapshot) if each.message == finding.message and each.range == place]
 
 
 def _debug_actions(session: Session, snapshot: Snapshot, findings: list[Finding]) -> Iterator[types.CodeAction]:
-    """One for each program that was recorded, and for each condition: several findings of a line may have the same."""
+    """Yield an action for each recorded program and condition; findings may share a condition."""
     merged: dict[tuple[str, str], tuple[list[str], list[types.Diagnostic], list[Finding]]] = {}
     for finding in findings:
         filters = ["graphBreak"] if finding.predicted else [finding.kind] if finding.kind in DEBUGGED else []
@@ -105,14 +105,14 @@ def _debug_actions(session: Session, snapshot: Snapshot, findings: list[Finding]
 
 
 def _condition(snapshot: Snapshot, finding: Finding, exception_filter: str) -> str:
-    """The condition of the debugger's filter that means this finding: the break's id, and the place."""
-    # a predicted id is a guess: the place will do
+    """Return the debugger's filter condition for a finding: the break's id, and the place."""
+    # a predicted id is a guess: only the place is used
     ids = {each.registry_id for each in snapshot.findings if each.line == finding.line and each.kind == finding.kind}
     terms = [finding.registry_id] if finding.registry_id and ids == {finding.registry_id} else []
     terms = terms if finding.kind == "graphBreak" and not finding.predicted else []
     path = to_fs_path(snapshot.uri) or ""
-    if path.endswith(".py") and not set(path) & set(",\"'"):  # what a term can hold
-        # the others stop at the first line of a compile, or at the end of its trace
+    if path.endswith(".py") and not set(path) & set(",\"'"):  # a term cannot contain them
+        # the other filters stop at the first line of a compile, or at the end of its trace
         exactly = exception_filter in ("graphBreak", "specialization")
         terms.append(f"{path}:{finding.line}" if exactly else path)
     return ", ".join(terms)

@@ -1,4 +1,4 @@
-"""Code lenses above compiled functions: what came of them, and a way to the report and into the debugger."""
+"""Show code lenses above compiled functions: a summary that opens the report, and debugging."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
 DEBUG_FUNCTION = "dynascope.debugFunction"
-"""A command of the client's: `[{"uri", "line", "function"}]`, and what `recorded_programs` returns; it starts a debug
-session of that program with a breakpoint on that function."""
+"""A client command that debugs a program with a breakpoint on a function. Its argument is
+`[{"uri", "line", "function"}]` together with what `recorded_programs` returns."""
 
 
 @feature(types.TEXT_DOCUMENT_CODE_LENS, types.CodeLensOptions())

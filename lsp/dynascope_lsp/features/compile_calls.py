@@ -1,4 +1,4 @@
-"""What a call of `torch.compile(…)` compiled: functions and methods that were recorded, in whichever file they are."""
+"""Find the recorded functions and methods, of any file, that `torch.compile(…)` compiled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dynascope_lsp.session import Session
 
 
 def compile_call_at(index: Index, line: int, column: int) -> ast.Call | None:
-    """The call whose `torch.compile` is at a line and column (in bytes), if that call has arguments."""
+    """Return the call with arguments whose `torch.compile` is at a line and column (bytes)."""
     for call in index.calls.get(line, ()):
         name = call.func
         if dotted(name) == "torch.compile" and call.args and name.col_offset <= column <= (name.end_col_offset or 0):
@@ -20,7 +20,7 @@ def compile_call_at(index: Index, line: int, column: int) -> ast.Call | None:
 
 
 def functions_compiled_by(session: Session, index: Index, call: ast.Call) -> list[tuple[Snapshot, CompiledFunction]]:
-    """The compiled functions that its argument may mean, each with its document, by file and line."""
+    """Return the functions that the argument may mean, with their documents, by file and line."""
     names = _names(index, call.args[0])
     paths = {
         each.path
@@ -39,7 +39,7 @@ def functions_compiled_by(session: Session, index: Index, call: ast.Call) -> lis
 
 
 def _names(index: Index, node: ast.expr) -> set[str]:
-    """The names in an expression and in what is assigned to them: of a function, or of the class of an object."""
+    """Return the names of functions or classes in an expression and in assignments to its names."""
     found = _last_names(node)
     for each in ast.walk(index.tree):
         if isinstance(each, ast.Assign) and any(_last_names(target) & found for target in each.targets):
@@ -48,7 +48,7 @@ def _names(index: Index, node: ast.expr) -> set[str]:
 
 
 def _last_names(node: ast.expr) -> set[str]:
-    """`Net` of `models.Net(8)`."""
+    """Return the last parts of names: `Net` of `models.Net(8)`."""
     names = (dotted(each) for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
     return {name.rpartition(".")[2] for name in names if name is not None}
 

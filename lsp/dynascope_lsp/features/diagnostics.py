@@ -1,4 +1,4 @@
-"""Diagnostics: what a run met, and what one would meet. Pulled by clients that can, pushed to those that cannot."""
+"""Serve observed and predicted diagnostics: by pull where the client can, else by push."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def document_diagnostic(session: Session, params: types.DocumentDiagnosticParams
 
 @feature(types.WORKSPACE_DIAGNOSTIC)
 def workspace_diagnostic(session: Session, params: types.WorkspaceDiagnosticParams) -> types.WorkspaceDiagnosticReport:
-    """Of the workspace's files that were traced, and those that something is predicted for."""
+    """Return the diagnostics of the workspace's files that have facts or predictions."""
     known = {each.uri: each.value for each in params.previous_result_ids}
     reports: list[types.WorkspaceDocumentDiagnosticReport] = []
     for path in sorted(session.files_of_interest()):
@@ -62,7 +62,7 @@ def did_change(session: Session, params: types.DidChangeTextDocumentParams) -> N
 
 @feature(types.TEXT_DOCUMENT_DID_CLOSE)
 def did_close(session: Session, params: types.DidCloseTextDocumentParams) -> None:
-    """What is shown of a closed document is the client's own affair only when it asked for it."""
+    """Forget a closed document; clear its diagnostics if they were pushed."""
     uri = params.text_document.uri
     session.forget(uri)
     if not pulls(session):
@@ -70,7 +70,7 @@ def did_close(session: Session, params: types.DidCloseTextDocumentParams) -> Non
 
 
 def pulls(session: Session) -> bool:
-    """Whether this client asks for diagnostics itself."""
+    """Whether this client requests diagnostics itself."""
     documents = session.server.client_capabilities.text_document
     return documents is not None and documents.diagnostic is not None
 
@@ -87,7 +87,7 @@ def publish(session: Session, uri: str) -> None:
 
 
 def diagnostics(session: Session, snapshot: Snapshot) -> list[types.Diagnostic]:
-    """Findings as the protocol has them, those left out whose severity is `off`."""
+    """Return the findings as LSP diagnostics, except those with severity `off`."""
     found = []
     for finding in snapshot.findings:
         severity = snapshot.settings.severity.of(finding.kind)
@@ -97,7 +97,7 @@ def diagnostics(session: Session, snapshot: Snapshot) -> list[types.Diagnostic]:
 
 
 def range_of(snapshot: Snapshot, finding: Finding) -> types.Range:
-    """The code a finding is about: its own columns, a function's name, or its line."""
+    """Return the range of a finding's code: its own columns, a function's name, or its line."""
     line, text = finding.line, snapshot.text
     if finding.columns is not None:
         return text.range(line, finding.columns[0], line, finding.columns[1])
@@ -113,7 +113,7 @@ def _diagnostic(
     session: Session, snapshot: Snapshot, finding: Finding, severity: types.DiagnosticSeverity
 ) -> types.Diagnostic:
     if finding.stale and severity.value < types.DiagnosticSeverity.Information.value:
-        severity = types.DiagnosticSeverity.Information  # it was so, it may not be so now
+        severity = types.DiagnosticSeverity.Information  # it may be out of date
     page = finding.registry_id
     return types.Diagnostic(
         range=range_of(snapshot, finding),

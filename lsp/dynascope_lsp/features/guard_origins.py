@@ -1,5 +1,4 @@
-"""Go to a guard's origin: on a function's name, the definitions include the lines that the guards which failed came
-from."""
+"""Add the origins of failed guards to the definitions of a function's name."""
 
 from __future__ import annotations
 
@@ -11,7 +10,7 @@ from dynascope_lsp.session import Session
 
 @feature(types.TEXT_DOCUMENT_DEFINITION)
 def definition(session: Session, params: types.DefinitionParams) -> list[types.Location] | None:
-    """Only on the name in `def`, where other servers have nothing better to say than "here"."""
+    """Return guard origins on the name in `def`, where other servers return only that line."""
     snapshot = session.snapshot(params.text_document.uri)
     index = snapshot.text.index if snapshot else None
     if snapshot is None or index is None or snapshot.facts is None or snapshot.placement is None:

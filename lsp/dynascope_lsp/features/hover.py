@@ -1,4 +1,4 @@
-"""Hover: what Dynamo saw of a name, what broke at a call, how often a function was compiled."""
+"""Serve hovers: values of names, nodes of calls, compiles of functions, and findings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
 
 
 def _values(snapshot: Snapshot, position: types.Position) -> list[str]:
-    """The shapes that the name here had, and where it became an input of the graph."""
+    """Return the shapes of the name here, and where it became an input of the graph."""
     name = snapshot.text.word_at(position)
     if name is None or snapshot.facts is None or snapshot.placement is None:
         return []
@@ -41,7 +41,7 @@ def _values(snapshot: Snapshot, position: types.Position) -> list[str]:
 
 
 def _nodes(snapshot: Snapshot, position: types.Position) -> list[str]:
-    """In a call: the nodes of the graph that came of its line."""
+    """Return the graph nodes of this line if the position is in a call."""
     line, index = position.line + 1, snapshot.text.index
     if index is None or snapshot.facts is None or snapshot.placement is None:
         return []
@@ -53,7 +53,7 @@ def _nodes(snapshot: Snapshot, position: types.Position) -> list[str]:
 
 
 def _functions(session: Session, snapshot: Snapshot, position: types.Position) -> list[str]:
-    """On `def`, the function's name, a decorator or `torch.compile(…)`: the compiles."""
+    """Return the compiles on `def`, the function's name, a decorator or `torch.compile(…)`."""
     line, index = position.line + 1, snapshot.text.index
     word = snapshot.text.word_at(position)
     call = compile_call_at(index, line, snapshot.text.column(position)) if index is not None else None
@@ -73,12 +73,12 @@ def _functions(session: Session, snapshot: Snapshot, position: types.Position) -
 
 
 def _in_file(snapshot: Snapshot, other: Snapshot, text: str) -> str:
-    """A text about another file, with its name."""
+    """Return the text, with the file's name if it is about another file."""
     return text if other.path == snapshot.path else f"In `{os.path.basename(other.path)}`: {text}"
 
 
 def _findings(session: Session, snapshot: Snapshot, position: types.Position) -> list[str]:
-    """What the diagnostics here say, with the page about it; not where the client itself shows them in its hovers."""
+    """Return the findings here with their pages, except those that the client's hovers show."""
     found = []
     for finding in snapshot.findings:
         place = range_of(snapshot, finding)

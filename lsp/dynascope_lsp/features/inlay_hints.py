@@ -1,6 +1,6 @@
-"""Inlay hints: the shape behind each name that is given a tensor, and behind parameters.
+"""Show inlay hints: shapes after parameters and after names that are assigned a tensor.
 
-Quiet: what a name already showed in this function is not shown again.
+A shape that a name already showed in this function is not repeated.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dynascope_lsp.registry import command, feature
 from dynascope_lsp.session import Session
 
 LONGEST = 60
-"""Characters of a hint; all of it is in its tooltip."""
+"""The most characters of a hint; its tooltip has the whole text."""
 
 
 @feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions())
@@ -31,7 +31,7 @@ def inlay_hint(session: Session, params: types.InlayHintParams) -> list[types.In
 
 @feature(types.INLAY_HINT_RESOLVE)
 def resolve(session: Session, hint: types.InlayHint) -> types.InlayHint:
-    """The tooltip, when it is asked for: every value of every compile."""
+    """Add the tooltip on request: every value of every compile."""
     data: Any = hint.data
     if isinstance(data, dict) and (snapshot := session.snapshot(data["uri"])) is not None and snapshot.facts:
         seen = values_of(snapshot, data["name"], data["line"])
@@ -43,20 +43,20 @@ def resolve(session: Session, hint: types.InlayHint) -> types.InlayHint:
 
 @command("dynascope.showShapesOfCompile")
 def show_shapes_of_compile(session: Session, arguments: list[object]) -> None:
-    """`[compile]`: whose shapes to show from now on; see `InlayHints.compile`."""
+    """Show the shapes of `[compile]` from now on; see `InlayHints.compile`."""
     if arguments and isinstance(arguments[0], str):
         session.choose_compile(arguments[0])
         refresh(session)
 
 
 def hints(snapshot: Snapshot, first: int, last: int) -> list[types.InlayHint]:
-    """Of the lines between, both included."""
+    """Return the hints of these lines, both included."""
     index = snapshot.text.index
     assert snapshot.placement is not None and snapshot.facts is not None
     if index is None:
         return []
     function = index.function_at(first)
-    begin = function.first_line if function else first  # what the lines above show decides what is repeated
+    begin = function.first_line if function else first  # shapes shown above these lines are not repeated
     by_line: dict[int, dict[str, list[Seen]]] = {}
     for line, tensor in snapshot.placement.tensors(begin, last):
         by_line.setdefault(line, {}).setdefault(tensor.fact.name, []).append(tensor)
@@ -110,7 +110,7 @@ def _hint(
 
 
 def _label(snapshot: Snapshot, seen: list[Seen]) -> str | None:
-    """The value of the chosen compile; several in one compile (turns of a loop) are all shown."""
+    """Return the chosen compile's value; all values if it has several (loop iterations)."""
     assert snapshot.facts is not None
     chosen = snapshot.settings.inlay_hints.compile
     numbers = sorted({number for each in seen for number in each.compiles})

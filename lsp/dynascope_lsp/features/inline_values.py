@@ -1,6 +1,6 @@
-"""Inline values while stopped: which names of the stopped function the editor shows, with the debugger's own values.
+"""Serve inline values at a stop: the names of the stopped function whose values are shown.
 
-The debugger knows what a name holds at this stop; facts of an earlier run do not. So a name, not a text, is answered.
+Only the debugger knows the values at this stop, not the facts of an earlier run: so return names, not texts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a client says about itself and its workspace: settings, folders, saved files."""
+"""Handle the client's settings, workspace folders and changed files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STORES_PATTERN = "**/.dynascope/facts.db*"
 
 @feature(types.INITIALIZE)
 def initialize(session: Session, params: types.InitializeParams) -> None:
-    """Settings of clients that have no other way to say them."""
+    """Use `initializationOptions`: some clients have no other way to send settings."""
     settings, problem = read_settings(params.initialization_options)
     if problem is not None:
         session.warn(problem)
@@ -23,7 +23,7 @@ def initialize(session: Session, params: types.InitializeParams) -> None:
 
 @feature(types.INITIALIZED)
 async def initialized(session: Session, params: types.InitializedParams) -> None:
-    """Settings first, so that the first diagnostics are right; stores and watching in the same breath."""
+    """Add and watch the stores, then request the settings that predictions wait for."""
     for uri in session.server.workspace.folders:
         session.add_folder(uri)
     watch(session)
@@ -36,7 +36,7 @@ async def initialized(session: Session, params: types.InitializedParams) -> None
 
 @feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
 async def did_change_configuration(session: Session, params: types.DidChangeConfigurationParams) -> None:
-    """Clients that cannot be asked push: either our section, or all settings with ours in it."""
+    """Use new settings: requested, or pushed by the client as Dynascope's section or as a whole."""
     if not _can_be_asked(session):
         value = params.settings
         for name in SECTION.split("."):
@@ -47,7 +47,7 @@ async def did_change_configuration(session: Session, params: types.DidChangeConf
 
 
 async def read_configuration(session: Session) -> None:
-    """Ask the client, if it can be asked; else keep what `initializationOptions` said."""
+    """Request the settings if the client supports it, else keep `initializationOptions`."""
     if not _can_be_asked(session):
         return
     items = [types.ConfigurationItem(section=SECTION)]
@@ -57,7 +57,7 @@ async def read_configuration(session: Session) -> None:
 
 
 def use(session: Session, value: object) -> None:
-    """New settings, and what follows from them."""
+    """Use new settings, and refresh the client if they differ."""
     settings, problem = read_settings(value)
     if problem is not None:
         session.warn(problem)
@@ -77,7 +77,7 @@ def did_change_workspace_folders(session: Session, params: types.DidChangeWorksp
 
 @feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
 def did_change_watched_files(session: Session, params: types.DidChangeWatchedFilesParams) -> None:
-    """A store came up somewhere, or a program was written by somebody else."""
+    """Handle a new store, or a Python file that was changed outside the editor."""
     for change in params.changes:
         session.file_changed(change.uri)
     session.stores.refresh()
@@ -86,7 +86,7 @@ def did_change_watched_files(session: Session, params: types.DidChangeWatchedFil
 
 @feature(types.TEXT_DOCUMENT_DID_SAVE)
 def did_save(session: Session, params: types.DidSaveTextDocumentParams) -> None:
-    """Other files may import what was saved."""
+    """Refresh after a save: other files may import the saved one."""
     session.file_changed(params.text_document.uri)
     session.stores.refresh()
     refresh(session)
@@ -98,7 +98,7 @@ def _can_be_asked(session: Session) -> bool:
 
 
 def _watch_files(session: Session) -> None:
-    """Ask the client to tell about stores anywhere in the workspace, and about Python files that it has not open."""
+    """Ask the client to report changes of stores, and of Python files that it has not open."""
     workspace = session.server.client_capabilities.workspace
     watched = workspace.did_change_watched_files if workspace else None
     if not (watched and watched.dynamic_registration):

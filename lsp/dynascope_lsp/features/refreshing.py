@@ -1,8 +1,7 @@
-"""Tell the client that what it shows is out of date: it asks again, or, where it cannot, gets diagnostics pushed.
+"""Make the client request its features again; push diagnostics where it cannot.
 
-One thread does everything, in pygls' event loop: requests, and a look at the stores several times a second. A query
-takes microseconds to milliseconds, and a store's writers never hold its readers up, so nothing is worth a second
-thread.
+One thread does everything in pygls' event loop: it serves requests and checks the stores several times a second. A
+query takes microseconds to milliseconds, and a store's writers never block its readers: one thread is enough.
 """
 
 from __future__ import annotations
@@ -14,15 +13,15 @@ from dynascope_lsp.features.diagnostics import publish, pulls
 from dynascope_lsp.session import Session
 
 LOOK_SECONDS = 0.25
-"""How often the stores are looked at: microseconds each."""
+"""Seconds between two checks of the stores; checking one takes microseconds."""
 BETWEEN_SECONDS = 0.02
-"""Left to requests between two looks at a workspace that is being searched."""
+"""Seconds left to requests between two steps of a search through the workspace."""
 
 log = logging.getLogger(__name__)
 
 
 def watch(session: Session) -> None:
-    """Begin to look at the stores, and to tell the client when facts have changed."""
+    """Start to check the stores, and to refresh the client when facts have changed."""
     if session.watching is None:
         session.watching = asyncio.get_running_loop().create_task(_watch(session))
 
@@ -39,7 +38,7 @@ async def _watch(session: Session) -> None:
 
 
 def refresh(session: Session) -> None:
-    """For every open document, each feature in the way this client has for it."""
+    """Refresh the features of every open document in the ways that this client supports."""
     server = session.server
     workspace = server.client_capabilities.workspace
     if workspace is not None:

@@ -1,5 +1,4 @@
-"""The command that opens the report of what was recorded, in the browser: the same page as `dynascope report
---html`."""
+"""Open the report of the recorded facts in the browser: `dynascope report --html`."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ OPEN_REPORT = "dynascope.openReport"
 
 @command(OPEN_REPORT)
 async def open_report(session: Session, arguments: list[object]) -> None:
-    """`[{"uri"}]`: of the store with the newest facts about that document; without arguments, of the first store."""
+    """Open the report with the newest facts about `[{"uri"}]`; without it, of the first store."""
     target = arguments[0] if arguments else None
     uri = target.get("uri") if isinstance(target, dict) else None
     folder = session.stores.folder_of(path_of(uri) if isinstance(uri, str) else None)

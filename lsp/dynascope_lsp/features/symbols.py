@@ -1,4 +1,4 @@
-"""Symbols: the compiles of a document below the function they compile, and those of the whole workspace by name."""
+"""Serve symbols: a document's compiles under their functions, the workspace's by name."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def document_symbol(session: Session, params: types.DocumentSymbolParams) -> lis
 
 @feature(types.WORKSPACE_SYMBOL)
 def workspace_symbol(session: Session, params: types.WorkspaceSymbolParams) -> list[types.WorkspaceSymbol]:
-    """Those of the newest launch of each store whose name has the letters of the query, in that order."""
+    """Return compiles of each store's newest launch with the query's letters in order."""
     found = []
     for reader in session.stores.readers():
         compiles = reader.compiles(reader.newest_launch(compiled=True))
@@ -63,7 +63,7 @@ def workspace_symbol(session: Session, params: types.WorkspaceSymbolParams) -> l
 
 
 def title(compile: model.Compile, name_of_compile: str) -> str:
-    """As frames are called in the debugger, `forward [0/1]`, with the process where there are several."""
+    """Name a compile as the debugger names frames: `forward [0/1]`, `forward [rank 1: 0/1]`."""
     name = f"{compile.function} [{name_of_compile}]" if name_of_compile else compile.function
     return f"{name} from line {compile.resumes_at}" if compile.resumes_at else name
 

@@ -1,4 +1,4 @@
-"""*Try It* for a fix: after asking, the recorded program runs without and with it, and what became of it is shown."""
+"""Serve *Try It*: ask the user, run the program without and with a fix, show the outcome."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RUN, APPLY = "Run", "Apply Fix"
 
 
 def action(session: Session, snapshot: Snapshot, finding: Finding, fix: Fix) -> types.CodeAction | None:
-    """The action that tries a fix; None where the program cannot be started again, or somebody has tried it."""
+    """Return the action that tries a fix; None if the program cannot start or it was tried."""
     if not _program(snapshot, finding) or session.tried(snapshot, fix.title, finding.line) is not None:
         return None
     title = f"Try It: {fix.title}"
@@ -39,7 +39,7 @@ def action(session: Session, snapshot: Snapshot, finding: Finding, fix: Fix) -> 
 
 @command(TRY_FIX)
 async def try_fix(session: Session, arguments: list[object]) -> None:
-    """`[{"uri", "line", "title"}]`: the fix of this title that is offered for a finding of this line (from 1)."""
+    """Try the fix `[{"uri", "line", "title"}]` that is offered for a finding of a line (from 1)."""
     target = arguments[0] if arguments and isinstance(arguments[0], dict) else {}
     snapshot = session.snapshot(str(target.get("uri")))
     found = _fix(snapshot, target.get("line"), target.get("title")) if snapshot is not None else None
@@ -64,7 +64,7 @@ async def try_fix(session: Session, arguments: list[object]) -> None:
 
 
 def _program(snapshot: Snapshot, finding: Finding) -> dict[str, object]:
-    """Launch arguments of the newest program that met a finding; empty when it cannot be started again."""
+    """Return launch arguments of a finding's newest program; empty when it cannot start again."""
     return next(iter(recorded_programs(snapshot, finding.programs or None).values()))
 
 
@@ -78,7 +78,7 @@ def _fix(snapshot: Snapshot, line: object, title: object) -> tuple[Finding, Fix]
 
 
 async def _asked(session: Session, program: dict[str, object]) -> bool:
-    """Whether the user lets the program run: it does all that it does, to files and to the network too."""
+    """Whether the user lets the program run: it may change files and use the network."""
     name = str(program.get("program") or f"-m {program.get('module')}")
     arguments = program.get("args")
     line = " ".join([Path(name).name, shlex.join(map(str, arguments if isinstance(arguments, list) else ()))]).strip()
@@ -94,7 +94,7 @@ async def _asked(session: Session, program: dict[str, object]) -> bool:
 async def _tried(
     session: Session, snapshot: Snapshot, program: dict[str, object], finding: Finding, fix: Fix
 ) -> Outcome | None:
-    """None when the user cancelled."""
+    """Compare runs without and with the fix; return None when the user cancelled."""
     edits = {path: each for path, each in {snapshot.path: fix.edits, **fix.elsewhere}.items() if each}
     texts = {path: text for path in {snapshot.path, *edits} if (text := session.text_of(path)) is not None}
     without = {path: text.source for path, text in texts.items()}

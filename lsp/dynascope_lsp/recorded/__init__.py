@@ -1,1 +1,1 @@
-"""What Dynamo did, from the stores of facts, on the lines of a document."""
+"""Read what Dynamo did from the stores of facts, and place it on the lines of a document."""

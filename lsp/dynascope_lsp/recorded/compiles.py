@@ -1,4 +1,4 @@
-"""The compiled functions of a file: all compiles of each, and the sums."""
+"""Group a file's compiles by function, with sums for each function."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from dynascope_lsp.recorded.snapshot import Snapshot
 
 
 class CompiledFunction(Struct, frozen=True):
-    """Lines are those of now."""
+    """A compiled function; its lines are those of the present text."""
 
     name: str
-    """With its class: `Model.forward`."""
+    """Its name with its class: `Model.forward`."""
     line: int
-    """The first of its code: its decorator's, if it has one."""
+    """The first line of its code: its decorator's, if it has one."""
     name_line: int
-    """That of `def`."""
+    """The line of `def`."""
     last_line: int
     compiles: list[model.Compile]
-    """Oldest first, those of what follows graph breaks included."""
+    """Its compiles, oldest first, including those of resume functions after graph breaks."""
     breaks: int
-    """Distinct ones within its compiles."""
+    """The number of distinct graph breaks in its compiles."""
     refused: frozenset[int] = frozenset()
-    """Numbers of the compiles that Dynamo refused, at its limit."""
+    """The numbers of the compiles that Dynamo refused at its recompile limit."""
     programs: int = 1
-    """How many programs they are of."""
+    """The number of programs that compiled it."""
 
     @property
     def simple_name(self) -> str:
@@ -45,7 +45,7 @@ class CompiledFunction(Struct, frozen=True):
 
     @property
     def summary(self) -> str:
-        """`2 graphs, 1 break, 1 recompile, 1.8 s`; what there is none of is left out."""
+        """Return `2 graphs, 1 break, 1 recompile, 1.8 s`; leave out zero counts, except of graphs."""
         parts = [_count(self.graphs, "graph")]
         parts += [_count(n, what) for n, what in ((self.breaks, "break"), (self.recompiles, "recompile")) if n]
         failed = sum(each.status == "failed" for each in self.compiles)
@@ -55,7 +55,7 @@ class CompiledFunction(Struct, frozen=True):
 
 
 def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
-    """In the order of their lines; functions that Dynamo only skipped are not compiled."""
+    """Return the compiled functions by line; leave out functions that Dynamo only skipped."""
     if snapshot.facts is None or snapshot.placement is None:
         return []
     grouped: dict[int, list[model.Compile]] = {}
@@ -86,7 +86,7 @@ def compiled_functions(snapshot: Snapshot) -> list[CompiledFunction]:
 
 
 def seconds(value: float) -> str:
-    """`1.3 s`, `12 ms`."""
+    """Return a duration as text: `1.3 s`, `12 ms`."""
     return f"{value:.1f} s" if value >= 1 else f"{1000 * value:.0f} ms"
 
 

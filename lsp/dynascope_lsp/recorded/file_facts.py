@@ -1,4 +1,4 @@
-"""The facts about one file that hold now, read when they are first asked for and kept until the store changes."""
+"""Provide the current facts about a file: read on first use, kept until the store changes."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader, View
 
 BLOCK = 64
-"""Lines whose tensors are read together: about a screen."""
+"""The number of lines whose tensors are read together: about a screen."""
 
 BLOCKS_KEPT = 64
 
 
 class FileFacts:
-    """Lines here are those of then. Raises sqlite3.Error when the store fails."""
+    """Read a file's facts, at the recorded lines. Raises sqlite3.Error when the store fails."""
 
     def __init__(self, reader: Reader, view: View) -> None:
         self._reader = reader
@@ -33,22 +33,22 @@ class FileFacts:
 
     @property
     def sources(self) -> dict[int, model.Source]:
-        """By number: the contents that the file had when it was traced."""
+        """Return the contents that the file had when it was traced, by number."""
         return self._view.sources
 
     @cached_property
     def compiles(self) -> dict[int, model.Compile]:
-        """By number, oldest first: those that traced a line of this file."""
+        """Return the compiles that traced a line of this file, by number, oldest first."""
         return {each.id: each for each in self._view.compiles()}
 
     def programs_of(self, compiles: Iterable[int]) -> list[model.Run]:
-        """The first process of the newest launch of each program that these compiles are of, newest first."""
+        """Return each program of these compiles (its newest launch's first process), newest first."""
         wanted = {self._programs[self.compiles[number].run][0] for number in compiles if number in self.compiles}
         return [run for key, run in dict(self._programs.values()).items() if key in wanted]
 
     @cached_property
     def _programs(self) -> dict[int, tuple[Hashable, model.Run]]:
-        """By the number of a process: its program, and the first process of the program's newest launch."""
+        """Map a process's number to its program and the first process of its newest launch."""
         runs = self._reader.runs()
         first = first_runs(runs)
         compiled = {each.run for each in self.compiles.values()}
@@ -61,24 +61,24 @@ class FileFacts:
 
     @cached_property
     def files(self) -> list[str]:
-        """Paths of all files that the same launches traced."""
+        """Return the paths of all files that the same launches traced."""
         compiled = {each.run for each in self.compiles.values()}
         launches = {run.launch for run in self._reader.runs() if run.id in compiled}
         return sorted({path for launch in launches for path in self._reader.files(launch)})
 
     @cached_property
     def calls(self) -> list[model.Call]:
-        """Functions of this file that were traced inline, or compiled themselves."""
+        """Return the functions of this file that were traced inline, or compiled themselves."""
         return self._view.calls()
 
     def guards(self, compile: int) -> list[model.Guard]:
-        """Of one compile, those of shapes (`SHAPE_ENV`) too, which have no line."""
+        """Return a compile's guards, including those of shapes (`SHAPE_ENV`), which have no line."""
         found = self._reader.compile(compile)
         return found.guards if found is not None else []
 
     @cached_property
     def own_compiles(self) -> list[model.Compile]:
-        """Those of functions of this file."""
+        """Return the compiles of functions of this file."""
         return [each for each in self.compiles.values() if each.path == self.path]
 
     @cached_property
@@ -87,7 +87,7 @@ class FileFacts:
 
     @cached_property
     def graph_breaks_below(self) -> list[model.GraphBreak]:
-        """In other files, reached through this one."""
+        """Return graph breaks in other files with a frame of this file in their stack."""
         return self._view.graph_breaks_below()
 
     @cached_property
@@ -104,17 +104,17 @@ class FileFacts:
 
     @cached_property
     def seconds_by_line(self) -> dict[int, float]:
-        """Time that Dynamo spent to trace each line, over all compiles."""
+        """Return the seconds that Dynamo spent on tracing each line, over all compiles."""
         return seconds_by_line(self._view)
 
     def symbol(self, compile: int, name: str) -> model.Symbol | None:
-        """Of one compile, wherever it came up."""
+        """Return a symbol of one compile, in whichever file it was created; None if there is none."""
         if compile not in self._symbols:
             self._symbols[compile] = {each.name: each for each in symbols_of(self._view, compile)}
         return self._symbols[compile].get(name)
 
     def tensors(self, first_line: int, last_line: int) -> list[Distinct[model.Tensor]]:
-        """What names held after these lines, both ends included, by line and then by compile."""
+        """Return the values of names after these lines (inclusive), by line and then by compile."""
         found: list[Distinct[model.Tensor]] = []
         for number in range(first_line // BLOCK, last_line // BLOCK + 1):
             block = self._block(number)
@@ -125,7 +125,7 @@ class FileFacts:
         return found
 
     def compile_id(self, number: int) -> str:
-        """Dynamo's name of a compile, `0/1`; with its process, `rank 1: 0/1`, where there are several."""
+        """Return Dynamo's id of a compile: `0/1`, or `rank 1: 0/1` with several processes."""
         return self._names.get(number, "?")
 
     @cached_property

@@ -1,5 +1,4 @@
-"""A finding: one thing to say about one line, observed or predicted. Diagnostics, hovers and code actions show the same
-ones."""
+"""Define the findings about a line that diagnostics, hovers and code actions share."""
 
 from __future__ import annotations
 
@@ -9,11 +8,11 @@ from msgspec import Struct, field
 from dynascope_lsp.settings import Kind
 
 REGISTRY_PAGE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
-"""PyTorch's page about one type of graph break."""
+"""The address of PyTorch's page about one type of graph break."""
 
 
 class Related(Struct, frozen=True):
-    """A place that belongs to a finding; `line` is where it is now."""
+    """A place related to a finding; `line` is its present line."""
 
     path: str
     line: int
@@ -21,28 +20,28 @@ class Related(Struct, frozen=True):
 
 
 class Finding(Struct, kw_only=True, frozen=True):
-    """Lines are those of now."""
+    """An observed or predicted finding; its lines are those of the present text."""
 
     kind: Kind
     line: int
     columns: tuple[int, int] | None = None
-    """Of the code it is about, in bytes; None: the whole line."""
+    """The columns of its code, in bytes; None for the whole line."""
     title: str
-    """The first line of what is said: "Graph break: Data-dependent branching"."""
+    """The first line of its message: "Graph break: Data-dependent branching"."""
     explanation: str = ""
     hints: list[str] = field(default_factory=list)
     registry_id: str | None = None
     type: str = ""
-    """The registry's name of a graph break."""
+    """The registry's name for the type of a graph break."""
     compiles: list[str] = field(default_factory=list)
-    """Ids of the compiles that met it."""
+    """The ids of the compiles that met it."""
     programs: list[model.Run] = field(default_factory=list)
     """The programs that met it: the first process of the newest launch of each, newest first."""
     related: list[Related] = field(default_factory=list)
     stale: str | None = None
-    """Why it may no longer hold: "`forward` has been edited since"."""
+    """Why it may be out of date: "forward has been edited since"."""
     guard: str | None = None
-    """Of a recompile: the guard that failed."""
+    """The guard that failed, for a recompile."""
     function_line: int | None = None
 
     @property
@@ -51,7 +50,7 @@ class Finding(Struct, kw_only=True, frozen=True):
 
     @property
     def message(self) -> str:
-        """All of it, as plain text."""
+        """Return the whole finding as plain text."""
         times = f" ×{len(self.compiles)} compiles" if len(self.compiles) > 1 else ""
         parts = [self.title + times, self.explanation, *(f"Hint: {hint}" for hint in self.hints)]
         if self.stale:
@@ -60,5 +59,5 @@ class Finding(Struct, kw_only=True, frozen=True):
 
 
 def registry_page(registry_id: str) -> str:
-    """Address of the registry's page: `GB0170`."""
+    """Return the address of the registry's page about a break id, such as `GB0170`."""
     return REGISTRY_PAGE.format(registry_id.lower())

@@ -1,4 +1,4 @@
-"""Facts as Markdown, for hovers and tooltips."""
+"""Format facts as Markdown, for hovers and tooltips."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dynascope_lsp.recorded.findings import Finding, registry_page
 from dynascope_lsp.recorded.shapes import Seen, symbols_in
 
 ROWS = 12
-"""Of a table; more do not fit into a hover."""
+"""The most rows of a table that fit into a hover."""
 
 
 def values(facts: FileFacts, name: str, rows: dict[str, list[Seen]]) -> str:
-    """One row per distinct value: in which compiles, and from where."""
+    """Return a table of a name's distinct values, with the compiles and the origin of each."""
     table = ["| value | compile | from |", "| --- | --- | --- |"]
     symbols: dict[str, str] = {}
     for value, seen in list(rows.items())[:ROWS]:
@@ -31,7 +31,7 @@ def values(facts: FileFacts, name: str, rows: dict[str, list[Seen]]) -> str:
 
 
 def nodes(facts: FileFacts, seen: list[Seen]) -> str:
-    """The graph's nodes that a line became, with what they give."""
+    """Return a table of the graph nodes that a line became, with their values."""
     rows = [
         f"| `{_cell(each.fact.node or '')}` | `{_cell(each.fact.name)}: {_cell(each.fact.value)}` "
         f"| {_short([facts.compile_id(number) for number in each.compiles])} |"
@@ -41,7 +41,7 @@ def nodes(facts: FileFacts, seen: list[Seen]) -> str:
 
 
 def compiles(facts: FileFacts, function: CompiledFunction) -> str:
-    """All compiles of a function, the newest last."""
+    """Return a table of a function's compiles, the newest last."""
     table = ["| compile | result | graphs | nodes | time | why |", "| --- | --- | --- | --- | --- | --- |"]
     shown = function.compiles[-ROWS:]
     for each in shown:
@@ -68,7 +68,7 @@ def compiles(facts: FileFacts, function: CompiledFunction) -> str:
 
 
 def finding(found: Finding) -> str:
-    """With a link to the registry's page."""
+    """Return a finding with a link to the registry's page."""
     times = f" ×{len(found.compiles)} compiles" if len(found.compiles) > 1 else ""
     parts = [f"**{found.title}**{times}"]
     if found.explanation:

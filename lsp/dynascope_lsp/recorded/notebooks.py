@@ -1,8 +1,7 @@
-"""Cells of notebooks: which recorded file a cell is.
+"""Find the recorded file of a notebook's cell.
 
 IPython's kernel compiles a cell as `…/ipykernel_PID/HASH.py`, where HASH is MurmurHash2 of the cell's text (ipykernel
-6, `ipykernel.compiler.get_file_name`): so a cell is found by its content, and facts about another content are not
-found.
+6, `ipykernel.compiler.get_file_name`). A cell is therefore found by its content; facts about another content are not.
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ SEED = 0xC70F6907
 
 
 def is_cell(uri: str) -> bool:
-    """Clients give cells addresses of a scheme of their own; VS Code's is `vscode-notebook-cell`."""
+    """Whether a URI has a scheme that clients use for cells; VS Code: `vscode-notebook-cell`."""
     return uri.startswith(("vscode-notebook-cell:", "notebook-cell:"))
 
 
 def recorded_path(stores: Stores, text: Text) -> str | None:
-    """The path under which a program traced this cell, if one did."""
+    """Return the path under which a program traced this cell; None if none did."""
     names = {f"{murmur_hash_2(source.encode(), SEED)}.py" for source in (text.source, text.source + "\n")}
     for reader in stores.readers():
         for path in reader.files():
@@ -32,7 +31,7 @@ def recorded_path(stores: Stores, text: Text) -> str | None:
 
 
 def murmur_hash_2(data: bytes, seed: int) -> int:
-    """MurmurHash2 for 32 bits, as ipykernel and debugpy compute it."""
+    """Return the 32-bit MurmurHash2 of `data`, as ipykernel and debugpy compute it."""
     m, mask = 0x5BD1E995, 0xFFFFFFFF
     h = seed ^ len(data)
     whole = len(data) & ~3

@@ -1,4 +1,4 @@
-"""Findings from facts: what Dynamo did in the newest launch, one finding for what it did again and again."""
+"""Make findings of what Dynamo did in the newest launch; equal facts become one finding."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from dynascope_lsp.recorded.findings import Finding, Related
 from dynascope_lsp.recorded.placement import Placement
 
 Locate = Callable[[str, int], int | None]
-"""Where a line of a file is now, by path and line of then; None when it is gone."""
+"""Returns the present line for a path and a recorded line; None when the line is gone."""
 
 COMPILES_SHOWN = 10
 F = TypeVar("F", bound=model.Fact)
 
 
 class Observations:
-    """The findings of one file."""
+    """Make the findings of one file from its facts."""
 
     def __init__(
         self, facts: FileFacts, placement: Placement, text: Text, locate: Locate, ours: Callable[[str], bool]
     ) -> None:
-        """`ours` says whether a path is one the user works on, not a library's."""
+        """Store the arguments; `ours` says whether a path is the user's rather than a library's."""
         self._facts = facts
         self._placement = placement
         self._text = text
@@ -39,7 +39,7 @@ class Observations:
         self._ours = ours
 
     def findings(self) -> list[Finding]:
-        """In the order of their lines."""
+        """Return all findings by line."""
         found = [
             *self._graph_breaks(),
             *self._graph_breaks_below(),
@@ -62,15 +62,15 @@ class Observations:
                 yield self._graph_break(line, same, f"Graph break: {first.type}", first.stack[:-1])
 
     def _graph_breaks_below(self) -> Iterable[Finding]:
-        """Breaks in a library, at the user's line that led there; in the user's own files they have their own
-        diagnostics."""
+        """Yield the breaks in libraries, at the user's line that led there. Breaks in the user's
+        own files have their own diagnostics."""
         placed: dict[tuple[int, str, str, int], Same[model.GraphBreak]] = {}
         for each in self._facts.graph_breaks_below:
             if self._ours(each.path):
                 continue
             frame = next((f for f in reversed(each.stack) if self._ours(f.path)), None)
             if frame is None or frame.path != self._facts.path:
-                continue  # another file of the user's is nearer
+                continue  # another of the user's files is nearer
             line = self._placement.line(frame.line)
             if line is not None:
                 same = placed.setdefault((line, each.type, each.path, each.line), Same([], []))
@@ -110,7 +110,7 @@ class Observations:
         )
 
     def _recompiles(self) -> Iterable[Finding]:
-        """One for each cause, however many compiles and failed guards came of it."""
+        """Yield one finding for each cause, however many compiles and guards failed for it."""
         entries = [
             structs.replace(each.fact, compile=number, line=line)
             for each in self._facts.recompiles
@@ -141,7 +141,7 @@ class Observations:
             )
 
     def _failed_guards(self, cause: Cause) -> str:
-        """What changed, which values were met, and a line for each compile with the guards that did not fit."""
+        """Describe a cause: what changed, its values, and the failed guards of each compile."""
         values = f": met {', '.join(cause.values)}" if cause.values else ""
         rows = entries_by_compile(cause)
         lines = [
@@ -193,7 +193,7 @@ class Observations:
                 )
 
     def _failed_compiles(self) -> Iterable[Finding]:
-        """Those that failed for another reason than the backend's."""
+        """Yield a finding for compiles that failed for another reason than the backend's."""
         told = {number for each in self._facts.backend_failures for number in each.compiles}
         failed = [each for each in self._facts.own_compiles if each.status == "failed" and each.id not in told]
         groups = _grouped_compiles(failed, lambda each: (self._placement.now(each), each.failure))
@@ -210,7 +210,7 @@ class Observations:
                 )
 
     def _skipped_frames(self) -> Iterable[Finding]:
-        """Not those that a graph break explains, nor those that had nothing to compile."""
+        """Yield skipped frames, unless a graph break explains them or they had nothing to compile."""
         broken = {number for each in self._facts.graph_breaks for number in each.compiles}
         broken |= {each.compile for each in self._facts.graph_breaks_below}
         skipped = [
@@ -236,16 +236,16 @@ class Observations:
             )
 
     def _rest_of(self, number: int) -> int | None:
-        """The line behind which a compile goes on, where it is what follows a graph break; None for whole functions."""
+        """Return the present line after which a resume function starts; None for a whole function."""
         compile = self._facts.compiles.get(number)
         return None if compile is None or compile.resumes_at is None else self._placement.line(compile.resumes_at)
 
     def _ids(self, numbers: Iterable[int]) -> list[str]:
-        """Ids of distinct compiles; of runs that are alike (ranks) each counts."""
+        """Return the ids of distinct compiles; equal compiles of several ranks are all kept."""
         return [self._facts.compile_id(number) for number in dict.fromkeys(numbers)]
 
     def _name_line(self, line: int) -> int:
-        """The line of `def`, for a function whose code begins at a decorator."""
+        """Return the line of `def` for a function whose code begins at a decorator."""
         function = self._text.index.function_starting(line) if self._text.index else None
         return function.name_line if function else line
 
@@ -259,7 +259,7 @@ class Observations:
 
 
 def _is_torch(path: str) -> bool:
-    """Frames of torch's own between the user's: `_call_impl` of nn.Module and the like say nothing."""
+    """Whether a frame is torch's, such as `_call_impl` of nn.Module: the user need not see it."""
     return "/site-packages/torch/" in path or "/dist-packages/torch/" in path
 
 
@@ -268,7 +268,7 @@ def _more_chains(number: int) -> str:
 
 
 def _led_to(graph_break: model.GraphBreak) -> Iterable[str]:
-    """A text for each break that Dynamo met while it handled this one."""
+    """Yield a text for each break that Dynamo met while it handled this one."""
     for each in consequences(graph_break.reason):
         name = f"{each.type} ({each.registry_id})" if each.registry_id else each.type
         yield "\n".join([f"It led to another break, {name}: {each.explanation}", *(f"Hint: {h}" for h in each.hints)])
@@ -279,7 +279,7 @@ T = TypeVar("T")
 
 
 class Same(Struct, Generic[F]):
-    """Facts that are told as one, and the numbers of the compiles that have them."""
+    """Facts that become one finding, and the numbers of the compiles that have them."""
 
     facts: list[F]
     compiles: list[int]
@@ -308,7 +308,7 @@ def _distinct(facts: Iterable[T], key: Callable[[T], object]) -> list[T]:
 
 
 _NOTHING_TO_COMPILE = "No ops traced"
-"""In Dynamo's reason for a skip: the function, or what is left of it, does nothing with tensors."""
+"""Part of Dynamo's skip reason: the function, or its rest, has no operations on tensors."""
 _EFFECTS = {
     "rest uncompiled": "The rest of the function runs uncompiled.",
     "function uncompiled": "The whole function runs uncompiled.",

@@ -1,4 +1,4 @@
-"""Where facts are in the present text: by the hashes of the lines, so that they move when lines move."""
+"""Place facts in the present text by the hashes of lines, so that they move with the lines."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dynascope_lsp.recorded.file_facts import FileFacts
 
 
 class Placement:
-    """Of the facts about one file in one version of its text."""
+    """Map the facts about one file to the lines of one version of its text."""
 
     def __init__(self, facts: FileFacts, text: Text, *, trusted: bool = False) -> None:
-        """`trusted`: the content is known to be the same (a notebook's cell is found by its content)."""
+        """Align the lines; a `trusted` text is the recorded one (a cell is found by its content)."""
         self._facts = facts
         self._alignments = {
             number: Alignment(text.hashes if trusted else source.line_hashes, text.hashes)
@@ -24,12 +24,12 @@ class Placement:
         }
 
     def now(self, fact: model.Fact | model.Compile) -> int | None:
-        """The line of a fact now; None when that line is another one or gone."""
+        """Return the present line of a fact; None when that line was changed or removed."""
         alignment = self._alignments.get(fact.source)
         return alignment.now(fact.line) if alignment else None
 
     def line(self, then: int) -> int | None:
-        """Where a line is now that some fact names without its source (a frame of a stack): in the newest content."""
+        """Return the present line of `then` by the newest source that has it: frames name no source."""
         for number in sorted(self._alignments, reverse=True):
             found = self._alignments[number].now(then)
             if found is not None:
@@ -37,7 +37,7 @@ class Placement:
         return None
 
     def tensors(self, first_line: int, last_line: int) -> list[tuple[int, Distinct[model.Tensor]]]:
-        """What names hold after these lines of now, with the line."""
+        """Return the values of names after these present lines, each with its line."""
         if self.identical:
             return [(each.fact.line, each) for each in self._facts.tensors(first_line, last_line)]
         then = [line for a in self._alignments.values() for line in a.then(first_line, last_line)]
@@ -48,11 +48,11 @@ class Placement:
 
     @cached_property
     def identical(self) -> bool:
-        """Nothing has changed since."""
+        """Whether the text is still the recorded one."""
         return all(each.identical for each in self._alignments.values())
 
     def changed(self, first_line: int, last_line: int) -> bool:
-        """Whether something between these lines of now is not as it was traced (comments count: we compare lines)."""
+        """Whether these present lines differ from the traced ones, even if only in a comment."""
         if self.identical:
             return False
         return not any(each.has_piece(first_line, last_line) for each in self._alignments.values())

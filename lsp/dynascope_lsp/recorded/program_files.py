@@ -1,5 +1,4 @@
-"""The user's files that a recorded program is made of: those that were traced, the one that was started, and what they
-import."""
+"""Collect the user's files of a program: those traced, the one started, and their imports."""
 
 from __future__ import annotations
 
@@ -12,11 +11,11 @@ from dynascope_lsp.recorded.recorded_program import recorded_programs
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 FILES = 100
-"""More are not looked at: whoever asks must refuse to be sure then."""
+"""The most files that are read: with more, callers cannot be certain."""
 
 
 def program_files(snapshot: Snapshot) -> list[Snapshot] | None:
-    """Snapshots of all programs that share the document, its own first; None where there are too many to look at."""
+    """Return snapshots of all programs that share the document, its own first; None above FILES."""
     paths = [snapshot.path, *(snapshot.facts.files if snapshot.facts else ())]
     folders: list[str] = []
     for started in recorded_programs(snapshot).values():
@@ -55,7 +54,7 @@ def _imported(snapshot: Snapshot, folders: list[str]) -> Iterator[str]:
 
 
 def _of_module(folder: str, name: str) -> str:
-    """The file of `python -m NAME`; empty where it is not in that folder."""
+    """Return the file of `python -m NAME`; an empty string where it is not in that folder."""
     base = os.path.join(folder, *name.split("."))
     return next(
         (each for each in (f"{base}.py", os.path.join(base, "__main__.py")) if name and os.path.isfile(each)), ""

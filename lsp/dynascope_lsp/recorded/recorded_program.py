@@ -1,4 +1,4 @@
-"""The program whose run the facts of a document are from: what to debug, for the file of a model seldom runs itself."""
+"""Find the programs to debug for a document: the file of a model is seldom run itself."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dynascope_lsp.recorded.snapshot import Snapshot
 
 
 def recorded_programs(snapshot: Snapshot, runs: list[model.Run] | None = None) -> dict[str, dict[str, object]]:
-    """Launch arguments (`program` or `module`, `args`, `cwd`) of programs by name, newest first.
+    """Return launch arguments (`program` or `module`, `args`, `cwd`) by program, newest first.
 
-    Of all that have traced the document where no `runs` are given. One that is not known, or gone, is left out. Where
-    there is none, the debugger starts the file itself: without a name, and without arguments.
+    Without `runs`, use all programs that traced the document. Leave out programs that are unknown or gone. If none is
+    left, return an empty name without arguments: the debugger then starts the file itself.
     """
     if runs is None:
         runs = snapshot.facts.programs_of(snapshot.facts.compiles) if snapshot.facts is not None else []
@@ -23,7 +23,7 @@ def recorded_programs(snapshot: Snapshot, runs: list[model.Run] | None = None) -
 
 
 def titled(title: str, name: str, programs: dict[str, dict[str, object]]) -> str:
-    """With the name of the program where there are several."""
+    """Return the title, with the name of the program where there are several."""
     return f"{title} ({name})" if len(programs) > 1 else title
 
 

@@ -1,4 +1,4 @@
-"""What names held, by the lines of now."""
+"""Find the values of names at lines of the present text."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dynascope_lsp.recorded.snapshot import Snapshot
 
 _SYMBOL = re.compile(r"\b[a-zA-Z_]\w*\b")
 REACH = 400
-"""Lines that the value of a name is looked for above its use, in a long function."""
+"""The number of lines around a use that are searched for a name's value, in a long function."""
 
 
 Seen = Distinct[model.Tensor]
 
 
 def values_of(snapshot: Snapshot, name: str, line: int) -> list[Seen]:
-    """What a name at a line holds: what was assigned there, else by the nearest assignment above it in its function,
-    else by one below it (of a loop's last turn)."""
+    """Return a name's values at a line: those assigned there, else by the nearest assignment
+    above it in its function, else by one below it (a loop's last iteration)."""
     assert snapshot.placement is not None
     here = [each for _, each in snapshot.placement.tensors(line, line) if _is(each, name, "assigned")]
     if here:
@@ -42,14 +42,14 @@ def values_of(snapshot: Snapshot, name: str, line: int) -> list[Seen]:
 
 
 def symbols_in(facts: FileFacts, tensor: model.Tensor) -> list[model.Symbol]:
-    """The symbols that a value is written with: `s77` of `f32[s77, 16]`."""
+    """Return the symbols in a tensor's value: `s77` of `f32[s77, 16]`."""
     shape = tensor.value.partition("[")[2] or tensor.value
     names = dict.fromkeys(_SYMBOL.findall(shape))
     return [symbol for name in names if (symbol := facts.symbol(tensor.compile, name)) is not None]
 
 
 def by_value(seen: list[Seen]) -> dict[str, list[Seen]]:
-    """Grouped by what is shown; runs of several processes each have their own."""
+    """Group by the value that is shown; facts of several processes stay separate."""
     rows: dict[str, list[Seen]] = {}
     for each in seen:
         rows.setdefault(each.fact.value, []).append(each)

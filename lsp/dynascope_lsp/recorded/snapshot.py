@@ -1,4 +1,4 @@
-"""What one request sees: a document's text, the facts about it and the settings, none of which changes meanwhile."""
+"""Give a request a document's text, facts and settings, which do not change during it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from dynascope_lsp.settings import Settings
 
 
 class Surroundings(Protocol):
-    """What a document cannot say by itself."""
+    """Provide what a document needs from the rest of the workspace."""
 
     def locate(self, path: str, line: int) -> int | None:
-        """Where a recorded line of a file is now; the same line for a file nothing is known about."""
+        """Return the present line of a recorded line; the same one for a file without facts."""
 
     def is_ours(self, path: str) -> bool:
         """Whether a file is one the user works on."""
 
     def predictions(self, path: str) -> list[Finding]:
-        """Of one file."""
+        """Return the predicted findings of one file."""
 
     def snapshot_of(self, path: str) -> Snapshot | None:
-        """Of another file; None for one that is not there."""
+        """Return the snapshot of another file; None for one that does not exist."""
 
 
 class Snapshot:
-    """Of one document. `facts` and `placement` are None for a file that no run has traced."""
+    """Describe one document; `facts` and `placement` are None for a file that no run has traced."""
 
     def __init__(
         self, surroundings: Surroundings, uri: str, path: str, text: Text, settings: Settings, facts: FileFacts | None
@@ -45,8 +45,7 @@ class Snapshot:
 
     @cached_property
     def findings(self) -> list[Finding]:
-        """Observed and predicted, by line; where there is an observation of a graph break, it replaces the
-        prediction."""
+        """Return observed and predicted findings by line; an observed break replaces predictions."""
         observed = self.observed
         seen = {each.line for each in observed if each.kind == "graphBreak"}
         predicted = [each for each in self._predicted if each.line not in seen and not self._traced_without(each)]
@@ -64,7 +63,7 @@ class Snapshot:
         return self.surroundings.predictions(self.path) if self.settings.predictions else []
 
     def _traced_without(self, prediction: Finding) -> bool:
-        """Dynamo traced this very line, and no break came of it: what was observed counts."""
+        """Whether Dynamo traced the prediction's line, so that only observed breaks count."""
         if self.facts is None or self.placement is None:
             return False
         return prediction.line in self._traced_lines

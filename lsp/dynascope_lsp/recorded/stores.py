@@ -1,7 +1,7 @@
-"""The stores of a workspace: which there are, which has the newest facts about a file, and when one has changed.
+"""Find a workspace's stores, the newest facts about a file, and stores that have changed.
 
 A program records into `.dynascope/` of the folder it was started in: a folder of the workspace, or one above or below
-it. Facts about a library's file come from any of them.
+it. Facts about a library's file may come from any store.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ from dynascope.facts.store import FILE_NAME, FOLDER_NAME, FOLDER_VARIABLE, Store
 log = logging.getLogger(__name__)
 
 DEPTH = 3
-"""How far below a folder of the workspace a store is looked for; one further down is found when its files are
-opened."""
+"""The depth to which workspace folders are searched; a deeper store is found when its files are opened."""
 
 _SKIPPED = {"node_modules", "site-packages", "__pycache__", "build", "dist"}
 
 
 class Store:
-    """One file, opened when it appears, opened again when it has been replaced."""
+    """Open one store file when it appears, and again when it has been replaced."""
 
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
         self.path = path
@@ -36,7 +35,7 @@ class Store:
         self._version = 0
 
     def refresh(self) -> bool:
-        """Look again; whether there is something else to read now."""
+        """Check the file again; return whether its facts have changed."""
         try:
             status = self.path.stat()
         except OSError:
@@ -56,7 +55,7 @@ class Store:
         return changed
 
     def failed(self, error: sqlite3.Error) -> None:
-        """A query failed: say so once, and leave the file alone until it is another one."""
+        """Close the store after a failed query, warn once, and ignore the file until it changes."""
         self._close()
         self._refuse(
             f"{self.path} cannot be read ({error}). Move it away or delete it; the next recorded run makes a new one."
@@ -98,7 +97,7 @@ class Store:
 
 
 class Stores:
-    """All stores that are known. `generation` is another number whenever something in any of them has changed."""
+    """Keep the stores of a workspace; `generation` grows whenever one of them has changed."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self.generation = 0
@@ -113,7 +112,7 @@ class Stores:
         return iter(self._stores.values())
 
     def add(self, path: Path) -> None:
-        """Watch the store at this path, whether it is there yet or not."""
+        """Watch the store at this path, whether it exists yet or not."""
         path = Path(os.path.abspath(path))
         if path not in self._stores:
             store = self._stores[path] = Store(path, self._tell)
@@ -121,14 +120,14 @@ class Stores:
                 self.generation += 1
 
     def add_folder(self, folder: Path) -> None:
-        """A folder of the workspace: its own store, those above it, and those a little below."""
+        """Add a workspace folder's own store, those above it, and those up to DEPTH below it."""
         self.add(folder / FOLDER_NAME / FILE_NAME)
         self.add_above(folder)
         for found in _below(folder, DEPTH):
             self.add(found)
 
     def add_above(self, folder: Path) -> None:
-        """Stores in this folder and those above it, as far as there are any now."""
+        """Add the stores in this folder and in those above it, as far as they exist now."""
         for each in (folder, *folder.parents):
             if each in self._considered:
                 return
@@ -138,21 +137,21 @@ class Stores:
                 self.add(path)
 
     def remove_folder(self, folder: Path) -> None:
-        """A folder has left the workspace, and with it the stores in and below it."""
+        """Close the stores in and below a folder that has left the workspace."""
         for path in [path for path in self._stores if folder in path.parents]:
             self._stores.pop(path).close()
             self.generation += 1
         self._considered.clear()
 
     def refresh(self) -> bool:
-        """Look at every store again; whether anything has changed."""
+        """Check every store again; return whether any has changed."""
         changed = [store.refresh() for store in self._stores.values()]
         if any(changed):
             self.generation += 1
         return any(changed)
 
     def view(self, path: str) -> tuple[Reader, View] | None:
-        """The newest facts about a file, of all stores."""
+        """Return the newest facts about a file in all stores, with their reader; None without any."""
         found: list[tuple[Reader, View]] = []
         for store, reader in self._open():
             try:
@@ -167,7 +166,7 @@ class Stores:
         return found[0] if found else None
 
     def folder_of(self, path: str | None) -> Path | None:
-        """The `.dynascope` with the newest facts about a file; without any, the first there is."""
+        """Return the `.dynascope` with the newest facts about a file; without facts, the first."""
         best = self.view(path) if path is not None else None
         for store, reader in self._open():
             if best is None or best[0] is reader:
@@ -178,7 +177,7 @@ class Stores:
         return [reader for _, reader in self._open()]
 
     def failed(self, error: sqlite3.Error) -> None:
-        """A query failed, and who asked does not know of which store: ask each."""
+        """Query every store after a failed query: the caller does not know which store failed."""
         log.warning("reading facts failed: %s", error)
         for store, reader in self._open():
             try:
@@ -197,7 +196,7 @@ class Stores:
 
 
 def _newest(view: View) -> float:
-    """When the newest compile of a view began."""
+    """Return the time at which the newest compile of a view began."""
     return max((each.began for each in view.compiles()), default=0.0)
 
 
