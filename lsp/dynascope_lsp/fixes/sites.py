@@ -99,7 +99,7 @@ def _means(index: Index, node: ast.expr, here: Snapshot, snapshot: Snapshot, wan
 
 
 def _results(here: Snapshot, snapshot: Snapshot, function: Function, compiled: list[Site]) -> Iterator[ast.expr]:
-    """Yield the expressions of a file that give the compiled function."""
+    """Yield the expressions of a file whose value is the compiled function."""
     index = _index(here)
     names = {function.node.name} if any(site.decorates for site in compiled) else set()
     for site in compiled:

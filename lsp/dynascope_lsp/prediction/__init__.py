@@ -1,6 +1,6 @@
-"""What a compile would meet, before any run: a small abstract interpreter follows the code from each `torch.compile`.
+"""Predict graph breaks before any run: interpret the code from each `torch.compile` abstractly.
 
-`project` finds the sites and keeps results; `sites` says what a module compiles; `interpreter` walks the functions that
-Dynamo would trace, knowing of each value only whether it is a tensor; `rules` says which calls break. Precision comes
-before completeness: what only may run, or only may be a tensor, is passed over.
+`project` finds the sites and keeps results; `sites` finds what a module compiles; `interpreter` follows the functions
+that Dynamo would trace, knowing of each value only whether it is a tensor; `rules` lists the calls that break.
+Precision comes before completeness: code that may not run, and values that may not be tensors, are not reported.
 """

@@ -1,4 +1,4 @@
-"""Attributes: of objects whose class is in the workspace, by what is assigned to them; and of tensors and layers."""
+"""Evaluate attributes of tensors, layers and objects whose class is in the workspace."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from dynascope_lsp.prediction.values import (
 
 
 class Attributes(Calls):
-    """The part of a frame that looks up attributes."""
+    """The part of a frame that evaluates attributes."""
 
     @abstractmethod
     def _value_of_attribute(
@@ -96,13 +96,13 @@ class Attributes(Calls):
         return self._program.decorated(Function(found.module, found.node, found.owner, bound))
 
     def _assigned_to(self, owner: Instance, info: ClassInfo, name: str) -> Value:
-        """Evaluate an attribute by everything that is assigned to it."""
+        """Evaluate an attribute by all values that are assigned to it."""
         places = info.attributes[name]
         if any(method is None for _, method in places) and (info.node.decorator_list or info.node.bases):
-            return UNKNOWN  # a field of a dataclass or the like: a default
+            return UNKNOWN  # only a default, such as that of a dataclass field
         key = (id(info), name)
         if key in self._program.attributes_met:
-            return self._program.attributes_met[key]  # it is assigned a value made of itself
+            return self._program.attributes_met[key]  # its value depends on itself
         values: list[Value] = []
         self._program.attributes_met[key] = UNKNOWN
         for value, method in places:
@@ -117,7 +117,7 @@ class Attributes(Calls):
         return result if known or maybe_tensor(result) else UNKNOWN
 
     def _annotated(self, info: ClassInfo, name: str) -> Value:
-        """Read what the annotation of a field says of its value."""
+        """Return a tensor for a field annotated as `torch.Tensor`, or else unknown."""
         annotated = dotted(info.annotations[name])
         return (
             TENSOR
@@ -126,7 +126,7 @@ class Attributes(Calls):
         )
 
     def _replaced(self, info: ClassInfo, name: str) -> Value | None:
-        """Return the value that is assigned over a method, or None.
+        """Return the value that replaces a method by assignment, or None.
 
         For example `self.step = torch.compiler.disable(self.step)`.
         """

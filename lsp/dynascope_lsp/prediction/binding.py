@@ -1,4 +1,4 @@
-"""What the names of a function hold when it begins: its arguments, or what annotations and defaults say."""
+"""Bind a function's parameters to its arguments, or to what annotations and defaults say."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from dynascope_lsp.prediction.values import (
 
 _NOT_TENSORS = frozenset(("int", "float", "bool", "str", "list", "dict", "tuple", "set", "None"))
 _NO_DEPTH = 12
-"""So that what an expression calls is followed, but not for ever."""
+"""The call depth given to single expressions, so that the calls in them are not followed as deep."""
 _NOTHING = ast.Lambda(
     args=ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[]), body=ast.Constant(None)
 )
 
 
 class Binding(Expressions):
-    """The part of a frame that gives its names their first values."""
+    """The part of a frame that binds its parameters."""
 
     @classmethod
     def to_evaluate(cls, program: Program, module: Module) -> Self:
-        """Make a frame that runs nothing, to look at expressions of a module."""
+        """Return a frame of an empty function, to evaluate expressions of a module."""
         return cls(program, Function(module, _NOTHING), False, _NO_DEPTH)
 
     def bind(self, arguments: list[Value] | None, keywords: dict[str, Value], *, more: bool = False) -> None:
-        """Give parameters the values of the arguments, or what annotations and defaults say."""
+        """Bind parameters to the arguments, or to what annotations and defaults say."""
         spec = self._function.node.args
         positional = [*spec.posonlyargs, *spec.args]
         defaults: dict[str, ast.expr] = dict(
@@ -77,7 +77,7 @@ class Binding(Expressions):
         return UNKNOWN if has_default or annotation is not None else MAYBE_TENSOR
 
     def _is_torchs(self, name: str) -> bool:
-        """Whether an annotation means `torch.Tensor` or one of its kinds."""
+        """Whether an annotation names `torch.Tensor` or another of torch's tensor classes."""
         head, _, rest = name.partition(".")
         value = self._program.global_value(self._module, head)
         if isinstance(value, Named):

@@ -1,4 +1,4 @@
-"""Calls: of functions of the workspace, which are followed, of tensors' methods, and of everybody else's functions."""
+"""Evaluate calls of the workspace's functions, of tensor methods, and of other functions."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ from dynascope_lsp.prediction.values import (
 
 
 class Calls(NamedCalls):
-    """The half of a frame that calls."""
+    """The part of a frame that evaluates calls."""
 
     @abstractmethod
     def evaluate(self, node: ast.expr) -> Value:
-        """Return what is known of an expression's value, and report what breaks in it."""
+        """Return the abstract value of an expression, and report the breaks in it."""
 
     @abstractmethod
     def _given_to(self, info: ClassInfo, arguments: list[Value], keywords: dict[str, Value], more: bool) -> Instance:
-        """Make the object that a call of a class gives."""
+        """Return the instance that a call of a class creates."""
 
     def _call(self, node: ast.Call) -> Value:
         if isinstance(node.func, ast.Attribute):
@@ -67,7 +67,7 @@ class Calls(NamedCalls):
         return self._apply(node, function, arguments[: starred[0]] if starred else arguments, keywords, more)
 
     def _returns_itself(self, receiver: Instance, method: str) -> bool:
-        """Whether a method gives its object, as in `Model().cuda()`."""
+        """Whether a method returns its own object, as in `Model().cuda()`."""
         return method in RETURN_THEMSELVES and self._program.method(receiver.info, method) is None
 
     def _apply(
@@ -103,11 +103,11 @@ class Calls(NamedCalls):
             function, arguments, keywords, certain=self._certain, depth=self._depth + 1, more=more
         )
         if self._unresumable and self._program.breaks > before:
-            self._uncompiled = True  # it breaks here, too: at the call
+            self._uncompiled = True  # the call breaks in this frame, too
         return result
 
     def _super_method(self, func: ast.expr) -> Value | None:
-        """Find the method of a base class that `super().forward` means."""
+        """Return the base class's method for `super().forward`, or None."""
         owner = self._function.owner
         if (
             owner is None
@@ -128,7 +128,7 @@ class Calls(NamedCalls):
         return UNKNOWN
 
     def _method_call(self, node: ast.Call, method: str, receiver: Value) -> Value:
-        """Call a method of a tensor, or of what may be one."""
+        """Evaluate a call of a method of a value that is or may be a tensor."""
         arguments = [self.evaluate(each) for each in node.args]
         for each in node.keywords:
             self.evaluate(each.value)
@@ -160,10 +160,9 @@ class Calls(NamedCalls):
         return MAYBE_TENSOR if method in TENSOR_METHODS or method in MORE_TENSOR_METHODS else UNKNOWN
 
     def _looks_like_a_tensors(self, node: ast.Call, method: str) -> bool:
-        """Whether a method of an argument of unknown kind is a tensor's.
+        """Whether a method of an argument of unknown type is most likely a tensor's.
 
-        It is not when a class of the program has one of that name, or when it is the `backward(loss)` of what drives
-        the training.
+        Not if a class of the program has a method of that name, or in a call such as `engine.backward(loss)`.
         """
         if method in ("backward", "item", "tolist") and node.args:
             return False

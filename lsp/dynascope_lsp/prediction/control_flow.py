@@ -1,4 +1,4 @@
-"""What a block of code does, by its form alone: how it ends, and whether it runs when it is called."""
+"""Read from the syntax alone how a block of code ends, and whether a call runs it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def breaks_out(body: Iterable[ast.stmt]) -> bool:
 
 
 def raises(node: ast.If) -> bool:
-    """Whether a branch ends in an exception: then what follows is what usually runs."""
+    """Whether a branch ends with `raise`, so that the code after the `if` usually runs."""
     return any(branch and isinstance(branch[-1], ast.Raise) for branch in (node.body, node.orelse))
 
 
 def is_generator(node: ast.AST) -> bool:
-    """Whether a call of the function runs nothing of it."""
+    """Whether a call of the function runs none of its code: a generator or a coroutine."""
     if isinstance(node, ast.AsyncFunctionDef):
         return True
     return isinstance(node, ast.FunctionDef) and any(
@@ -33,7 +33,7 @@ def is_generator(node: ast.AST) -> bool:
 
 
 def _own(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Iterate over nodes, without those of functions and classes inside."""
+    """Iterate over nodes, except those inside of nested functions and classes."""
     for node in body:
         yield node
         if not isinstance(node, FunctionNode | ast.Lambda | ast.ClassDef):

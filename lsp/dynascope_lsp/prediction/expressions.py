@@ -1,4 +1,4 @@
-"""Expressions: what is known of their values, and what breaks in them."""
+"""Evaluate expressions to abstract values, and report the graph breaks in them."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from dynascope_lsp.prediction.values import (
 
 
 class Expressions(Attributes):
-    """The half of a frame that evaluates."""
+    """The part of a frame that evaluates expressions."""
 
     @abstractmethod
     def _assign(self, target: ast.expr, value: Value) -> None:
-        """Give a target its value."""
+        """Assign a value to a target."""
 
     def _in_doubt(self, look: Callable[[], object]) -> bool:
-        """Look at something that may not run."""
+        """Call `look` for code that may not run: breaks in it are not reported."""
         certain, self._certain = self._certain, False
         result = look()
         self._certain = certain
         return result is True
 
     def _test(self, node: ast.expr) -> bool | None:
-        """Evaluate a condition: its truth, if it is known now; report a tensor."""
+        """Return the truth of a condition, or None if unknown; report a branch on a tensor."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             known = self._test(node.operand)
             return None if known is None else not known
@@ -73,13 +73,13 @@ class Expressions(Attributes):
                 if known is decides:
                     return decides if not unknown else None
                 if known is None:
-                    unknown, self._certain = True, False  # what follows may not be looked at
+                    unknown, self._certain = True, False  # the operands after it may not run
         finally:
             self._certain = certain
         return None if unknown else not decides
 
     def _assertion(self, node: ast.Assert) -> None:
-        """Look at an assertion: Dynamo traces one about a tensor if its message is a literal."""
+        """Evaluate an assertion: Dynamo traces one about a tensor if its message is a literal."""
         if not is_tensor(self._quietly(node.test)):
             self._test(node.test)
         elif node.msg is not None and not isinstance(node.msg, ast.Constant):
@@ -91,7 +91,7 @@ class Expressions(Attributes):
         return result[0]
 
     def evaluate(self, node: ast.expr) -> Value:
-        """Return what is known of an expression's value, and report what breaks in it."""
+        """Return the abstract value of an expression, and report the breaks in it."""
         if not self._program.spend():
             return UNKNOWN
         kind = _KINDS.get(type(node))
@@ -155,7 +155,7 @@ class Expressions(Attributes):
         return OTHER
 
     def _and_or(self, node: ast.BoolOp) -> Value:
-        """Test every operand but the last, which is the value if it comes to that."""
+        """Test all operands but the last, which is the value if these do not decide."""
         decided = isinstance(node.op, ast.Or)
         known = self._all_or_any(ast.BoolOp(node.op, node.values[:-1]))
         if known is None:
@@ -164,7 +164,7 @@ class Expressions(Attributes):
         return UNKNOWN if known is decided else self.evaluate(node.values[-1])
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> Value:
-        """Evaluate the element once; what is tested in the comprehension is not looked at."""
+        """Evaluate the element once, but not with conditions or more than one `for`."""
         saved = dict(self.names)
         self._unresumable += 1
         over = self.evaluate(node.generators[0].iter)
@@ -243,5 +243,5 @@ _KINDS: dict[type, Callable[[Expressions, Any], Value]] = {
 
 
 def _is_no_number(value: Value) -> bool:
-    """Whether a tensor is not compared with it element by element."""
+    """Whether a value is None or a string, which no tensor equals."""
     return isinstance(value, Constant) and (value.value is None or isinstance(value.value, str))

@@ -1,8 +1,8 @@
-"""One call of one function, statement by statement.
+"""Interpret one call of one function, statement by statement.
 
-`certain` is whether this place is reached whenever the function is called: only there is anything reported. After a
-break where Dynamo cannot resume (in a loop, in `try`), the rest of that function runs uncompiled, and nothing more is
-said of it.
+`certain` is whether this place is reached whenever the function is called: breaks are reported only there. After a
+break where Dynamo cannot resume (in a loop, in `try`), the rest of that function runs uncompiled, and no more breaks
+are reported in it.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from dynascope_lsp.prediction.values import (
 )
 
 _ITEMS = 4
-"""Of a container that a loop goes over, so many are looked at."""
+"""The most items of a container for which a loop's body is interpreted."""
 
 
 class Frame(Binding):
-    """Knows what names hold while it runs."""
+    """One call of a function, with the values of its names."""
 
     def run(self) -> Value:
         node = self._function.node
@@ -44,7 +44,7 @@ class Frame(Binding):
         return merged(*self._returned) if self._returned else Constant(None)
 
     def _block(self, body: Iterable[ast.stmt]) -> bool:
-        """Whether the end of it is never reached."""
+        """Interpret a block; return whether its end is never reached."""
         for each in body:
             if not self._program.spend():
                 return False
@@ -53,7 +53,7 @@ class Frame(Binding):
         return False
 
     def _statement(self, node: ast.stmt) -> bool:
-        """Whether what follows it is never reached."""
+        """Interpret a statement; return whether the code after it is never reached."""
         kind = _KINDS.get(type(node))
         return kind(self, node) is True if kind is not None else False
 
@@ -129,7 +129,7 @@ class Frame(Binding):
         return all(ended)
 
     def _while(self, node: ast.While) -> bool:
-        """Look at the first test as before the loop: Dynamo resumes after that one."""
+        """Evaluate the first test as if before the loop: Dynamo resumes after a break in it."""
         known = self._test(node.test)
         if known is not False:
             self._unresumable += 1
@@ -158,7 +158,7 @@ class Frame(Binding):
             self._block(node.orelse)
 
     def _has_items(self, node: ast.expr, over: Value) -> bool:
-        """Whether a loop very likely runs: lists of callbacks, for one, are often empty."""
+        """Whether a loop very likely runs: lists of callbacks, for example, are often empty."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
             return node.func.id == "range" or any(self._has_items(each, self._quietly(each)) for each in node.args)
         return is_tensor(over) or over == MAYBE_TENSOR or (isinstance(over, Several) and bool(over.items))
@@ -171,7 +171,7 @@ class Frame(Binding):
             known = isinstance(value, Named) and value.name.startswith(("torch.", "contextlib."))
             resumable &= known
             if self._certain and not known:
-                self._uncompiled |= self._program.breaks > before  # Dynamo does not enter what it has not made
+                self._uncompiled |= self._program.breaks > before  # Dynamo does not enter what it has not traced
                 self._certain = False
             if item.optional_vars is not None:
                 self._assign(item.optional_vars, UNKNOWN)
@@ -191,7 +191,7 @@ class Frame(Binding):
         return self._block(node.finalbody) or (ended and not node.handlers)
 
     def _one_of(self, bodies: list[list[ast.stmt]]) -> None:
-        """Look at blocks of which one runs, or none."""
+        """Interpret blocks of which at most one runs."""
         before = self.names
         left = [before]
         for body in bodies:
@@ -204,7 +204,7 @@ class Frame(Binding):
         self.names = {name: merged(*(each.get(name) for each in left)) for name in names}
 
     def _forget(self, body: list[ast.stmt]) -> None:
-        """Forget what a loop assigns, except that a name is a tensor, before its body is looked at."""
+        """Forget the values of names that a loop assigns, except of those that may be tensors."""
         for each in body:
             for node in ast.walk(each):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -255,5 +255,5 @@ _KINDS: dict[type, Callable[[Frame, Any], bool | None]] = {
 
 
 def _loaded(target: ast.expr) -> ast.expr:
-    """Read the target of `+=` as an expression."""
+    """Return an expression that reads the target of `+=`."""
     return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else ast.Constant(None)

@@ -1,6 +1,6 @@
-"""Follows the code from one site, call by call; what runs inside of a function is `frame`'s.
+"""Follow the code from one site, call by call; `frame` interprets the body of each function.
 
-Reports are kept by place and rule, results of calls by function and kinds of arguments, so that each is looked at once.
+Reports are kept by place and rule, results of calls by function and kinds of arguments, so that each is found once.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from dynascope_lsp.prediction.values import (
 
 DEPTH = 24
 BUDGET = 60_000
-"""Expressions looked at from one site: some 100 ms."""
+"""The most expressions and statements evaluated from one site: some 100 ms."""
 
 
 class Report(Struct, frozen=True):
-    """A rule applies to a piece of code."""
+    """A graph break that a rule predicts at a node."""
 
     module: Module
     node: ast.expr | ast.stmt
@@ -42,7 +42,7 @@ class Report(Struct, frozen=True):
 
 
 class Interpreter(Program):
-    """From one site."""
+    """Interpret the program from one site."""
 
     def __init__(self, import_module: Callable[[Module, str, int], Module | None]) -> None:
         super().__init__(import_module)
@@ -50,10 +50,10 @@ class Interpreter(Program):
         self._budget = BUDGET
         self._alive: list[Function] = []
         self._results: dict[object, tuple[Value, bool]] = {}
-        """And whether it broke."""
+        """The result of a call, and whether there was a break in it."""
 
     def trace(self, function: Function) -> None:
-        """Follow a function as a compile that begins with it does."""
+        """Interpret a function as the root frame of a compile."""
         self.call(function, None, {}, certain=True, depth=0)
 
     def call(
@@ -82,9 +82,9 @@ class Interpreter(Program):
             self.breaks += breaks
             return result
         if is_generator(function.node):
-            return OTHER  # it runs when it is asked for values, if it is
-        self._results[key] = UNKNOWN, False  # a recursion finds this
-        self._alive.append(function)  # its parts are known by their ids
+            return OTHER  # its code runs only when it is iterated or awaited
+        self._results[key] = UNKNOWN, False  # for recursive calls
+        self._alive.append(function)  # the ids in keys must stay unique
         before = self.breaks
         frame = Frame(self, function, certain, depth)
         frame.bind(arguments, keywords, more=more)
@@ -106,7 +106,7 @@ class Interpreter(Program):
 
 
 def _kind(value: Value | None) -> object:
-    """Reduce an argument to what decides how a call goes."""
+    """Return the key of an argument's value under which results of calls are kept."""
     if isinstance(value, Function):
         return id(value.node)
     if isinstance(value, Instance):

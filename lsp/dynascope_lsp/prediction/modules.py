@@ -1,4 +1,4 @@
-"""Modules of the workspace: what their names stand for, and which file an import means."""
+"""Find the file that an import means, and read what its names stand for."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dynascope_lsp.documents.syntax import FunctionNode, dotted, statements
 from dynascope_lsp.documents.text import Text
 
 Find = Callable[[str, "Module", int], "Module | None"]
-"""Finds the module of a dotted name, as imported by a module, with its level of dots."""
+"""Finds a module by dotted name, importing module and number of leading dots."""
 
 
 class ClassInfo:
-    """A class statement: methods, bases, and what `__init__` and the class body assign to attributes."""
+    """A class statement: its methods and the values that it assigns to attributes."""
 
     def __init__(self, module: Module, node: ast.ClassDef) -> None:
         self.module = module
@@ -26,7 +26,7 @@ class ClassInfo:
 
     @cached_property
     def attributes(self) -> dict[str, list[tuple[ast.expr | None, FunctionNode | None]]]:
-        """Collect every value that is assigned to an attribute, and the method that does it.
+        """Collect the values assigned to each attribute, with the method that assigns each.
 
         The value is None for an operator such as `+=`, the method is None in the class body.
         """
@@ -51,7 +51,7 @@ class ClassInfo:
 
     @cached_property
     def buffers(self) -> dict[str, ast.expr]:
-        """Collect what is registered as a buffer or a parameter: it stays a tensor."""
+        """Collect the values registered as buffers or parameters: they stay tensors."""
         found: dict[str, ast.expr] = {}
         for method in self.methods.values():
             for each in statements(method.body):
@@ -72,11 +72,11 @@ class ClassInfo:
 
 
 _ANYTHING = ast.Starred(ast.Constant(None))
-"""An expression of which nothing is known."""
+"""An expression with an unknown value."""
 
 
 class Module:
-    """One file. Names are resolved once, in the order of the file: the last definition counts."""
+    """One file. Its names are resolved once, in order: the last definition counts."""
 
     def __init__(self, path: str, text: Text) -> None:
         self.path = path
@@ -100,7 +100,7 @@ class Module:
                 self.assigned.update(dict.fromkeys(each.names))
 
     def sets(self, option: str) -> bool:
-        """Whether the file mentions an option of Dynamo's, other than to make it False."""
+        """Whether the file mentions an option of Dynamo, other than to set it to False."""
         if option not in self._options:
             found = re.search(rf"\b{option}\b(?!\s*=\s*False)", self.text.source)
             self._options[option] = found is not None
@@ -113,9 +113,9 @@ class Module:
 
     @cached_property
     def attributes_set(self) -> set[str]:
-        """Collect attributes that are set from outside of a class: `model.verbose = False`.
+        """Collect attributes that are assigned outside of a class: `model.verbose = False`.
 
-        Those that are only compiled so are left out: `model.forward = torch.compile(model.forward)`.
+        Assignments that only compile are left out: `model.forward = torch.compile(model.forward)`.
         """
         found: set[str] = set()
         for node in statements(self.tree.body):
@@ -168,7 +168,7 @@ class Module:
 def module_candidates(name: str, importer: str, level: int, folders: list[str]) -> list[str]:
     """List the files that a dotted name may mean, the likeliest first.
 
-    Those beside the importer come first, then those in the workspace's folders.
+    Those next to the importer come first, then those in the workspace's folders.
     """
     parts = name.split(".") if name else []
     if level:
@@ -197,7 +197,7 @@ def _attribute_of_self(target: ast.AST) -> str | None:
 
 
 def _targets(node: ast.stmt) -> list[ast.expr]:
-    """List what a statement gives a value to."""
+    """List the targets that a statement assigns to."""
     match node:
         case ast.Assign(targets):
             return targets

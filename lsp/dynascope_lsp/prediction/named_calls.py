@@ -1,4 +1,4 @@
-"""Calls of what is not in the workspace: what breaks, by the tables of `rules`, and what they give."""
+"""Evaluate calls of functions outside of the workspace, by the tables of `rules`."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from dynascope_lsp.prediction.values import (
 
 
 class NamedCalls(ABC):
-    """The part of a frame that knows other people's functions by name; it holds the frame's state."""
+    """The part of a frame that evaluates calls by full name; it sets up the frame's state."""
 
     def __init__(self, program: Program, function: Function, certain: bool, depth: int) -> None:
         self._program = program
@@ -58,7 +58,7 @@ class NamedCalls(ABC):
     def _apply(
         self, node: ast.Call, function: Value, arguments: list[Value], keywords: dict[str, Value], more: bool
     ) -> Value:
-        """Return what a call gives; `more`: `*args` or `**kwargs` follow the arguments."""
+        """Return the result of a call; `more`: `*args` or `**kwargs` follow the arguments."""
 
     def _report(self, node: ast.expr | ast.stmt, rule: Rule) -> None:
         if not self._certain or self._uncompiled:
@@ -71,7 +71,7 @@ class NamedCalls(ABC):
             self._uncompiled = True
 
     def _call_of_named(self, node: ast.Call, name: str, arguments: list[Value], keywords: dict[str, Value]) -> Value:
-        """Call something from outside of the workspace."""
+        """Evaluate a call of a function or class from outside of the workspace."""
         known = _BY_NAME.get(name)
         if known is not None:
             return known(self, node, name, arguments)
@@ -93,7 +93,7 @@ class NamedCalls(ABC):
         return TENSOR if name.startswith("torch.") and rule is rules.DYNAMIC_SHAPE else UNKNOWN
 
     def _made(self, node: ast.Call, name: str) -> Value:
-        """Make an object of a class of torch's, or call a function of torch's."""
+        """Evaluate a call of a torch class or a torch function."""
         if name in rules.MODULE_CONSTRUCTORS:
             self._report(node, rules.MODULE_MADE)
         if is_layer(name) or name in rules.RECURRENT or name in CONTEXTS or name.startswith(rules.DRIVERS):
@@ -113,7 +113,7 @@ class NamedCalls(ABC):
     def _call_of_object(
         self, node: ast.Call, made: str, method: str, arguments: list[Value], keywords: dict[str, Value]
     ) -> Value:
-        """Call an object of a class from outside of the workspace, or a method of it."""
+        """Evaluate a call of an object of a class outside of the workspace, or of its method."""
         if made in rules.RECURRENT and not method:
             self._report(node, rules.RNN)
             return UNKNOWN
@@ -195,7 +195,7 @@ class NamedCalls(ABC):
         return first if isinstance(first, Several) and name != "builtins.enumerate" else UNKNOWN
 
     def _checkpoint(self, node: ast.Call, name: str, arguments: list[Value]) -> Value:
-        """Call a function under activation checkpointing, where a break is not at its own line."""
+        """Evaluate a call under activation checkpointing, where a break is not at its own line."""
         certain, self._certain = self._certain, False
         result = self._apply(node, arguments[0], arguments[1:], {}, True) if arguments else UNKNOWN
         self._certain = certain
@@ -203,9 +203,9 @@ class NamedCalls(ABC):
 
 
 def _says_how_many(node: ast.Call, function: str) -> bool:
-    """Whether a call of NumPy's random numbers gives an array.
+    """Whether a call of a `numpy.random` function returns an array.
 
-    Of a single number, Dynamo reads the value.
+    A single number is a break: Dynamo reads its value.
     """
     if any(each.arg == "size" for each in node.keywords):
         return True

@@ -1,4 +1,4 @@
-"""A notebook as one module: its cells share their names, so what one imports or defines is there in those after it."""
+"""Treat a notebook as one module: later cells use the names that earlier ones define."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _MAGIC = ("%", "!", "?")
 def as_module(cells: list[str]) -> str:
     """Join the sources of all code cells.
 
-    Each ends with a line end; lines of commands to IPython, and those of cells that are not Python, are empty.
+    Each ends with a newline; IPython commands, and all lines of a cell that is not Python, become empty lines.
     """
     return "".join(_cell(each) for each in cells)
 
 
 def first_line(cells: list[str], place: int) -> int:
-    """Count at which line of that module a cell begins, from 1."""
+    """Return the line of that module, from 1, at which a cell begins."""
     return 1 + sum(each.count("\n") + 1 for each in cells[:place])
 
 

@@ -1,4 +1,4 @@
-"""The program around a piece of code: what its names stand for, through imports, classes and decorators."""
+"""Resolve the names of a program through imports, classes and decorators."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ from dynascope_lsp.prediction.values import (
 )
 
 _DECORATORS = 4
-"""Deep, at most."""
+"""The most decorators that are followed inside of one another."""
 
 
 class Program(ABC):
-    """As seen from its code; `import_module` finds modules of the workspace. Who interprets it says what running it
-    gives."""
+    """The names of a program; `import_module` finds workspace modules, a subclass interprets calls."""
 
     def __init__(self, import_module: Callable[[Module, str, int], Module | None]) -> None:
         self.modules: dict[str, Module] = {}
@@ -41,9 +40,9 @@ class Program(ABC):
         self._classes_seen: set[str] = set()
         """Paths of the modules whose classes are in `_overridden`."""
         self.attributes_met: dict[tuple[int, str], Value] = {}
-        """What is known so far of attributes that are being looked at, by the id of the class and the name."""
+        """Values so far of the attributes being evaluated, by the id of the class and the name."""
         self.breaks = 0
-        """So often something was seen to break."""
+        """The number of breaks found so far."""
 
     @abstractmethod
     def call(
@@ -56,29 +55,29 @@ class Program(ABC):
         depth: int,
         more: bool = False,
     ) -> Value:
-        """Return what a call of a function gives.
+        """Return the result of a call of a function.
 
-        `arguments` is None when they are not known (in the call that compiles it); `more`: `*args` follow them.
+        `arguments` is None when they are unknown (in the call that compiles it); `more`: `*args` follow them.
         """
 
     @abstractmethod
     def evaluate(self, module: Module, node: ast.expr) -> Value:
-        """Return what is known of an expression at a module's top level."""
+        """Return the abstract value of an expression at a module's top level."""
 
     @abstractmethod
     def report(self, module: Module, node: ast.expr | ast.stmt, rule: Rule, function: str) -> None:
-        """Record that a rule applies to a piece of code."""
+        """Record that a rule predicts a break at a node."""
 
     @abstractmethod
     def spend(self) -> bool:
-        """Whether there is time left to look at something more; it counts as looked at."""
+        """Whether the budget allows to evaluate one more node, which this call counts."""
 
     def global_value(self, module: Module, name: str) -> Value:
-        """Look up a name of a module."""
+        """Return the value of a name at a module's top level."""
         self.modules[module.path] = module
         key = (module.path, name)
         if key not in self._globals:
-            self._globals[key] = UNKNOWN  # a cycle finds this
+            self._globals[key] = UNKNOWN  # for names defined by each other
             self._globals[key] = self._global_value(module, name)
         return self._globals[key]
 
@@ -119,7 +118,7 @@ class Program(ABC):
         return Named(usual_name(f"{origin}.{name}" if name else origin))
 
     def decorated(self, function: Function) -> Value:
-        """Apply a function's decorators: those of the workspace, and of others some."""
+        """Apply a function's decorators: those of the workspace, and some of libraries."""
         assert not isinstance(function.node, ast.Lambda)
         value: Value = structs.replace(function, bound=None)
         for decorator in reversed(function.node.decorator_list):
@@ -142,7 +141,7 @@ class Program(ABC):
         return result
 
     def name_of(self, module: Module, node: ast.expr) -> str | None:
-        """Return the full name of something from outside of the workspace, or None."""
+        """Return the full name of an expression that means a name outside the workspace, or None."""
         name = dotted(node)
         if name is None:
             return None
@@ -160,7 +159,7 @@ class Program(ABC):
         return None
 
     def overridden(self, info: ClassInfo, name: str) -> bool:
-        """Whether a class that inherits from it has a method of its own of that name."""
+        """Whether a subclass defines a method of that name."""
         for module in [each for path, each in self.modules.items() if path not in self._classes_seen]:
             self._classes_seen.add(module.path)
             for each in module.classes.values():
@@ -169,20 +168,20 @@ class Program(ABC):
         return name in self._overridden.get(info, ())
 
     def has_method(self, name: str) -> bool:
-        """Whether any class of the workspace, as far as it was looked at, has a method of that name."""
+        """Whether any class of the modules read so far has a method of that name."""
         return any(name in module.method_names for module in self.modules.values())
 
     def training(self) -> Value:
-        """Read `module.training`, which is true unless the program calls `eval()`."""
+        """Return `module.training`: True, or unknown if the program calls `eval()` or `train()`."""
         quiet = any("eval()" in each.text.source or "train(" in each.text.source for each in self.modules.values())
         return UNKNOWN if quiet else Constant(True)
 
     def set_outside(self, name: str) -> bool:
-        """Whether an attribute of that name is assigned from outside of its class."""
+        """Whether an attribute of that name is assigned outside of its class."""
         return any(name in module.attributes_set for module in self.modules.values())
 
     def bases(self, info: ClassInfo) -> list[ClassInfo]:
-        """List the class and those it inherits from, as far as they are in the workspace."""
+        """List the class and its base classes, as far as they are in the workspace."""
         found: list[ClassInfo] = []
         todo = [info]
         while todo and len(found) < 16:

@@ -1,7 +1,7 @@
-"""Predictions for a workspace: which of its files compile something, and what follows for the files they lead to.
+"""Predict graph breaks in a workspace: find the files that compile, and follow their code.
 
-What one file's sites lead to is kept until one of the files that were looked at changes; their syntax trees are not,
-but for a few. The workspace is searched for files with sites a few at a time, between requests.
+The findings of one file's sites are kept until one of the files read for them changes; only a few of their syntax trees
+are. The workspace is searched for files with sites a few at a time, between requests.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ from dynascope_lsp.recorded.findings import Finding
 log = logging.getLogger(__name__)
 
 FILES = 4000
-"""At most so many files of a workspace are searched for sites; those that are open always are."""
+"""The most files of a workspace that are searched for sites; open files always are."""
 
 SECONDS_AT_ONCE = 0.02
 LARGEST = 1_000_000
 LINES_KEPT = 20_000
-"""Of modules whose syntax trees are kept, those that were used last; a line of a tree takes about a kilobyte."""
+"""The most lines of recently used modules whose syntax trees are kept; a line takes about a kilobyte."""
 LINES_OF_A_SITE = 40_000
-"""Of the modules that one file's sites lead to; what is further on is not known."""
+"""The most lines of modules that are read for one file's sites; names of further modules are unknown."""
 
 _SKIPPED = {"node_modules", "site-packages", "__pycache__", "build", "dist", "venv", "env"}
 
 
 SECONDS_ON_REQUEST = 0.04
-"""What took longer to follow is followed again between requests, once the file is left alone."""
+"""A site that took longer is followed between requests, once its file is no longer edited."""
 LEFT_ALONE_SECONDS = 0.4
 LINES_ON_REQUEST = 5_000
-"""What is longer is followed between requests the first time, too."""
+"""A longer file is followed between requests the first time, too."""
 
 
 class Analysis(Struct, frozen=True, eq=False):
-    """What one file's sites lead to, and the versions of the files that it was found in."""
+    """The findings of one file's sites, and the versions of the files that were read for them."""
 
     versions: dict[str, object]
     findings: dict[str, list[Finding]]
     lines: list[str]
-    """Of the file with the sites."""
+    """The lines of the file with the sites."""
     seconds: float
-    """Of the CPU, that it took."""
+    """The CPU time that the analysis took."""
 
 
 class Project:
-    """Predictions of a workspace. `source` gives the text of a file, the editor's if it is open there; `version`
-    something that is equal as long as that text is the same; `folders` are those of the workspace."""
+    """The predictions of a workspace. `source` returns a file's text, the editor's if it is open;
+    `version` a value that is equal as long as that text is the same; `folders` the workspace's folders."""
 
     def __init__(
         self,
@@ -74,16 +74,16 @@ class Project:
         self._unseen: Iterator[str] = iter(())
         self._sites: set[str] = set()
         self._waiting: set[str] = set()
-        """Sites that are to be followed."""
+        """The files whose sites are to be followed."""
         self._under_way: tuple[str, Iterator[Analysis | None]] | None = None
         self._left_alone = 0.0
-        """When files that are being edited will have been left alone for long enough."""
+        """The `time.monotonic()` from which edited files count as no longer being edited."""
         self._modules: OrderedDict[str, tuple[object, Module]] = OrderedDict()
         self._analyses: dict[str, Analysis] = {}
 
     @property
     def searching(self) -> bool:
-        """Whether there is more of the workspace to search, or a site to follow."""
+        """Whether files are left to search, or sites to follow."""
         return (
             bool(self._waiting or self._under_way) or self._searched != self._folders() or self._unseen is not _NOTHING
         )
@@ -105,13 +105,13 @@ class Project:
         return {path for analysis in known for path in analysis.findings}
 
     def file_changed(self, path: str) -> None:
-        """Look again at a file that has changed on the disk."""
+        """Search a file again that has changed on disk."""
         if path.endswith(".py"):
             self._look(path)
             self.generation += 1
 
     def scan(self) -> bool:
-        """Search a part of the workspace and follow a site; whether something came of it.
+        """Search part of the workspace and follow sites; return whether findings changed.
 
         This takes `SECONDS_AT_ONCE`, or little more.
         """
@@ -132,7 +132,7 @@ class Project:
         return news
 
     def _advance(self) -> bool:
-        """Follow a site a little further; whether it is done and has new findings."""
+        """Follow a site one step further; return whether it is done and its findings changed."""
         if self._under_way is None:
             site = self._waiting.pop()
             self._under_way = site, self._follow(site)
@@ -146,9 +146,9 @@ class Project:
         return analysis.findings != (before.findings if before is not None else {})
 
     def _findings(self, site: str, path: str) -> list[Finding]:
-        """Return what a site says of a file.
+        """Return the findings of a site in a file.
 
-        Where following it takes long, this is from before the last edits.
+        If following the site takes long, they are from before the last edits.
         """
         kept = self._analyses.get(site)
         if kept is not None and self._is_current(kept):
@@ -216,7 +216,7 @@ class Project:
         yield Analysis(versions, findings, lines, seconds + time.thread_time() - began)
 
     def _importer(self, versions: dict[str, object]) -> Callable[[Module, str, int], Module | None]:
-        """Make the function that finds imported modules and notes the versions of their files."""
+        """Return a function that finds imported modules and records the versions of their files."""
         modules: dict[str, Module | None] = {}
         left = LINES_OF_A_SITE
 
@@ -251,7 +251,7 @@ class Project:
 
 
 def _moved(findings: list[Finding], before: list[str], now: list[str]) -> Iterator[Finding]:
-    """Move findings to where their lines are now, without those of lines that were edited."""
+    """Move findings to the current numbers of their lines, without those of edited lines."""
     first, last = changed_lines(before, now)
     for each in findings:
         if each.line < first:
@@ -285,7 +285,7 @@ def _finding(report: Report) -> Finding:
 
 
 _NOTHING: Iterator[str] = iter(())
-"""Of a workspace that has been searched."""
+"""The files left to search of a workspace that has been searched."""
 
 
 def _python_files(folders: list[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Which calls break the graph. Each rule was seen to hold on torch 2.13, those that tests/lsp/corpus proves again on
-2.11 and 2.15, too.
+"""List the calls that break the graph.
 
-A registry id is given where it is the same in all of them.
+Each rule was observed on torch 2.13; tests/lsp/corpus checks those in it on 2.11 and 2.15, too. A registry id is given
+where it is the same in all of them.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from msgspec import Struct, field
 
 
 class Rule(Struct, frozen=True):
-    """What to say when it applies."""
+    """A kind of graph break, with the texts for the user."""
 
     name: str
-    """For settings of Dynamo's that switch it off, and for tests."""
+    """Identifies the rule among the reports at one place."""
     title: str
     explanation: str
     hints: list[str] = field(default_factory=list)
     registry_id: str | None = None
     type: str = ""
     unless: tuple[str, ...] = ()
-    """Options of `torch._dynamo.config` that make Dynamo trace it, or leave it out."""
+    """Options of `torch._dynamo.config` that make Dynamo trace or ignore it."""
     skips_the_frame: bool = False
-    """Whether Dynamo cannot resume after it: what follows in that function is not compiled."""
+    """Whether Dynamo cannot resume after it: the rest of that function is not compiled."""
 
 
 _SCALAR_HINT = "Keep it a tensor, or set `torch._dynamo.config.capture_scalar_outputs = True`."
@@ -252,7 +252,7 @@ FUNCTIONS: dict[str, Rule] = {
     "torch._dynamo.graph_break": GRAPH_BREAK,
     "torch.nn.utils.rnn.pack_padded_sequence": DATA_DEPENDENT,
 }
-"""By full name: they break whatever they are called with."""
+"""By full name: functions that break with any arguments."""
 
 TENSOR_FUNCTIONS: dict[str, Rule] = {
     **dict.fromkeys(
@@ -268,7 +268,7 @@ TENSOR_FUNCTIONS: dict[str, Rule] = {
     "copy.deepcopy": DEEPCOPY,
     **dict.fromkeys(("builtins.str", "builtins.repr"), TEXT),
 }
-"""They break when their first argument is a tensor."""
+"""By full name: functions that break when their first argument is a tensor."""
 
 METHODS: dict[str, Rule] = {
     "item": ITEM,
@@ -280,23 +280,23 @@ METHODS: dict[str, Rule] = {
         ("apply_", "map_", "resize_", "share_memory_", "is_inference", "to_sparse", "storage"), UNSUPPORTED_METHOD
     ),
 }
-"""Of tensors, by name; these names are hardly those of anything else's methods in compiled code."""
+"""By name: tensor methods that break; hardly any other object in compiled code has methods of these names."""
 
 RECURRENT = frozenset(("torch.nn.RNN", "torch.nn.GRU", "torch.nn.LSTM"))
 
 DRIVERS = ("torch.optim.", "torch.amp.GradScaler", "torch.cuda.amp.GradScaler")
-"""What drives a training step; these are the beginnings of full names."""
+"""Prefixes of the full names of classes that drive a training step."""
 DRIVERS_METHODS = frozenset(("step", "zero_grad", "update", "unscale_"))
 
 RANDOM_NUMBERS = frozenset(("uniform", "randint", "randrange"))
-"""Of the module `random`: those that Dynamo makes an input of the graph."""
+"""Functions of `random` whose result Dynamo makes an input of the graph."""
 NUMPY_RANDOM = {
     **dict.fromkeys(("rand", "randn"), 0),
     **dict.fromkeys(("random", "random_sample", "sample"), 0),
     "choice": 1,
     **dict.fromkeys(("normal", "uniform", "randint"), 2),
 }
-"""Of `numpy.random`: those that Dynamo traces, with the number of arguments of a call that gives one number."""
+"""Functions of `numpy.random` that Dynamo traces, with the number of arguments of a call that returns one number."""
 
 MODULE_CONSTRUCTORS = frozenset(
     f"torch.nn.{name}"

@@ -1,4 +1,4 @@
-"""Where a module compiles something: `@torch.compile`, `torch.compile(…)`, `module.compile()`."""
+"""Find where a module compiles: `@torch.compile`, `torch.compile(…)`, `module.compile()`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from dynascope_lsp.prediction.values import Function, Instance, Several, Value
 COMPILE = "torch.compile"
 
 _MENTION = re.compile(r"compile\b(?=(\s*(?:[(,)]|$))?)", re.MULTILINE)
-"""Its group is there where the name is called, or stands by itself."""
+"""The group matches if the name is called or ends an expression."""
 _ELSE = re.compile(r"#|(?:\w|\bre\.|`|`torch\.)$")
-"""Before it: it is in a comment, is part of another name, or is that of regular expressions."""
+"""Matches text before the name if it is in a comment, part of another name, or `re.compile`."""
 
 
 def mentions_compile(source: str) -> bool:
-    """Whether the text has `compile` where code may have it: a quick look, before it is parsed."""
+    """Whether the code of a text may mention `compile`: a quick check before it is parsed."""
     if "torch" not in source or "compile" not in source:
         return False
     for found in _MENTION.finditer(source):
@@ -33,7 +33,7 @@ def mentions_compile(source: str) -> bool:
 
 
 def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
-    """Iterate over the functions that compiles of this module begin with."""
+    """Iterate over the root functions of the compiles in this module."""
     for owner, node in _functions(module):
         if any(_compiles(interpreter, module, decorator) for decorator in node.decorator_list):
             static = any(interpreter.name_of(module, each) == "builtins.staticmethod" for each in node.decorator_list)
@@ -66,7 +66,7 @@ def _compiles(interpreter: Interpreter, module: Module, decorator: ast.expr) -> 
 
 
 def _is_module(interpreter: Interpreter, value: Value) -> bool:
-    """Whether its `compile` is torch.nn.Module's: a base is from elsewhere, none has its own."""
+    """Whether a value's `compile` is torch.nn.Module's: it has a base class, none has its own."""
     if not isinstance(value, Instance) or interpreter.method(value.info, "compile") is not None:
         return False
     return any(len(each.node.bases) > 0 for each in interpreter.bases(value.info))
@@ -80,7 +80,7 @@ def _disabled(call: ast.Call) -> bool:
 
 
 def _functions(module: Module) -> Iterator[tuple[ClassInfo | None, FunctionNode]]:
-    """Iterate over functions with decorators, and the class that each is a method of."""
+    """Iterate over decorated functions, with the class that each is a method of."""
     owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
     for each in statements(module.tree.body):
         if isinstance(each, FunctionNode) and each.decorator_list:
@@ -94,7 +94,7 @@ def _calls(module: Module) -> Iterator[tuple[list[ast.AST], ast.Call]]:
 
 
 def _calls_in(node: ast.AST, scopes: list[ast.AST], lines: list[int]) -> Iterator[tuple[list[ast.AST], ast.Call]]:
-    """Iterate over calls on or around `lines`, those that say "compile", in order."""
+    """Iterate in order over calls on or around `lines`, those that contain "compile"."""
     if isinstance(node, ast.Call):
         yield scopes, node
     body = [*scopes, node] if isinstance(node, FunctionNode) else scopes
@@ -106,7 +106,7 @@ def _calls_in(node: ast.AST, scopes: list[ast.AST], lines: list[int]) -> Iterato
 
 
 def _value(interpreter: Interpreter, module: Module, scopes: list[ast.AST], target: ast.expr) -> Value:
-    """Evaluate what is compiled, by the assignments of the functions around the call."""
+    """Evaluate the compiled expression by the assignments of the functions around the call."""
     frame = Frame.to_evaluate(interpreter, module)
     owners = {id(method): info for info in module.classes.values() for method in info.methods.values()}
     for scope in scopes:

@@ -1,5 +1,4 @@
-"""What is known of torch's names without importing it: what gives tensors, what does not, what is decided at compile
-time."""
+"""List the results of torch's functions by name, without importing torch."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ from dynascope_lsp.prediction.values import MASK, OTHER, TENSOR, Constant, Value
 
 
 def _words(names: str, *, prefix: str = "") -> frozenset[str]:
-    """Split a text into names, each with what comes before it in its full name."""
+    """Split a text into names, each with a prefix."""
     return frozenset(prefix + each for each in names.split())
 
 
@@ -24,7 +23,7 @@ NOT_TENSORS = _words(
     """,
     prefix="torch.",
 )
-"""Of `torch.NAME(…)`: those that do not give a tensor, or not always."""
+"""Functions of torch that do not return a tensor, or not always."""
 
 NOT_FUNCTIONS = frozenset(
     ("float16", "float32", "float64", "bfloat16", "int8", "int32", "int64", "bool", "long", "strided")
@@ -35,7 +34,7 @@ MASKS = _words(
     eq ne lt le gt ge isnan isinf isfinite logical_and logical_or logical_not isclose
     """
 )
-"""Functions and methods that give masks."""
+"""Functions and methods that return masks: boolean tensors."""
 
 REDUCTIONS = _words(
     """
@@ -55,10 +54,10 @@ TENSOR_METHODS = (
     | REDUCTIONS
     | MASKS
 )
-"""Methods that give tensors when their receiver is one."""
+"""Methods that return a tensor when their receiver is one."""
 
 TELLING_METHODS = REDUCTIONS | {"abs", "relu", "softmax", "masked_fill", "matmul", "isnan", "isfinite", "isinf"}
-"""Methods that hardly anything else has in compiled code: their receiver is a tensor even when nothing says so."""
+"""Methods that hardly any other object in compiled code has: their receiver is taken to be a tensor."""
 
 TENSOR_ATTRIBUTES = frozenset(("T", "mT", "H", "data", "real", "imag"))
 
@@ -70,7 +69,7 @@ TENSOR_CLASS = "torch.Tensor"
 RETURN_THEMSELVES = frozenset(
     ("to", "cuda", "cpu", "eval", "train", "half", "float", "double", "bfloat16", "requires_grad_", "to_empty", "apply")
 )
-"""Methods of nn.Module that give the module."""
+"""Methods of nn.Module that return the module."""
 
 LISTS = frozenset(
     f"torch.nn.{name}"
@@ -80,7 +79,7 @@ LISTS = frozenset(
         "UninitializedParameter",
     )
 )
-"""Classes of torch.nn whose call does not give a tensor, or not one alone."""
+"""Classes of torch.nn whose objects do not return exactly one tensor when called."""
 
 SEVERAL_TENSORS = _words(
     """
@@ -88,7 +87,7 @@ SEVERAL_TENSORS = _words(
     dsplit slogdet qr frexp
     """
 )
-"""Functions and methods that give several tensors."""
+"""Functions and methods that return several tensors."""
 
 MORE_TENSOR_METHODS = _words(
     """
@@ -99,17 +98,17 @@ MORE_TENSOR_METHODS = _words(
     swapdims moveaxis sgn det inverse softplus
     """
 )
-"""Methods that give tensors when their receiver is one, and that other classes have, too."""
+"""Methods that return a tensor when their receiver is one, and that other classes have, too."""
 
 
 def is_layer(name: str) -> bool:
-    """Whether it is a class of torch.nn's modules."""
+    """Whether a full name is that of an nn.Module class of torch.nn."""
     module, _, last = name.rpartition(".")
     return module == "torch.nn" and last[:1].isupper() and name not in ("torch.nn.Parameter", "torch.nn.Buffer")
 
 
 def gives_tensors(name: str) -> bool:
-    """Whether it is a function of torch's that gives several tensors."""
+    """Whether a full name is that of a torch function that returns several tensors."""
     module, _, last = name.rpartition(".")
     return module in ("torch", "torch.linalg") and last in SEVERAL_TENSORS
 
@@ -124,7 +123,7 @@ CONSTANTS: dict[str, Value] = {
     "torch.jit.is_tracing": Constant(False),
     "torch._utils.is_compiling": Constant(True),
 }
-"""Calls that Dynamo knows the answer of."""
+"""Functions whose result Dynamo knows at compile time."""
 
 NOT_TRACED = frozenset(
     f"torch.{name}"
@@ -134,7 +133,7 @@ NOT_TRACED = frozenset(
         *("library.custom_op", "_dynamo.assume_constant_result", "_dynamo.dont_skip_tracing"),
     )
 )
-"""Decorators and wrappers behind which Dynamo does not trace."""
+"""Decorators and wrappers that Dynamo does not trace through."""
 
 DISABLING = frozenset(("torch.compiler.disable", "torch._dynamo.disable"))
 
@@ -145,7 +144,7 @@ CONTEXTS = frozenset(
         *("contextlib.nullcontext", "contextlib.suppress"),
     )
 )
-"""Context managers that Dynamo enters, and can enter again behind a break."""
+"""Context managers that Dynamo enters, and can enter again after a break."""
 
 TRANSPARENT = frozenset(
     (
@@ -171,11 +170,11 @@ TRANSPARENT = frozenset(
 CLASS_DECORATORS = frozenset(
     ("dataclasses.dataclass", "functools.total_ordering", "typing.final", "typing.runtime_checkable", "enum.unique")
 )
-"""Those that leave a class's methods as they are."""
+"""Class decorators that leave the methods as they are."""
 
 
 def result_of(name: str) -> Value | None:
-    """Return what a call of a function of torch's gives, or None when that is not known."""
+    """Return the result of a call of a torch function, or None when it is not known."""
     if name in CONSTANTS:
         return CONSTANTS[name]
     module, _, function = name.rpartition(".")
@@ -192,7 +191,7 @@ def result_of(name: str) -> Value | None:
 
 
 def usual_name(name: str) -> str:
-    """Choose one name for what has several."""
+    """Return the usual name of a function or class that has several full names."""
     if name.startswith("torch.nn.modules."):
         return f"torch.nn.{name.rpartition('.')[2]}"
     return name.replace("torch.Tensor.", "torch.", 1)

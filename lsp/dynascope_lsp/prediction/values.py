@@ -1,5 +1,4 @@
-"""What the interpreter knows of a value: whether it is a tensor, and which function, class or module a name stands
-for."""
+"""Abstract values: whether a value is a tensor, and the function, class or module it is."""
 
 from __future__ import annotations
 
@@ -14,21 +13,20 @@ if TYPE_CHECKING:
 
 
 class Unknown(Struct, frozen=True):
-    """Anything; `maybe_tensor`: an argument of which the program does not say what it is, and that may well be one;
-    `boolean`: then a mask."""
+    """Any value; `maybe_tensor`: an argument that may well be a tensor, with `boolean` a mask."""
 
     maybe_tensor: bool = False
     boolean: bool = False
 
 
 class Tensor(Struct, frozen=True):
-    """`boolean`: a mask."""
+    """A tensor; `boolean`: a mask."""
 
     boolean: bool = False
 
 
 class Other(Struct, frozen=True):
-    """Not a tensor: a number, a text, a container. `kind` where it matters: `logger`, `random`."""
+    """Not a tensor: a number, a text, a container; `kind` is `logger`, `random` or empty."""
 
     kind: str = ""
 
@@ -40,7 +38,7 @@ class Constant(Struct, frozen=True):
 
 
 class Named(Struct, frozen=True):
-    """Something from outside of the workspace, by its full name: `torch.nn.functional.relu`."""
+    """A full name from outside of the workspace: `torch.nn.functional.relu`."""
 
     name: str
 
@@ -68,17 +66,17 @@ class Class(Struct, frozen=True, eq=False):
 
 
 class Instance(Struct, frozen=True, eq=False):
-    """An object of such a class; `exact`: not of a class that inherits from it."""
+    """An object of a class of the workspace; `exact`: not of a subclass."""
 
     info: ClassInfo
     exact: bool = True
     given: dict[str, Value] | None = None
-    """What the parameters of `__init__` were when it was made, where that is known."""
+    """The values of the parameters of `__init__`, where they are known."""
 
 
 class Several(Struct, frozen=True, eq=False):
-    """A container of values such as `nn.ModuleList`; `called`: calling it calls each (`nn.Sequential`); `repeated`: it
-    has any number of its one item."""
+    """A container such as `nn.ModuleList`; `called`: a call calls each item (`nn.Sequential`);
+    `repeated`: it has any number of its one item."""
 
     items: tuple[Value, ...]
     called: bool = False
@@ -95,7 +93,7 @@ MAYBE_MASK = Unknown(maybe_tensor=True, boolean=True)
 OTHER = Other()
 LOGGER = Other("logger")
 RANDOM = Other("random")
-"""A number that Dynamo gives to the graph: it does not know it."""
+"""A random number that is an input of the graph: Dynamo does not know its value."""
 TENSORS = Several((TENSOR,), repeated=True)
 DISABLED = Named("torch.compiler.disable()d")
 """A function that Dynamo does not compile."""
@@ -106,7 +104,7 @@ def is_tensor(value: Value | None) -> bool:
 
 
 def may_be_tensor(value: Value | None) -> bool:
-    """Whether it is a tensor, or nothing is known of it."""
+    """Whether a value is a tensor or unknown."""
     return isinstance(value, Tensor | Unknown)
 
 
@@ -119,7 +117,7 @@ def is_mask(value: Value | None) -> bool:
 
 
 def item_of(value: Value | None, place: int = 0, of: int | None = None) -> Value:
-    """Take an item out of a container; `of`: so many are wanted."""
+    """Return the item of a container at a place; `of`: how many are unpacked."""
     if isinstance(value, Several) and value.items:
         if value.repeated:
             return value.items[0]
@@ -131,7 +129,7 @@ def item_of(value: Value | None, place: int = 0, of: int | None = None) -> Value
 
 
 def combined(values: Sequence[Value]) -> Value:
-    """Combine values by an operator: the result is a tensor if one of them is."""
+    """Return the result of an operator on values: a tensor if one of them is."""
     if any(map(is_tensor, values)):
         return values[0] if len(values) == 1 else TENSOR
     if RANDOM in values:
@@ -140,7 +138,7 @@ def combined(values: Sequence[Value]) -> Value:
 
 
 def merged(first: Value | None, *others: Value | None) -> Value:
-    """Merge the values of several paths; None: a path on which it has no value."""
+    """Merge a name's values on several paths; None is a path on which it has no value."""
     if first is None:
         return UNKNOWN
     if all(each == first for each in others):
