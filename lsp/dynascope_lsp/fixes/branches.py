@@ -26,7 +26,7 @@ WHAT_TO_DO = "compute both sides and choose with `torch.where`, or give `torch.c
 
 
 class Choice(Struct, frozen=True):
-    """A choice of two expressions to replace `node`; `target` is "" for `return`, None in an expression."""
+    """Two expressions that replace `node`; `target` is "" for `return`, None in an expression."""
 
     node: ast.stmt | ast.expr
     last: ast.stmt | ast.expr

@@ -1,4 +1,4 @@
-"""Insert `comptime.breakpoint()`, which stops while Dynamo traces, or replace `breakpoint()`."""
+"""Insert `comptime.breakpoint()` (it stops while Dynamo traces) or replace `breakpoint()`."""
 
 from __future__ import annotations
 

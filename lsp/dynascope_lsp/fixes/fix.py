@@ -7,7 +7,7 @@ from msgspec import Struct, field
 
 
 class Fix(Struct, frozen=True):
-    """An edit with a title; `preferred`: apply this one if the user asks to fix without choosing."""
+    """An edit with a title; `preferred`: apply it if the user asks to fix without choosing."""
 
     title: str
     edits: list[types.TextEdit]

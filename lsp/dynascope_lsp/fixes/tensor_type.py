@@ -17,7 +17,7 @@ _WRITTEN = re.compile(r"(?P<dtype>[a-z]+\d+)\[(?P<sizes>[\d, ]*)\](?: (?P<device
 
 
 class TensorType(Struct, frozen=True):
-    """A tensor's type with sizes as numbers; where they are symbols, an earlier compile has them."""
+    """A tensor's type. Sizes are numbers; if they are symbols, an earlier compile has numbers."""
 
     dtype: str
     sizes: tuple[int, ...]

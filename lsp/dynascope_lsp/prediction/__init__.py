@@ -1,4 +1,4 @@
-"""Predict graph breaks before any run: interpret the code from each `torch.compile` abstractly.
+"""Predict graph breaks without a run: interpret abstractly from each `torch.compile`.
 
 `project` finds the sites and keeps results; `sites` finds what a module compiles; `interpreter` follows the functions
 that Dynamo would trace, knowing of each value only whether it is a tensor; `rules` lists the calls that break.

@@ -29,7 +29,7 @@ _DECORATORS = 4
 
 
 class Program(ABC):
-    """The names of a program; `import_module` finds workspace modules, a subclass interprets calls."""
+    """The names of a program; `import_module` finds workspace modules, a subclass runs calls."""
 
     def __init__(self, import_module: Callable[[Module, str, int], Module | None]) -> None:
         self.modules: dict[str, Module] = {}

@@ -57,7 +57,7 @@ class Analysis(Struct, frozen=True, eq=False):
 
 
 class Project:
-    """The predictions of a workspace. `source` returns a file's text, the editor's if it is open;
+    """Predict for a workspace. `source` returns a file's text, the editor's if it is open;
     `version` a value that is equal as long as that text is the same; `folders` the workspace's folders."""
 
     def __init__(

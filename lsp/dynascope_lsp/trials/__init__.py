@@ -1,1 +1,1 @@
-"""Serve *Try It*: run the recorded program without and with a fix, and compare both runs."""
+"""Serve *Try It*: compare runs of the program without and with a fix, each in a process."""

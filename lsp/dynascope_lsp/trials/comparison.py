@@ -9,7 +9,7 @@ from dynascope_lsp.trials.running import Decision, Run
 
 
 class Outcome(Struct, frozen=True):
-    """The effect of a fix: `removed`: its finding is gone; `same`: exit code and output are equal."""
+    """The effect of a fix. `removed`: the finding is gone; `same`: equal exit code and output."""
 
     removed: bool
     same: bool
