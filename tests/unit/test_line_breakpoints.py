@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from pathlib import Path
 
@@ -125,3 +126,22 @@ def test_counts_are_kept_when_the_file_is_set_again(breakpoints: Breakpoints):
     breakpoints.lines._rows[breakpoints.path][0].breakpoint.counts()
     breakpoints.set(5, 9)
     assert breakpoints.lines._rows[breakpoints.path][0].breakpoint.hits == 1
+
+
+def test_a_program_that_compiled_nothing_is_told_that(breakpoints: Breakpoints, monkeypatch: pytest.MonkeyPatch):
+    module = types.ModuleType("model")
+    module.__file__ = breakpoints.path
+    monkeypatch.setitem(sys.modules, "model", module)
+    monkeypatch.setattr("os.times", lambda: types.SimpleNamespace(children_user=0.0, children_system=0.0))
+    breakpoints.set(9)
+    assert [state.message for state in breakpoints.lines.never_hit()] == ["Nothing was compiled."]
+    breakpoints.compiled("first")
+    (state,) = breakpoints.lines.never_hit()
+    assert (state.message or "").startswith("second was not called, or not in compiled code")
+
+
+def test_the_parent_of_other_processes_speaks_for_itself(breakpoints: Breakpoints, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("os.times", lambda: types.SimpleNamespace(children_user=0.5, children_system=0.0))
+    breakpoints.set(9)
+    (state,) = breakpoints.lines.never_hit()
+    assert state.message == "Its file was never imported in this process, which started others."

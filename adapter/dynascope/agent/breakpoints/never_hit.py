@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import types
 
@@ -14,13 +15,17 @@ _BY_THE_COMPILER = (
 )
 
 
-def why_never_traced(path: str, name: str, runs_are_debugged: bool) -> str:
+def why_never_traced(path: str, name: str, runs_are_debugged: bool, has_compiled: bool = True) -> str:
     """Return why a breakpoint in a function that Dynamo never traced was not hit.
 
     `name` is qualified. With `runs_are_debugged` a call by the program stops, but not one by Dynamo (in a fake kernel).
+    `has_compiled` is whether Dynamo has compiled anything in this process.
     """
     if not is_imported(path):
-        return "Its file was never imported."
+        return f"Its file was never imported{_here()}."
+    if not has_compiled:
+        ran = f", and {name} was not called" if runs_are_debugged else ""
+        return f"Nothing was compiled{_here()}{ran}."
     elsewhere = _BY_THE_COMPILER if runs_are_debugged else ""
     return f"{name} was not called, or not in compiled code, or had been compiled before{elsewhere}."
 
@@ -34,6 +39,12 @@ def why_not_stopped(breakpoint: Breakpoint, who: str = "Dynamo") -> str | None:
         return None
     condition_text = f", its condition ({condition}) held {_times(breakpoint.hits)} in all" if condition else ""
     return f"{who} came here {came}{condition_text}, and its hit condition is {hit_condition}."
+
+
+def _here() -> str:
+    """Return words that limit a reason to this process, if it has started others: they report their own."""
+    times = os.times()
+    return " in this process, which started others" if times.children_user + times.children_system else ""
 
 
 def _times(count: int) -> str:
@@ -53,7 +64,7 @@ def is_imported(path: str) -> bool:
 def why_never_run(path: str, what: str | None, breakpoint: Breakpoint) -> str:
     """Return why debugpy never stopped in a function that runs (`what`; None for a module)."""
     if not is_imported(path):
-        return "Its file was never imported."
+        return f"Its file was never imported{_here()}."
     if breakpoint.asked.hit_condition and breakpoint.hits and not breakpoint.has_stopped:
         return f"It was reached {_times(breakpoint.hits)}, and its hit condition is {breakpoint.asked.hit_condition}."
     if breakpoint.condition:

@@ -69,6 +69,11 @@ class TracedFunctions:
                     waiting.append(continuation)
         return key
 
+    @property
+    def has_compiled(self) -> bool:
+        """Whether Dynamo has traced or skipped any function."""
+        return bool(self._traced or self._skipped)
+
     def skip_reason(self, key: FunctionKey) -> str | None:
         """Return why Dynamo skipped a function; None when it did not, "" when it gave no reason."""
         return self._skipped.get(key)

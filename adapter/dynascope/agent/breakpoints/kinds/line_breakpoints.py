@@ -174,4 +174,5 @@ class LineBreakpoints(LineKind):
         if key is not None and self._traced.awaits(key, row.where.line or 0):
             return f"What follows the graph break before it in {key.name} was never compiled."
         name = "its function" if key is None else key.name
-        return why_never_traced(row.where.path, name, self._runs_are_debugged and not self.compiler_is_debugged)
+        runs = self._runs_are_debugged and not self.compiler_is_debugged
+        return why_never_traced(row.where.path, name, runs, self._traced.has_compiled)
