@@ -8,11 +8,11 @@ from importlib.metadata import version
 import click
 from rich.console import Console
 
-from tests.bench import big_views, compile_time, stop_latency
+from tests.bench import big_views, compile_time, first_stop, stop_latency
 
 
 @click.command()
-@click.argument("names", nargs=-1, type=click.Choice(["compile-time", "stop-latency", "big-views"]))
+@click.argument("names", nargs=-1, type=click.Choice(["compile-time", "stop-latency", "big-views", "first-stop"]))
 @click.option("--pairs", default=5, show_default=True, help="Pairs of plain and attached runs.")
 @click.option("--steps", default=150, show_default=True, help="Steps over one function with 200 locals.")
 @click.option(
@@ -24,6 +24,8 @@ def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ..
     console.print(f"torch {version('torch')}, Python {platform.python_version()}, debugpy {version('debugpy')}")
     if not names or "stop-latency" in names:
         console.print(stop_latency.measure(steps))
+    if not names or "first-stop" in names:
+        console.print(first_stop.measure())
     if not names or "big-views" in names:
         console.print(big_views.measure())
     if not names or "compile-time" in names:
