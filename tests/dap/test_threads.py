@@ -150,10 +150,8 @@ def test_a_thread_that_waits_for_one_that_goes_on_alone_stops_where_its_compile_
 def test_a_pause_that_takes_long_shows_where_the_thread_is(client: DapClient, runtime: bool) -> None:
     hanging = program("hanging.py")
     client.launch({"program": str(hanging), "console": "internalConsole", "runtime": runtime, "redirectOutput": True})
-    while "hanging" not in client.output("stdout"):
-        client.wait_for_event("output")
+    client.wait_for_event("output", where=lambda body: "hanging" in body["output"])
     (thread,) = [one for one in client.request("threads")["threads"] if one["name"] == "MainThread"]
     client.request("pause", {"threadId": thread["id"]})
-    while "has not paused" not in client.output("important"):
-        client.wait_for_event("output")
-    assert f"called at hanging.py:{line(hanging, 'hangs')} in hang" in client.output("important")
+    event = client.wait_for_event("output", where=lambda body: "has not paused" in body["output"])
+    assert f"called at hanging.py:{line(hanging, 'hangs')} in hang" in event["body"]["output"]
