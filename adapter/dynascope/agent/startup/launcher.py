@@ -9,14 +9,14 @@ from __future__ import annotations
 import os
 import sys
 
-from dynascope.agent.startup import bootstrap, run_target
+from dynascope.agent.startup import bootstrap, runpy
 from dynascope.agent.startup.process_tree import end_with_children
 from dynascope.wire import channel
 
 _USAGE = "usage: python -m dynascope.agent.startup.launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
 
 
-def main() -> run_target.Start:
+def main() -> runpy.Start:
     """Connect and wait for the configuration; return the function that runs the program."""
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
@@ -33,8 +33,8 @@ def main() -> run_target.Start:
         sys.exit(f"dynascope: the adapter at {address} does not answer: {error}")
     session = bootstrap.serve(connection, on_lost=end_with_children, runtime=False)
     session.configured.wait()
-    return run_target.prepare(arguments)
+    return runpy.prepare(arguments)
 
 
 if __name__ == "__main__":
-    run_target.run(main())
+    runpy.run(main())

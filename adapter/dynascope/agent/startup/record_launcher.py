@@ -9,20 +9,20 @@ import os
 import sys
 
 from dynascope.agent.recorder import process
-from dynascope.agent.startup import run_target
+from dynascope.agent.startup import runpy
 
 _USAGE = "usage: python -m dynascope.agent.startup.record_launcher (FILE | -m MODULE | -c CODE) [ARGUMENT ...]"
 
 
-def main() -> run_target.Start:
+def main() -> runpy.Start:
     """Begin to record, also in child processes; return the function that runs the program."""
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         sys.exit(_USAGE)
     os.environ[process.RECORD_VARIABLE] = "1"
     process.begin()
-    return run_target.prepare(arguments)
+    return runpy.prepare(arguments)
 
 
 if __name__ == "__main__":
-    run_target.run(main())
+    runpy.run(main())

@@ -17,12 +17,12 @@ from importlib.machinery import SourceFileLoader
 from typing import Any
 
 from dynascope.agent.program.import_hooks import when_imported
-from dynascope.agent.startup import record_launcher, run_target
+from dynascope.agent.startup import record_launcher, runpy
 
 SEED = 0
 
 
-def main() -> run_target.Start:
+def main() -> runpy.Start:
     """Put the texts in the place of the files, and begin to record; returns what is to be run."""
     with open(sys.argv.pop(1), encoding="utf-8") as file:
         _replace({os.path.realpath(path): text for path, text in json.load(file).items()})
@@ -56,4 +56,4 @@ def _replace(texts: dict[str, str]) -> None:
 
 
 if __name__ == "__main__":
-    run_target.run(main())
+    runpy.run(main())

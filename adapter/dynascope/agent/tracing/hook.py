@@ -233,11 +233,12 @@ class Hook:
         if activation.in_prologue or not self.enabled:
             return
         activation.is_new = compile_state.clock.is_new()
-        stop = self._stop_of_checks(state, activation)
+        stop: Stop | None = None
         if state.pause_pending:
             state.pause_pending = False
-            if stop is None and self._suspension.pause_requested():
-                stop = Stop("pause")
+            if self._suspension.pause_requested():
+                stop = Stop("pause")  # pydevd has suspended the thread: no other reason reaches the client
+        stop = stop or self._stop_of_checks(state, activation)
         if stop is None and activation.is_new and self._step_ends(state, activation):
             stop = Stop("entry" if state.stops_on_entry else "step")
             state.stops_on_entry = False
