@@ -42,7 +42,7 @@ def why_not_stopped(breakpoint: Breakpoint, who: str = "Dynamo") -> str | None:
 
 
 def _here() -> str:
-    """Return words that limit a reason to this process, if it has started others: they report their own."""
+    """Return words that limit a reason to this process, if it has started others."""
     times = os.times()
     return " in this process, which started others" if times.children_user + times.children_system else ""
 
