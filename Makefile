@@ -50,11 +50,12 @@ test: $(READY) ## every test that needs neither root nor a browser
 TESTS_OF_TORCH := tests/agent tests/dap
 
 # Left to the matrix, which runs all on every torch (CI has 40 minutes for both legs): the longest tables and models,
-# the protocol's own tests, what hardly depends on Python or torch, and sessions without debugpy.
+# recordings, the protocol's own tests, what hardly depends on Python or torch, and sessions without debugpy.
 TABLES := test_*nonperturbation.py test_*_matrix.py
 PROTOCOL := bad_input endings lifecycle capabilities listening strangers attach_by_pid recording documents hit_conditions \
   many_rows never_hit stack_format written_breakpoints backends
-SECOND := $(TABLES:%=--ignore-glob='tests/agent/%') $(PROTOCOL:%=--ignore=tests/dap/test_%.py) -k 'not False and not models_that_break'
+RECORDING := both_suspensions recorder recording_process recorded_times transformers unhashable_code
+SECOND := $(RECORDING:%=--ignore=tests/agent/test_%.py) $(TABLES:%=--ignore-glob='tests/agent/%') $(PROTOCOL:%=--ignore=tests/dap/test_%.py) -k 'not False'
 
 test-second: ## what depends on Python and torch on the second leg: Python 3.12, torch 2.15
 	$(MAKE) test TESTS="$(TESTS_OF_TORCH) $(SECOND)" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
