@@ -98,7 +98,9 @@ class TokenServer:
         self._selector.register(connection, selectors.EVENT_READ)
 
     def _read(self, connection: socket.socket) -> None:
-        line = self._waiting[connection]
+        line = self._waiting.get(connection)
+        if line is None:  # closed for a newer connection that was accepted in the same round
+            return
         try:
             complete = line.read(connection)
         except OSError:

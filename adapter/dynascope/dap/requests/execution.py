@@ -168,7 +168,10 @@ async def _say_where_it_runs(program: Program, thread_id: int) -> None:
     if program.agent is None or program.agent.closed or thread_id not in program.pausing:
         return
     program.pausing.discard(thread_id)
-    body = await program.agent.ask(RunningStack(id=program.agent.next_id(), thread_id=thread_id))
+    try:
+        body = await program.agent.ask(RunningStack(id=program.agent.next_id(), thread_id=thread_id))
+    except RequestError:
+        return  # the program has ended
     running = msgspec.json.decode(body, type=RunningStackBody)
     if running.frames:
         program.say(
