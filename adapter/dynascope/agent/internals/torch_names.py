@@ -97,6 +97,7 @@ CALL_OF_CALLBACK = _convert_frame(
     "CatchErrorsWrapper.__call__", "self, frame, cache_entry, frame_state", "2.1", STOPS, RECORDING
 )
 TRACE_FRAME = _convert_frame("trace_frame", None, "2.9", STOPS, RECORDING)
+CAPTURE_FRAME = _convert_frame("_fullgraph_capture_frame", "frame, ...", "2.10", STOPS)
 COMPILE = _convert_frame(
     "_compile", "code, globals, locals, builtins, closure, compiler_fn, one_graph, ...", "2.0", RECORDING
 )

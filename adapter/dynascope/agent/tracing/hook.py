@@ -52,7 +52,7 @@ class Hook:
         self.compile_hooks = convert_frame.CompileHooks(self)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)
         self._step_continuation = StepContinuation(suspension, self._runtime_frames)
-        stop_thread = StopThread(stops, self._runtime_frames, self.callbacks.add)
+        stop_thread = StopThread(stops, self._runtime_frames, self._step_continuation.is_shown, self.callbacks.add)
         self.stop, self.stop_at_skipped_frame = stop_thread.stop, stop_thread.stop_at_skipped_frame
 
     def remove(self) -> None:
@@ -143,12 +143,6 @@ class Hook:
         state = self.threads.current()
         if not state.is_stopped:
             state.begin_compile().attempt_restarts(replays=kind == "speculation")
-
-    @contained
-    def attempt_ends(self) -> None:
-        state = self.threads.current()
-        if state.depth == 0 and not state.is_stopped:
-            self._outermost_ends(state, True)  # entered without the eval-frame callback: torch.export does
 
     @contained
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:

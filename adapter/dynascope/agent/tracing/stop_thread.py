@@ -25,11 +25,16 @@ class StopThread:
         self,
         stops: CompileStops,
         runtime_frames: RuntimeFrames,
+        is_shown: Callable[[ThreadState, Translator], bool],
         add_callback: Callable[[ThreadState, Translator], None],
     ) -> None:
-        """Take `add_callback`, which makes a frame call the hook before each of its instructions."""
+        """Take `is_shown`, whether steps stop in a frame, and `add_callback`.
+
+        It makes a frame call the hook before each of its instructions.
+        """
         self._stops = stops
         self._runtime_frames = runtime_frames
+        self._is_shown = is_shown
         self._add_callback = add_callback
 
     def stop(self, state: ThreadState, stack: list[Translator], stop: Stop) -> None:
@@ -37,6 +42,7 @@ class StopThread:
         command = self._wait(state, functools.partial(self._inspection, stack), stop)
         state.step_package = package_of(real_path(translators.code_of(stack[0]).co_filename))
         frame_ids = state.begin_compile().frames
+        stack = [stack[0], *(caller for caller in stack[1:] if self._is_shown(state, caller))]
         frames: list[FrameId] = [frame_ids.get(id(translator), -1) for translator in stack]
         functions = [function_of(translators.code_of(translator)) for translator in stack]
         how = self._stops.step_prepared(translators.instruction_index(stack[0]))

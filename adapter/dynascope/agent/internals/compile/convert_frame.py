@@ -1,4 +1,4 @@
-"""Report each call of the eval-frame callback into Dynamo, and each attempt at tracing a frame."""
+"""Report each call into Dynamo, by the eval-frame callback or an export, and each attempt at tracing a frame."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ class Observer(Protocol):
         """
 
     def attempt_restarts(self, kind: Restart) -> None: ...
-
-    def attempt_ends(self) -> None: ...
 
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None: ...
 
@@ -55,6 +53,7 @@ class CompileHooks(Wrapping):
         hooks = self
         # ConvertFrameReturn: `guarded_code` and `apply_to_code` since 2.6, `skip_reason` since 2.13
         entry, trace = self.original(torch_names.CALL_OF_CALLBACK), self.original(torch_names.TRACE_FRAME)
+        capture = self.original(torch_names.CAPTURE_FRAME)
 
         def __call__(self: Any, frame: Any, cache_entry: Any, frame_state: Any) -> Any:
             code, gate = frame.f_code, hooks.gate
@@ -80,28 +79,36 @@ class CompileHooks(Wrapping):
             finally:
                 observer.compile_ends(frame, compiled, skip_reason)
 
+        def capture_frame(frame: Any, *args: Any, **kwargs: Any) -> Any:
+            """Report a strict export or an `aot_compile`, which has no eval-frame callback."""
+            observer.compile_begins()
+            compiled = False
+            try:
+                result = capture(frame, *args, **kwargs)
+                compiled = True
+                return result
+            finally:
+                observer.compile_ends(frame, compiled, None)
+
         def trace_frame(*args: Any, **kwargs: Any) -> Any:
             try:
-                result = trace(*args, **kwargs)
+                return trace(*args, **kwargs)
             except exc.RestartAnalysis as error:
                 replays = isinstance(error, exc.SpeculationRestartAnalysis)
                 observer.attempt_restarts("speculation" if replays else "other")
                 raise
-            except BaseException:
-                observer.attempt_ends()
-                raise
-            observer.attempt_ends()
-            return result
 
-        gives_large_chunk(__call__)
-        self._entry_code = __call__.__code__
+        for wrapper in (__call__, capture_frame):
+            gives_large_chunk(wrapper)
+        self._entries = __call__.__code__, capture_frame.__code__
         self.put(torch_names.CALL_OF_CALLBACK, __call__)
+        self.put(torch_names.CAPTURE_FRAME, capture_frame)
         self.put(torch_names.TRACE_FRAME, trace_frame)
 
     def frame_below(self) -> types.FrameType | None:
         """Return the innermost real frame of the program below this thread's compile."""
         frame: types.FrameType | None = sys._getframe()
-        while frame is not None and frame.f_code is not self._entry_code:
+        while frame is not None and not any(frame.f_code is entry for entry in self._entries):
             frame = frame.f_back
         return frame and frame.f_back
 
