@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import click
 
 
-def _version() -> str:
-    try:
-        return metadata.version("dynascope")
-    except metadata.PackageNotFoundError:
-        return "not installed"
+def _print_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from importlib import metadata
+
+        click.echo(f"dynascope, version {metadata.version('dynascope')}")
+        context.exit()
 
 
 _ELSEWHERE = {
@@ -41,7 +41,9 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(_version(), prog_name="dynascope")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version, help="Show the version."
+)
 def main() -> None:
     """Debug the compile time of torch.compile."""
 

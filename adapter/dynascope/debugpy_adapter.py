@@ -32,11 +32,20 @@ CONNECT_SECONDS = 30.0
 def main() -> None:
     """Serve until the last debug session has ended."""
     token = os.environ.pop(TOKEN_VARIABLE)
+    _describe_environment_only_in_a_log()
     if sys.argv[1:] == [FOR_PROGRAM]:
         _serve_program(token)
     else:
         _want_token(token)
         runpy.run_module("debugpy.adapter", run_name="__main__")
+
+
+def _describe_environment_only_in_a_log() -> None:
+    """Do not read the metadata of every installed package at each start, when nothing is logged."""
+    from debugpy.common import log
+
+    if log.log_dir is None:
+        log.describe_environment = lambda header: None
 
 
 def _want_token(token: str) -> None:

@@ -14,11 +14,13 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     del sys.path[0]  # this folder, so that its modules do not shadow those of the standard library
 
 import functools
+import gc
 import importlib.machinery
 import io
 import os
 import pkgutil
 import runpy
+import socket
 import types
 from collections.abc import Callable, Sequence
 from typing import NoReturn
@@ -28,6 +30,7 @@ Start = Callable[[], object]
 
 def run(start: Start) -> None:
     """Run the program; its exit code and traceback become those of the process."""
+    gc.freeze()  # so that the program's garbage collections do not visit the debugger's objects
     try:
         start()
     except BaseException:
@@ -133,8 +136,12 @@ def _under_debugpy() -> Start:
     import debugpy  # noqa: F401  # loads pydevd, which cli needs
 
     del sys.path[0]
+    from debugpy.common import log
     from debugpy.server import cli
 
+    if log.log_dir is None and "--log-to" not in sys.argv:
+        log.describe_environment = lambda header: None  # it reads the metadata of every installed package, for the log
+    _answer_at_once()
     prepared: list[Start] = []
 
     def later(start: list[str]) -> None:
@@ -147,6 +154,20 @@ def _under_debugpy() -> Start:
     )
     cli.main()
     return prepared[0] if prepared else lambda: None
+
+
+def _answer_at_once() -> None:
+    """Make pydevd send at once: TCP delays the second part of each message by 40 ms."""
+    import pydevd  # type: ignore[import-not-found]
+
+    connect = pydevd.start_client
+
+    def start_client(*args: object) -> socket.socket:
+        connection: socket.socket = connect(*args)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return connection
+
+    pydevd.start_client = start_client
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ sys.monitoring (3.12).
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import threading
@@ -17,10 +18,12 @@ from typing import Any, Literal
 from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_user_code, real_path
+from dynascope.agent.suspension.debugpy import library_imports
 from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
 from dynascope.agent.suspension.debugpy.concealing import hide_our_files, hide_unhashable_code
 from dynascope.agent.suspension.debugpy.entry_breakpoints import EntryBreakpoints
 from dynascope.agent.suspension.debugpy.hosting import check_hosts
+from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
 from dynascope.agent.suspension.debugpy.line_stops import LineStops
 from dynascope.agent.suspension.debugpy.reentry import refuse_reentry
 from dynascope.agent.suspension.debugpy.resuming import Resuming
@@ -82,6 +85,8 @@ class PydevdSuspension(Suspension):
         self._raised: dict[int, BaseException] = {}
         """By thread ident: the exception of a job on that thread, to be raised where it waits."""
         self._tracing = TracingOff(self._pydevd, self._has_breakpoint_in, self._starts_matter)
+        imports = LibraryImports(self._pydevd, self._tracing.start_events, self._starts_matter, self._lines_stopped_at)
+        self._replace(importlib._bootstrap, library_imports.NAME, imports.wrapped())
         hide_our_files(self._pydevd, self._replace)
         hide_unhashable_code(self._pydevd, self._replace)
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
@@ -272,6 +277,9 @@ class PydevdSuspension(Suspension):
         return bool(lines) and any(line in lines for _, _, line in code.co_lines())
 
     def _lines_stopped_at(self, path: str) -> Collection[int]:
+        name = path.rpartition(os.sep)[2]
+        if not is_user_code(path) and not any(each.endswith(name) for each in self._pydevd.breakpoints):
+            return ()  # without its real path: to find that of each imported file takes long
         path = self._files.get_abs_path_real_path_and_base_from_file(path)[1]
         lines: Collection[int] = self._pydevd.breakpoints.get(path, ())
         return lines

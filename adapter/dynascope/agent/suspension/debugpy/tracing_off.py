@@ -22,7 +22,7 @@ class TracingOff:
     ) -> None:
         self._debugger = debugger
         self._generated_code = GeneratedCode()
-        self._start_events = StartEvents(has_breakpoint_in, starts_matter)
+        self.start_events = StartEvents(has_breakpoint_in, starts_matter)
         self._untraced: set[int] = set()
         """The idents of the threads on which tracing stays off."""
 
@@ -33,10 +33,10 @@ class TracingOff:
 
     def begin(self) -> None:
         self._debugger.disable_tracing()
-        self._start_events.begin()
+        self.start_events.begin()
 
     def end(self) -> None:
-        self._start_events.end()
+        self.start_events.end()
         if not self._debugger.pydb_disposed and not self.stays_off:
             self._debugger.enable_tracing()
 
