@@ -16,7 +16,14 @@ from tests.lsp.fix_outcomes import FIXABLE, Applied, Case, outcomes, programs
 pytestmark = pytest.mark.timeout(900)
 
 MENDED = (
-    *("branch_scaled", "branch_early_return", "branch_layers", "branch_clipped_norm", "branch_in_loop", "branch_any"),
+    *(
+        "branch_scaled",
+        "branch_early_return",
+        "branch_operand_twice",
+        "branch_clipped_norm",
+        "branch_in_loop",
+        "branch_any",
+    ),
     *("item_factor", "item_gradient", "item_attribute", "item_two_on_a_line", "late_import", "import_names_only"),
     *("print_tensor", "masked_mean", "recurrent", "size_two_tensors", "size_one_line_loop", "size_module"),
     *("two_files/main", "imported_function/main"),
@@ -24,6 +31,7 @@ MENDED = (
 """Something is offered for each."""
 LEFT_ALONE = (
     *("branch_elif_on_mode", "branch_not_any", "branch_numbers", "branch_other_shape", "branch_mutated_after"),
+    *("branch_layers", "branch_layouts", "branch_and_print_in_loop", "branch_float_attribute"),
     *("branch_expression_returns_input", "branch_dropout", "branch_counts", "branch_other_dtype", "item_json"),
     *("item_compared", "item_range", "item_divmod", "bool_conversion", "clock", "random_choice", "unique_names"),
     *("zeroed_gradients", "print_mutated", "print_to_stderr", "print_in_inlined", "masked_length", "packed"),

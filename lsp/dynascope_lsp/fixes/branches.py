@@ -15,9 +15,11 @@ from dynascope_lsp.documents.syntax import Index
 from dynascope_lsp.fixes.effects import is_pure, mutates
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
 from dynascope_lsp.fixes.inference import SMOOTH, TRUTHS, called_operation
+from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.names import torch_name
 from dynascope_lsp.fixes.place import Place, place_of
 from dynascope_lsp.fixes.tensor_type import TensorType
+from dynascope_lsp.fixes.two_sides import check_sides
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
@@ -47,6 +49,9 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
         found = _type_of(place, choice)
         _check_test(place, choice.test)
         _check_aliases(place, choice)
+        kept = ast.copy_location(ast.Name(choice.target or "", ast.Load()), choice.node)
+        check_sides(place, (choice.body, choice.orelse or kept), found)
+        check_loop(place)
         yield Fix("Replace the branch by torch.cond", [_edit(place, choice, _cond(place, choice))])
         if _may_compute_both(place, choice, found):
             yield Fix("Compute both and choose with torch.where", [_edit(place, choice, _where(place, choice))])
@@ -196,7 +201,8 @@ def _cond(place: Place, choice: Choice) -> str:
     names: list[str] = []
     for side in (choice.body, choice.orelse):
         read = [choice.target or ""] if side is None else [n.id for n in ast.walk(side) if isinstance(n, ast.Name)]
-        names += [name for name in read if name not in names and place.types.before(name, place.statement) is not None]
+        names += [name for name in read if place.types.before(name, place.statement) is not None]
+    names = list(dict.fromkeys(names))
     parameters = ", ".join(names)
     operands = f"({parameters},)" if len(names) == 1 else f"({parameters})"
     space = " " if parameters else ""

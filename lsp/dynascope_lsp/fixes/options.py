@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from dynascope_lsp.fixes import configuration
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
+from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import Place, place_of
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -27,6 +28,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
         return
     try:
         place = place_of(snapshot, finding)
+        check_loop(place)
         if finding.type == RECURRENT:
             if "pack" in place.text.source:
                 raise Refused(

@@ -14,6 +14,7 @@ from dynascope_lsp.fixes import configuration
 from dynascope_lsp.fixes.effects import is_pure, mutates
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
 from dynascope_lsp.fixes.inference import Inference
+from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import is_inline, place_of
 from dynascope_lsp.fixes.tensor_type import Types
 from dynascope_lsp.recorded.findings import Finding
@@ -33,6 +34,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
         place = place_of(snapshot, finding)
         if not any(_is_print(each) for each in place.index.calls.get(finding.line, ())):
             raise Refused(f"The `print` is in a function that is called here: {WHAT_TO_DO}")
+        check_loop(place, ("print",))
         files = program_files(snapshot)
         if files is None:
             raise Refused(f"The program has too many files to see what else it prints: {WHAT_TO_DO}")

@@ -10,6 +10,7 @@ from dynascope_lsp.fixes import configuration
 from dynascope_lsp.fixes.effects import mutates
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
 from dynascope_lsp.fixes.inference import called_operation
+from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import Place, place_of
 from dynascope_lsp.fixes.tensor_type import TensorType
 from dynascope_lsp.recorded.findings import Finding
@@ -57,6 +58,7 @@ def _read_tensor(call: ast.Call) -> ast.expr | None:
 
 def _kept(place: Place, reads: list[ast.Call]) -> Fix:
     """Remove the reads: a tensor without dimensions replaces each number in tensor arithmetic."""
+    check_loop(place)
     edits, written = [], []
     for call in reads:
         tensor = _read_tensor(call)
@@ -123,6 +125,7 @@ def _check_arithmetic(place: Place, use: ast.expr, statement: ast.stmt, found: T
 
 def _captured(place: Place, reads: list[ast.Call]) -> Fix:
     """Set the option if the number is only computed with, returned or stored, not tested."""
+    check_loop(place, ("item", "float", "int"))
     for call in reads:
         if isinstance(call.func, ast.Name) and call.func.id == "bool":
             raise Refused(f"`bool()` asks for the value: {WHAT_TO_DO}")

@@ -16,6 +16,7 @@ from dynascope_lsp.prediction.values import (
     OTHER,
     TENSOR,
     UNKNOWN,
+    Constant,
     Function,
     Instance,
     Named,
@@ -56,6 +57,8 @@ class Binding(Expressions):
                 value = keywords[each.arg]
             elif arguments is not None and not more and each.arg in defaults:
                 value = self.evaluate(defaults[each.arg])
+            elif arguments is None and ast.unparse(defaults.get(each.arg, _NOTHING)) == "True":
+                value = Constant(True)  # most calls leave it so
             else:
                 value = self._parameter(each, each.arg in defaults)
             self.names[each.arg] = value

@@ -23,6 +23,26 @@ def raises(node: ast.If) -> bool:
     return any(branch and isinstance(branch[-1], ast.Raise) for branch in (node.body, node.orelse))
 
 
+def is_periodic(test: ast.expr) -> bool:
+    """Whether a test is true every so many times, such as `step % 10 == 0`."""
+    match test:
+        case ast.Compare(left=ast.BinOp(op=ast.Mod()), ops=[ast.Eq()], comparators=[ast.Constant()]):
+            return True
+        case ast.UnaryOp(op=ast.Not(), operand=ast.BinOp(op=ast.Mod())):
+            return True
+    return False
+
+
+def asks_if_empty(test: ast.expr) -> bool:
+    """Whether a test is for no elements, which hardly ever holds: `x.shape[0] == 0`."""
+    match test:
+        case ast.Compare(left=ast.Subscript(value=ast.Attribute(attr="shape"))) | ast.Compare(left=ast.Call()):
+            return isinstance(test.ops[0], ast.Eq) and ast.unparse(test.comparators[0]) == "0"
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Call(func=ast.Name(id="len"))):
+            return True
+    return False
+
+
 def is_generator(node: ast.AST) -> bool:
     """Whether a call of the function runs none of its code: a generator or a coroutine."""
     if isinstance(node, ast.AsyncFunctionDef):

@@ -48,6 +48,13 @@ class Expressions(Attributes):
         self._certain = certain
         return result is True
 
+    def _as_certain(self, look: Callable[[], object]) -> bool:
+        """Call `look` for code that some call runs: breaks in it are reported as before it."""
+        certain = self._certain
+        result = look()
+        self._certain = certain
+        return result is True
+
     def _test(self, node: ast.expr) -> bool | None:
         """Return the truth of a condition, or None if unknown; report a branch on a tensor."""
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):

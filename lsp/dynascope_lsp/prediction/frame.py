@@ -13,7 +13,7 @@ from typing import Any
 
 from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.binding import Binding
-from dynascope_lsp.prediction.control_flow import breaks_out, leaves, raises
+from dynascope_lsp.prediction.control_flow import asks_if_empty, breaks_out, is_generator, is_periodic, leaves, raises
 from dynascope_lsp.prediction.values import (
     MAYBE_TENSOR,
     UNKNOWN,
@@ -40,6 +40,7 @@ class Frame(Binding):
         self._program.modules[self._module.path] = self._module
         if isinstance(node, ast.Lambda):
             return self.evaluate(node.body)
+        self._unresumable += is_generator(node)
         self._block(node.body)
         return merged(*self._returned) if self._returned else Constant(None)
 
@@ -115,15 +116,17 @@ class Frame(Binding):
             return self._block(node.body if known else node.orelse)
         on_a_tensor = self._program.breaks > breaks
         before = dict(self.names)
-        ended = [self._in_doubt(lambda: self._block(node.body))]
+        look = self._as_certain if is_periodic(node.test) else self._in_doubt
+        ended = [look(lambda: self._block(node.body))]
         first, self.names = self.names, before
-        ended.append(self._in_doubt(lambda: self._block(node.orelse)))
+        look = self._as_certain if on_a_tensor and _is_chain(node) else self._in_doubt
+        ended.append(look(lambda: self._block(node.orelse)))
         if ended[0]:
             first = self.names
         elif ended[1]:
             self.names = first
         self.names = {name: merged(first.get(name), self.names.get(name)) for name in {*first, *self.names}}
-        exceptional = raises(node) or (on_a_tensor and not node.orelse)
+        exceptional = raises(node) or (on_a_tensor and not node.orelse) or asks_if_empty(node.test)
         if any(ended) and not all(ended) and not exceptional:
             self._certain = False  # what follows is not always reached
         return all(ended)
@@ -252,6 +255,11 @@ _KINDS: dict[type, Callable[[Frame, Any], bool | None]] = {
     ast.Global: Frame._outer_names,
     ast.Nonlocal: Frame._outer_names,
 }
+
+
+def _is_chain(node: ast.If) -> bool:
+    """Whether the other side is another test alone, which some run reaches: `elif`."""
+    return len(node.orelse) == 1 and isinstance(node.orelse[0], ast.If)
 
 
 def _loaded(target: ast.expr) -> ast.expr:

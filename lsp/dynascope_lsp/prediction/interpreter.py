@@ -15,6 +15,7 @@ from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.modules import Module
 from dynascope_lsp.prediction.program import Program
 from dynascope_lsp.prediction.rules import Rule
+from dynascope_lsp.prediction.torch_names import CONTEXT_MANAGER
 from dynascope_lsp.prediction.values import (
     OTHER,
     UNKNOWN,
@@ -81,7 +82,7 @@ class Interpreter(Program):
             result, breaks = self._results[key]
             self.breaks += breaks
             return result
-        if is_generator(function.node):
+        if is_generator(function.node) and not self._is_context(function):
             return OTHER  # its code runs only when it is iterated or awaited
         self._results[key] = UNKNOWN, False  # for recursive calls
         self._alive.append(function)  # the ids in keys must stay unique
@@ -91,6 +92,12 @@ class Interpreter(Program):
         result = frame.run()
         self._results[key] = result, self.breaks > before
         return result
+
+    def _is_context(self, function: Function) -> bool:
+        """Whether a generator is a context manager, which only `with` calls."""
+        return CONTEXT_MANAGER in (
+            self.name_of(function.module, each) for each in getattr(function.node, "decorator_list", ())
+        )
 
     def evaluate(self, module: Module, node: ast.expr) -> Value:
         return Frame.to_evaluate(self, module).evaluate(node)

@@ -85,6 +85,8 @@ class NamedCalls(ABC):
             return self._call_of_object(node, made, method.removeprefix("."), arguments, keywords)
         if name.startswith(("random.", "numpy.random.")):
             return self._random(node, name)
+        if name.startswith("numpy.") and arguments and is_tensor(arguments[0]):
+            return TENSOR  # Dynamo traces NumPy as operations on tensors
         return self._made(node, name)
 
     def _function_of_tensors(self, node: ast.Call, name: str) -> Value:

@@ -56,7 +56,17 @@ TENSOR_METHODS = (
 )
 """Methods that return a tensor when their receiver is one."""
 
-TELLING_METHODS = REDUCTIONS | {"abs", "relu", "softmax", "masked_fill", "matmul", "isnan", "isfinite", "isinf"}
+TELLING_METHODS = REDUCTIONS | {
+    "abs",
+    "relu",
+    "softmax",
+    "masked_fill",
+    "matmul",
+    "isnan",
+    "isfinite",
+    "isinf",
+    "numpy",
+}
 """Methods that hardly any other object in compiled code has: their receiver is taken to be a tensor."""
 
 TENSOR_ATTRIBUTES = frozenset(("T", "mT", "H", "data", "real", "imag"))
@@ -95,7 +105,7 @@ MORE_TENSOR_METHODS = _words(
     unfold log1p expm1 log2 log10 erf tan atan cumprod lerp nan_to_num bitwise_and bitwise_or remainder fmod maximum
     minimum ravel type bfloat16 reciprocal frac trunc baddbmm addmm addcmul addcdiv rot90 broadcast_to
     repeat_interleave where take take_along_dim quantile cross trace short new_empty requires_grad_ pin_memory
-    swapdims moveaxis sgn det inverse softplus
+    numpy swapdims moveaxis sgn det inverse softplus
     """
 )
 """Methods that return a tensor when their receiver is one, and that other classes have, too."""
@@ -146,9 +156,13 @@ CONTEXTS = frozenset(
 )
 """Context managers that Dynamo enters, and can enter again after a break."""
 
+CONTEXT_MANAGER = "contextlib.contextmanager"
+"""The decorator of generators whose first part runs when `with` calls them."""
+
 TRANSPARENT = frozenset(
     (
         *("torch.no_grad", "torch.inference_mode", "torch.enable_grad", "torch.compile", "torch.autocast"),
+        CONTEXT_MANAGER,
         *(
             "builtins.staticmethod",
             "builtins.classmethod",

@@ -1,26 +1,28 @@
 import torch
-from torch import nn
+import torch.nn as nn
+
+torch.manual_seed(0)
 
 
-class Experts(nn.Module):
+class TwoHeads(nn.Module):
     def __init__(self):
         super().__init__()
-        self.left = nn.Linear(4, 4)
-        self.right = nn.Linear(4, 4)
+        self.pos = nn.Linear(3, 3)
+        self.neg = nn.Linear(3, 3)
 
     def forward(self, x):
         if x.mean() > 0:
-            h = self.left(x)
+            y = self.pos(x)
         else:
-            h = self.right(x)
-        return h.relu().sum()
+            y = self.neg(x)
+        return y.sum()
 
 
-torch.manual_seed(0)
-net = Experts()
-fast = torch.compile(net, backend="aot_eager")
-for sign in (1, -1):
-    loss = fast(torch.ones(2, 4) * sign)
-    loss.backward()
-    print(round(loss.item(), 4))
-print([p.grad is not None for p in net.parameters()])
+net = TwoHeads()
+opt = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+f = torch.compile(net, backend="eager")
+for i in range(4):
+    opt.zero_grad()
+    f(torch.full((2, 3), 1.0 if i % 2 == 0 else -1.0)).backward()
+    opt.step()
+print(round(net.pos.weight.sum().item(), 4), round(net.neg.weight.sum().item(), 4))
