@@ -4,7 +4,7 @@ import { AdapterProcess } from './adapterProcess';
 import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './configuration';
 import { DEBUG_COMMANDS } from './debugCommands';
 import { hintsAtStops } from './hintsAtStops';
-import { chooseInterpreter } from './interpreter';
+import { chooseInterpreter } from './chooseInterpreter';
 import { LanguageServer } from './languageServer';
 import { missedStops } from './missedStops';
 import { pickProcess } from './pickProcess';

@@ -1,6 +1,5 @@
 // Chooses the Python that runs the adapter, the language server and (unless launch.json names another) the program.
 import type { PythonExtension } from '@vscode/python-extension';
-import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
@@ -15,7 +14,7 @@ export interface Interpreter {
 }
 
 export const PYTHON_EXTENSION = 'ms-python.python';
-const WINDOWS = process.platform === 'win32';
+export const WINDOWS = process.platform === 'win32';
 
 /** Returns `python` of a launch configuration, which is, as in debugpy, a path, or a path and arguments. */
 export function fromConfiguration(python: unknown): Interpreter | undefined {
@@ -48,7 +47,7 @@ async function fromPythonExtension(resource: vscode.Uri | undefined): Promise<st
   }
 }
 
-function expandHome(file: string): string {
+export function expandHome(file: string): string {
   return file.startsWith('~/') ? path.join(os.homedir(), file.slice(2)) : file;
 }
 
@@ -58,41 +57,4 @@ function expand(setting: string, resource: vscode.Uri | undefined): string {
   const file = expandHome(setting).replaceAll('${workspaceFolder}', root).replaceAll('${userHome}', os.homedir());
   // A relative path with a folder in it is relative to the workspace; a bare name is searched for on PATH.
   return root && /[\\/]/.test(file) && !path.isAbsolute(file) ? path.join(root, file) : file;
-}
-
-/** Returns the interpreters to offer: the workspace's environments, then the active one, then PATH. Existing files only. */
-export function candidates(folders: readonly string[], env: NodeJS.ProcessEnv): string[] {
-  const [bin, names] = WINDOWS ? ['Scripts', ['python.exe']] : ['bin', ['python3', 'python']];
-  const roots = folders.flatMap((folder) => ['.venv', 'venv', 'env'].map((name) => path.join(folder, name)));
-  for (const variable of ['VIRTUAL_ENV', 'CONDA_PREFIX']) {
-    const root = env[variable];
-    if (root) roots.push(root);
-  }
-  const inEnvironments = roots.map((root) => path.join(root, bin, WINDOWS ? 'python.exe' : 'python'));
-  const onPath = (env['PATH'] ?? '')
-    .split(path.delimiter)
-    .filter(Boolean)
-    .flatMap((folder) => names.map((name) => path.join(folder, name)));
-  return [...new Set([...inEnvironments, ...onPath])].filter((file) => fs.existsSync(file));
-}
-
-/** The command "Choose Interpreter": shows the Python extension's picker if it is installed, else one for the setting. */
-export async function chooseInterpreter(): Promise<void> {
-  if (vscode.extensions.getExtension(PYTHON_EXTENSION)) {
-    await vscode.commands.executeCommand('python.setInterpreter');
-    return;
-  }
-  const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
-  const browse = '$(folder) Browse…';
-  const picked = await vscode.window.showQuickPick([...candidates(folders, process.env), browse], {
-    title: 'Dynascope: the Python that has torch and dynascope',
-    placeHolder: 'Python 3.11 or later',
-  });
-  let file = picked;
-  if (picked === browse) {
-    file = (await vscode.window.showOpenDialog({ title: 'Python interpreter', openLabel: 'Choose' }))?.[0]?.fsPath;
-  }
-  if (!file) return;
-  const target = folders.length > 0 ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
-  await vscode.workspace.getConfiguration('dynascope').update('python', file, target);
 }

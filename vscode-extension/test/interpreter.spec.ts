@@ -1,8 +1,8 @@
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { expect, test } from 'vitest';
-import { candidates, chooseInterpreter, findInterpreter, fromConfiguration, PYTHON_EXTENSION } from '../src/interpreter';
-import { folder, write } from './support';
+import { findInterpreter, fromConfiguration, PYTHON_EXTENSION } from '../src/interpreter';
+import './support';
 import { state, Uri, workspace } from './vscode';
 
 function pythonExtension(file: string | undefined): void {
@@ -48,21 +48,4 @@ test('the setting may name the workspace folder, be relative to it, or be a bare
 
 test('else python3', async () => {
   expect(await findInterpreter(undefined)).toEqual({ command: ['python3'], origin: 'PATH' });
-});
-
-test('candidates: existing ones, the workspace first, none twice', () => {
-  const own = write('.venv/bin/python', '');
-  const other = write('other/python3', '');
-  const directory = path.dirname(other);
-  const env = { PATH: `${directory}:/nowhere:${directory}`, VIRTUAL_ENV: path.join(folder.path, '.venv') };
-  expect(candidates([folder.path], env)).toEqual([own, other]);
-});
-
-test('choosing: the Python extension does it when it is there, else the setting is written', async () => {
-  state.pick = '/picked/python';
-  await chooseInterpreter();
-  expect(state.settings.get('dynascope.python')).toBe('/picked/python');
-  pythonExtension('/chosen/python');
-  await chooseInterpreter();
-  expect(state.executed).toEqual(['python.setInterpreter']);
 });

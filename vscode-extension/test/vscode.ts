@@ -78,7 +78,6 @@ export const state = {
   commands: new Map<string, (...given: unknown[]) => unknown>(),
   shown: [] as string[],
   started: [] as Record<string, unknown>[],
-  pick: undefined as string | undefined,
   answer: undefined as string | undefined,
 };
 
@@ -94,7 +93,6 @@ export function resetState(): void {
   debug.activeStackItem = undefined;
   debug.began.dispose();
   debug.ended.dispose();
-  state.pick = undefined;
   state.answer = undefined;
   workspace.workspaceFolders = undefined;
   workspace.isTrusted = true;
@@ -145,7 +143,8 @@ export const window = {
   showErrorMessage: show,
   showWarningMessage: show,
   showInformationMessage: show,
-  showQuickPick: (): Promise<string | undefined> => Promise.resolve(state.pick),
+  showQuickPick: (): Promise<string | undefined> => Promise.resolve(undefined),
+  createQuickPick: () => (quickPick = new FakeQuickPick()),
   showOpenDialog: (): Promise<undefined> => Promise.resolve(undefined),
   createWebviewPanel: (_type: string, title: string): FakePanel => {
     const panel: FakePanel = {
@@ -166,6 +165,36 @@ export const window = {
     return statusBarItem;
   },
 };
+
+export class FakeQuickPick {
+  items: { label: string; description?: string; alwaysShow?: boolean }[] = [];
+  selectedItems: { label: string }[] = [];
+  value = '';
+  private readonly changed = new EventEmitter<string>();
+  private readonly accepted = new EventEmitter<void>();
+  private readonly hidden = new EventEmitter<void>();
+  readonly onDidChangeValue = this.changed.event;
+  readonly onDidAccept = this.accepted.event;
+  readonly onDidHide = this.hidden.event;
+  show(): void {}
+  dispose(): void {
+    this.hide();
+  }
+  type(value: string): void {
+    this.value = value;
+    this.changed.fire(value);
+  }
+  accept(label: string): void {
+    this.selectedItems = this.items.filter((item) => item.label === label);
+    this.accepted.fire();
+  }
+  hide(): void {
+    this.hidden.fire();
+  }
+}
+
+/** The quick pick made last. */
+export let quickPick: FakeQuickPick;
 
 /** The status bar item made last. */
 export let statusBarItem: { visible: boolean; text?: string; tooltip?: string; show?: () => void; hide?: () => void } = { visible: false };
