@@ -58,7 +58,7 @@ def serve_stdio(log_file: Path | None, verbose: bool) -> int:
 
 async def _stdio(source: int, target: int) -> int:
     reader = new_reader()
-    if stat.S_ISREG(os.fstat(source).st_mode):
+    if _is_file(source):
         with open(source, "rb") as whole:
             reader.feed_data(whole.read())
         reader.feed_eof()
@@ -69,8 +69,14 @@ async def _stdio(source: int, target: int) -> int:
     return await _serve(Transport(reader, await _writer(target)))
 
 
+def _is_file(descriptor: int) -> bool:
+    """Whether asyncio cannot wait for it: a file, or `/dev/null`."""
+    status = os.fstat(descriptor)
+    return stat.S_ISREG(status.st_mode) or os.path.samestat(status, os.stat(os.devnull))
+
+
 async def _writer(descriptor: int) -> Output:
-    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+    if _is_file(descriptor):
         return FileOutput(descriptor)
     loop = asyncio.get_running_loop()
     file = open(descriptor, "wb", buffering=0)  # noqa: SIM115 - the transport closes it
