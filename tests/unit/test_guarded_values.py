@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from dynascope.facts import recompile_reason
-from dynascope.facts.guarded_value import guarded_value
-from dynascope.facts.remedies import remedies
+from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.recompiles.guarded_value import guarded_value
+from dynascope.facts.recompiles.remedies import remedies
 
 SAME = [
     (["self.step == 0", "self.step == 7"], "self.step"),

@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 import msgspec
 
-from dynascope.facts import break_message, recompile_reason
+from dynascope.facts import break_message
 from dynascope.facts.model import (
     Compile,
     CompileFacts,
@@ -20,6 +20,7 @@ from dynascope.facts.model import (
     StackFrame,
     Symbol,
 )
+from dynascope.facts.recompiles import recompile_reason
 from dynascope.recording.torch_trace import Entry, TraceLog
 
 _RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_(\d+)$")

@@ -6,8 +6,8 @@ import time
 from html import escape
 
 from dynascope.facts import break_message, model
-from dynascope.facts.guarded_value import readable
-from dynascope.facts.recompile_causes import entries_by_compile, entry_text
+from dynascope.facts.recompiles.causes import entries_by_compile, entry_text
+from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.page_frame import framed, where
 from dynascope.report.sources import CodeFrame, Sources, named
 from dynascope.report.summary import EFFECTS, SITE, Summary

@@ -11,7 +11,7 @@ from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
-from dynascope.facts.recompile_causes import Cause, causes
+from dynascope.facts.recompiles.causes import Cause, causes
 
 SLOWEST_LINES = 15
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"

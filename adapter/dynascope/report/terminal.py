@@ -10,8 +10,8 @@ from rich.markup import escape
 from rich.syntax import Syntax
 
 from dynascope.facts import break_message, model
-from dynascope.facts.guarded_value import readable
-from dynascope.facts.recompile_causes import Cause, entries_by_compile, entry_text
+from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
+from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.sources import CodeFrame, Sources, named, shown_path
 from dynascope.report.summary import EFFECTS, SITE, Break, SlowLine, Summary
 

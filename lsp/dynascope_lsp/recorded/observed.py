@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 from dynascope.facts import model
 from dynascope.facts.break_message import consequences, without_numbers
 from dynascope.facts.distinct import Distinct
-from dynascope.facts.guarded_value import readable
-from dynascope.facts.recompile_causes import Cause, causes, entries_by_compile, entry_text
+from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile, entry_text
+from dynascope.facts.recompiles.guarded_value import readable
 from msgspec import Struct, structs
 
 from dynascope_lsp.documents.text import Text

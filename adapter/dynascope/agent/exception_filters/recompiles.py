@@ -17,9 +17,9 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
-from dynascope.facts import recompile_reason
-from dynascope.facts.guarded_value import GuardedValue, guarded_value
-from dynascope.facts.remedies import remedies
+from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
+from dynascope.facts.recompiles.remedies import remedies
 
 _NO_REASON = "Dynamo gives no reason."
 

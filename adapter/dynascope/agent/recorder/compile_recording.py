@@ -14,7 +14,7 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times, path_of, path_of_file
-from dynascope.facts import break_message, recompile_reason
+from dynascope.facts import break_message
 from dynascope.facts.model import (
     BackendFailure,
     BreakEffect,
@@ -26,6 +26,7 @@ from dynascope.facts.model import (
     Specialization,
     StackFrame,
 )
+from dynascope.facts.recompiles import recompile_reason
 
 _RESUMES_AT = re.compile(r"torch_dynamo_resume_in_\w+_at_(\d+)$")
 

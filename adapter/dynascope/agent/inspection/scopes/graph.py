@@ -23,7 +23,7 @@ from dynascope.agent.internals.graph.graph import (
     user_line,
 )
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
-from dynascope.facts.guarded_value import readable
+from dynascope.facts.recompiles.guarded_value import readable
 
 
 def code(translator: Any) -> Iterator[str]:

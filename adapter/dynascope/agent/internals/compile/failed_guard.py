@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor, stride_text, tensor_text
-from dynascope.facts.guarded_value import GuardedValue, guarded_value, readable
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 
 _PLAIN = frozenset({int, float, bool, str, bytes, complex, type(None)})
 _CONTAINERS = (list, tuple, dict, set, frozenset, OrderedDict, str)

@@ -7,8 +7,8 @@ from collections.abc import Hashable, Iterable, Mapping
 from msgspec import Struct
 
 from dynascope.facts import model
-from dynascope.facts.guarded_value import GuardedValue, guarded_value, readable
-from dynascope.facts.remedies import remedies
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
+from dynascope.facts.recompiles.remedies import remedies
 
 
 class Cause(Struct, kw_only=True):

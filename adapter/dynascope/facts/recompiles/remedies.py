@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from dynascope.facts.guarded_value import Kind, guarded_value, readable
+from dynascope.facts.recompiles.guarded_value import Kind, guarded_value, readable
 
 _BY_KIND: dict[Kind, str] = {
     "stride": "Give it the same memory layout in each call: `.contiguous()` before the call.",

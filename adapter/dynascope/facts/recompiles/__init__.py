@@ -1,0 +1,1 @@
+"""Why code was compiled again: the guard that failed, the value that changed, and what helps against it."""
