@@ -98,7 +98,7 @@ class Inference:
             return _joined(left, right, "i64") if whole and not isinstance(node.op, ast.Div) else None
         return _joined(left, right, tensors[0].dtype) if len({each.dtype for each in tensors}) == 1 else None
 
-    def _call(self, node: ast.Call) -> TensorType | None:
+    def _call(self, node: ast.Call) -> TensorType | None:  # noqa: C901 - one rule a line
         """Return the type of `x.name(…)` or `torch.name(x, …)`, or None."""
         method = called_operation(self._index, node)
         if method is None:

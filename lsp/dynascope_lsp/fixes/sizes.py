@@ -95,8 +95,12 @@ def _check_recompiles(snapshot: Snapshot, function: Function, numbers: set[int],
         mismatch = re.search(r"tensor '(?P<name>[^']+)' size mismatch at index (?P<at>\d+)", each.fact.guard)
         if mismatch is not None and int(mismatch["at"]) not in changed.get(mismatch["name"], ()):
             raise Refused(f"`{mismatch['name']}` changes its size, too, and is no argument by itself: {WHAT_TO_DO}")
-        met = _SIZES.search(each.fact.value or "")
-        if mismatch is not None and met is not None and met["sizes"].split(",")[int(mismatch["at"])].strip() in "01":
+        sizes = _SIZES.search(each.fact.value or "")
+        if (
+            mismatch is not None
+            and sizes is not None
+            and sizes["sizes"].split(",")[int(mismatch["at"])].strip() in "01"
+        ):
             raise Refused(
                 f"A size of `{mismatch['name']}` was 0 or 1, which Dynamo always compiles by itself: {WHAT_TO_DO}"
             )

@@ -41,17 +41,17 @@ class Expressions(Attributes):
     def _assign(self, target: ast.expr, value: Value) -> None:
         """Assign a value to a target."""
 
-    def _in_doubt(self, look: Callable[[], object]) -> bool:
-        """Call `look` for code that may not run: breaks in it are not reported."""
+    def _in_doubt(self, evaluate: Callable[[], object]) -> bool:
+        """Call `evaluate` for code that may not run: breaks in it are not reported."""
         certain, self._certain = self._certain, False
-        result = look()
+        result = evaluate()
         self._certain = certain
         return result is True
 
-    def _as_certain(self, look: Callable[[], object]) -> bool:
-        """Call `look` for code that some call runs: breaks in it are reported as before it."""
+    def _as_certain(self, evaluate: Callable[[], object]) -> bool:
+        """Call `evaluate` for code that some call runs: breaks in it are reported as before it."""
         certain = self._certain
-        result = look()
+        result = evaluate()
         self._certain = certain
         return result is True
 

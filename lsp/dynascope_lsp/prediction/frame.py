@@ -116,11 +116,11 @@ class Frame(Binding):
             return self._block(node.body if known else node.orelse)
         on_a_tensor = self._program.breaks > breaks
         before = dict(self.names)
-        look = self._as_certain if is_periodic(node.test) else self._in_doubt
-        ended = [look(lambda: self._block(node.body))]
+        run = self._as_certain if is_periodic(node.test) else self._in_doubt
+        ended = [run(lambda: self._block(node.body))]
         first, self.names = self.names, before
-        look = self._as_certain if on_a_tensor and _is_chain(node) else self._in_doubt
-        ended.append(look(lambda: self._block(node.orelse)))
+        run = self._as_certain if on_a_tensor and _is_chain(node) else self._in_doubt
+        ended.append(run(lambda: self._block(node.orelse)))
         if ended[0]:
             first = self.names
         elif ended[1]:

@@ -107,7 +107,7 @@ class Project:
     def file_changed(self, path: str) -> None:
         """Search a file again that has changed on disk."""
         if path.endswith(".py"):
-            self._look(path)
+            self._search(path)
             self.generation += 1
 
     def scan(self) -> bool:
@@ -124,7 +124,7 @@ class Project:
             if path is None:
                 self._unseen = _NOTHING
             else:
-                self._look(os.path.realpath(path))
+                self._search(os.path.realpath(path))
         news = False
         while (self._under_way or self._waiting) and self._left_alone < time.monotonic() < until:
             news |= self._advance()
@@ -173,7 +173,7 @@ class Project:
     def _is_current(self, analysis: Analysis) -> bool:
         return all(self._version(path) == version for path, version in analysis.versions.items())
 
-    def _look(self, path: str) -> None:
+    def _search(self, path: str) -> None:
         try:
             if os.path.getsize(path) > LARGEST:
                 return

@@ -27,11 +27,11 @@ def program_files(snapshot: Snapshot) -> list[Snapshot] | None:
     found: dict[str, Snapshot] = {}
     while paths:
         path = paths.pop(0)
-        if not path or path in found or not (path == snapshot.path or snapshot.surroundings.is_ours(path)):
+        if not path or path in found or not (path == snapshot.path or snapshot.workspace.is_ours(path)):
             continue
         if len(found) >= FILES:
             return None
-        each = snapshot if path == snapshot.path else snapshot.surroundings.snapshot_of(path)
+        each = snapshot if path == snapshot.path else snapshot.workspace.snapshot_of(path)
         if each is not None:
             found[path] = each
             paths += _imported(each, folders)

@@ -13,7 +13,7 @@ from dynascope_lsp.recorded.placement import Placement
 from dynascope_lsp.settings import Settings
 
 
-class Surroundings(Protocol):
+class Workspace(Protocol):
     """Provide what a document needs from the rest of the workspace."""
 
     def locate(self, path: str, line: int) -> int | None:
@@ -33,7 +33,7 @@ class Snapshot:
     """Describe one document; `facts` and `placement` are None for a file that no run has traced."""
 
     def __init__(
-        self, surroundings: Surroundings, uri: str, path: str, text: Text, settings: Settings, facts: FileFacts | None
+        self, workspace: Workspace, uri: str, path: str, text: Text, settings: Settings, facts: FileFacts | None
     ) -> None:
         self.uri = uri
         self.path = path
@@ -41,7 +41,7 @@ class Snapshot:
         self.settings = settings
         self.facts = facts
         self.placement = Placement(facts, text, trusted=facts.path != path) if facts else None
-        self.surroundings = surroundings
+        self.workspace = workspace
 
     @cached_property
     def findings(self) -> list[Finding]:
@@ -55,12 +55,12 @@ class Snapshot:
     def observed(self) -> list[Finding]:
         if self.facts is None or self.placement is None:
             return []
-        around = self.surroundings
-        return Observations(self.facts, self.placement, self.text, around.locate, around.is_ours).findings()
+        workspace = self.workspace
+        return Observations(self.facts, self.placement, self.text, workspace.locate, workspace.is_ours).findings()
 
     @property
     def _predicted(self) -> list[Finding]:
-        return self.surroundings.predictions(self.path) if self.settings.predictions else []
+        return self.workspace.predictions(self.path) if self.settings.predictions else []
 
     def _traced_without(self, prediction: Finding) -> bool:
         """Whether Dynamo traced the prediction's line, so that only observed breaks count."""

@@ -50,6 +50,7 @@ class CodegenEvents(Events):
         self._notes: dict[int, tuple[Ending, Any]] = {}
         """By `SideEffects`: the graph's end, and the current pass."""
         self._wrap_graph()
+        self._wrap_suffix()
         self._wrap_effects()
         self._wrap_calls()
 
@@ -63,7 +64,6 @@ class CodegenEvents(Events):
 
     def _wrap_graph(self) -> None:
         restore = self.original(torch_names.GET_STACK_VALUES_TO_RESTORE)
-        suffix = self.original(torch_names.CODEGEN_SUFFIX)
         events = self
 
         def _get_stack_values_to_restore(self: Any, tx: Any, stack_pops: int) -> Any:
@@ -73,6 +73,24 @@ class CodegenEvents(Events):
                 with events.failures:
                     events._take(self, tx, before, values, meta)
             return values, meta
+
+        def leaves(output: Any) -> None:
+            ending = self._known(output)
+            if ending is None:
+                return
+            fails = _is_left_for_error()
+            if fails or output._current_tx[-1] is ending.frames[0].translator:  # not a generator's, run to its end
+                self._endings.pop(id(output), None)
+                if not fails:
+                    with telling(ending):
+                        self._ended(ending)
+
+        self.put(torch_names.GET_STACK_VALUES_TO_RESTORE, _get_stack_values_to_restore)
+        self.call_before(torch_names.POP_TX, leaves)
+
+    def _wrap_suffix(self) -> None:
+        suffix = self.original(torch_names.CODEGEN_SUFFIX)
+        events = self
 
         def codegen_suffix(self: Any, tx: Any, stack_values: Any, cg: Any, log_side_effects: bool) -> None:
             ending = events._known(self)
@@ -95,21 +113,8 @@ class CodegenEvents(Events):
             if ending is not None and ending.codegen is cg:
                 _mark(ending, cg, "cells", None)
 
-        def leaves(output: Any) -> None:
-            ending = self._known(output)
-            if ending is None:
-                return
-            fails = _is_left_for_error()
-            if fails or output._current_tx[-1] is ending.frames[0].translator:  # not a generator's, run to its end
-                self._endings.pop(id(output), None)
-                if not fails:
-                    with telling(ending):
-                        self._ended(ending)
-
-        self.put(torch_names.GET_STACK_VALUES_TO_RESTORE, _get_stack_values_to_restore)
         self.put(torch_names.CODEGEN_SUFFIX, codegen_suffix)
         self.call_before(torch_names.CODEGEN_CELLS, cells)
-        self.call_before(torch_names.POP_TX, leaves)
 
     def _take(self, output: Any, tx: Any, before: dict[str, Any], values: list[Any], meta: Any) -> None:
         """Record one frame of a graph that ends; called for the innermost first."""
