@@ -34,7 +34,15 @@ LEFT_ALONE = (
     *("branch_layers", "branch_layouts", "branch_and_print_in_loop", "branch_float_attribute"),
     *("branch_expression_returns_input", "branch_dropout", "branch_counts", "branch_other_dtype", "item_json"),
     *("item_compared", "item_range", "item_divmod", "bool_conversion", "clock", "random_choice", "unique_names"),
-    *("zeroed_gradients", "print_mutated", "print_to_stderr", "print_in_inlined", "masked_length", "packed"),
+    *(
+        "zeroed_gradients",
+        "print_mutated",
+        "print_to_stderr",
+        "print_in_inlined",
+        "masked_length",
+        "masked_helper",
+        "packed",
+    ),
     *("size_starts_at_one", "size_specialised", "size_looped_over", "size_list_argument", "package_of_files/main"),
 )
 """Nothing is."""

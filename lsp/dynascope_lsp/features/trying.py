@@ -83,8 +83,8 @@ async def _asked(session: Session, program: dict[str, object]) -> bool:
     arguments = program.get("args")
     line = " ".join([Path(name).name, shlex.join(map(str, arguments if isinstance(arguments, list) else ()))]).strip()
     question = (
-        f"Run `{line}` twice in {program['cwd']}, without the fix and with it? Your files are not edited, "
-        "but the program does everything that it does when you run it."
+        f"Run `{line}` twice in {program['cwd']}, without the fix and with it, and once more without it if the outputs "
+        "differ? Your files are not edited, but the program does everything that it does when you run it."
     )
     params = types.ShowMessageRequestParams(types.MessageType.Warning, question, [types.MessageActionItem(RUN)])
     chosen = await session.server.window_show_message_request_async(params)

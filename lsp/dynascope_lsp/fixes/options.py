@@ -43,7 +43,9 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
 
 
 def _check_sizes(place: Place) -> None:
-    """Raise Refused if the rest of the function reads the number of elements or branches."""
+    """Raise Refused if the rest of the function, or a caller, may ask for the size."""
+    if place.is_inline:
+        raise Refused(SIZES_ASKED_FOR)
     first = place.statement.lineno
     for node in ast.walk(place.function.node):
         if getattr(node, "lineno", 0) < first or node is place.function.node:
