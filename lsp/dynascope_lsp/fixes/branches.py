@@ -12,13 +12,13 @@ from msgspec import Struct
 
 from dynascope_lsp.documents.edits import replaced
 from dynascope_lsp.documents.syntax import Index
-from dynascope_lsp.fixes.effects import is_pure, mutates
+from dynascope_lsp.fixes.expressions.effects import is_pure, mutates
+from dynascope_lsp.fixes.expressions.inference import SMOOTH, TRUTHS, called_operation
+from dynascope_lsp.fixes.expressions.names import torch_name
+from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.inference import SMOOTH, TRUTHS, called_operation
 from dynascope_lsp.fixes.loops import check_loop
-from dynascope_lsp.fixes.names import torch_name
 from dynascope_lsp.fixes.place import Place, place_of
-from dynascope_lsp.fixes.tensor_type import TensorType
 from dynascope_lsp.fixes.two_sides import check_sides
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot

@@ -14,8 +14,8 @@ from lsprotocol import types
 
 from dynascope_lsp.documents.edits import inserted_before
 from dynascope_lsp.documents.syntax import Function
+from dynascope_lsp.fixes.expressions.names import torch_name
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.names import torch_name
 from dynascope_lsp.fixes.sites import Call, Site, calls, sites
 from dynascope_lsp.fixes.sizes import Sizes, other_tensors, sizes_of
 from dynascope_lsp.recorded.findings import Finding

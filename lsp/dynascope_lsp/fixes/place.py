@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from dynascope_lsp.documents.syntax import Function, Index
 from dynascope_lsp.documents.text import Text
+from dynascope_lsp.fixes.expressions.inference import Inference
+from dynascope_lsp.fixes.expressions.tensor_type import Types
 from dynascope_lsp.fixes.fix import Refused
-from dynascope_lsp.fixes.inference import Inference
-from dynascope_lsp.fixes.tensor_type import Types
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from dynascope_lsp.documents.edits import replaced
 from dynascope_lsp.fixes import configuration
-from dynascope_lsp.fixes.effects import mutates
+from dynascope_lsp.fixes.expressions.effects import mutates
+from dynascope_lsp.fixes.expressions.inference import called_operation
+from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.inference import called_operation
 from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import Place, place_of
-from dynascope_lsp.fixes.tensor_type import TensorType
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 

@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterator
 
 from dynascope_lsp.documents.syntax import dotted
+from dynascope_lsp.fixes.expressions.inference import ELEMENTWISE, called_operation
+from dynascope_lsp.fixes.expressions.names import full_name
+from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 from dynascope_lsp.fixes.fix import Refused
-from dynascope_lsp.fixes.inference import ELEMENTWISE, called_operation
-from dynascope_lsp.fixes.names import full_name
 from dynascope_lsp.fixes.place import Place
-from dynascope_lsp.fixes.tensor_type import TensorType
 from dynascope_lsp.recorded.program_files import program_files
 
 _GRADIENTS = frozenset(("backward", "grad", "requires_grad", "requires_grad_", "value_and_grad", "vjp", "jacrev"))

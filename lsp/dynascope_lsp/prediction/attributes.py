@@ -8,7 +8,7 @@ from abc import abstractmethod
 from dynascope_lsp.documents.syntax import FunctionNode, dotted
 from dynascope_lsp.prediction.calls import Calls
 from dynascope_lsp.prediction.modules import ClassInfo
-from dynascope_lsp.prediction.torch_names import (
+from dynascope_lsp.prediction.tables.torch_names import (
     DISABLING,
     LAYER_TENSORS,
     TENSOR_ATTRIBUTES,

@@ -6,10 +6,10 @@ import ast
 from abc import abstractmethod
 
 from dynascope_lsp.documents.syntax import dotted
-from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.modules import ClassInfo
 from dynascope_lsp.prediction.named_calls import NamedCalls
-from dynascope_lsp.prediction.torch_names import (
+from dynascope_lsp.prediction.tables import rules
+from dynascope_lsp.prediction.tables.torch_names import (
     MASKS,
     MORE_TENSOR_METHODS,
     RETURN_THEMSELVES,

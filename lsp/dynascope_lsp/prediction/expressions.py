@@ -7,8 +7,8 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.attributes import Attributes
+from dynascope_lsp.prediction.tables import rules
 from dynascope_lsp.prediction.values import (
     MASK,
     MAYBE_MASK,

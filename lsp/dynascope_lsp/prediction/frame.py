@@ -11,9 +11,9 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.binding import Binding
 from dynascope_lsp.prediction.control_flow import asks_if_empty, breaks_out, is_generator, is_periodic, leaves, raises
+from dynascope_lsp.prediction.tables import rules
 from dynascope_lsp.prediction.values import (
     MAYBE_TENSOR,
     UNKNOWN,

@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from dynascope_lsp.prediction import rules
 from dynascope_lsp.prediction.program import Program
-from dynascope_lsp.prediction.rules import Rule
-from dynascope_lsp.prediction.torch_names import (
+from dynascope_lsp.prediction.tables import rules
+from dynascope_lsp.prediction.tables.rules import Rule
+from dynascope_lsp.prediction.tables.torch_names import (
     CONTEXTS,
     DISABLING,
     LISTS,

@@ -11,8 +11,8 @@ from msgspec import structs
 
 from dynascope_lsp.documents.syntax import dotted
 from dynascope_lsp.prediction.modules import ClassInfo, Module
-from dynascope_lsp.prediction.rules import Rule
-from dynascope_lsp.prediction.torch_names import CLASS_DECORATORS, DISABLING, TRANSPARENT, usual_name
+from dynascope_lsp.prediction.tables.rules import Rule
+from dynascope_lsp.prediction.tables.torch_names import CLASS_DECORATORS, DISABLING, TRANSPARENT, usual_name
 from dynascope_lsp.prediction.values import (
     DISABLED,
     UNKNOWN,

@@ -9,8 +9,8 @@ import ast
 from collections.abc import Callable
 
 from dynascope_lsp.documents.syntax import Index
-from dynascope_lsp.fixes.names import full_name
-from dynascope_lsp.fixes.tensor_type import TensorType
+from dynascope_lsp.fixes.expressions.names import full_name
+from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 
 Number = type[int] | type[float]
 Kind = TensorType | Number | None

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 
 from dynascope_lsp.documents.syntax import Function, Index, dotted
-from dynascope_lsp.fixes.inference import ELEMENTWISE, REDUCTIONS, TESTS, TRUTHS, called_operation
-from dynascope_lsp.fixes.names import full_name
-from dynascope_lsp.fixes.tensor_type import Types
+from dynascope_lsp.fixes.expressions.inference import ELEMENTWISE, REDUCTIONS, TESTS, TRUTHS, called_operation
+from dynascope_lsp.fixes.expressions.names import full_name
+from dynascope_lsp.fixes.expressions.tensor_type import Types
 
 PURE_LAYERS = frozenset(
     (
