@@ -13,6 +13,7 @@ from dynascope.wire.dap import FunctionBreakpoint, SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
 
 from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.fake_dynamo import BesideDebugpy
 
 HERE = Path(__file__)
 
@@ -273,7 +274,7 @@ def test_a_condition_that_does_not_parse_fails_in_words(condition):
 
 def test_the_compilers_own_code_needs_a_setting_to_stop():
     changes = []
-    debugged = LineBreakpoints(True, TracedFunctions(), lambda message: None, changes.append)
+    debugged = LineBreakpoints(BesideDebugpy(), TracedFunctions(), lambda message: None, changes.append)
     asked = [SourceBreakpoint(id=1, line=line_of(torch._dynamo.eval_frame.innermost_fn, 5))]
     state = debugged.set_lines(torch._dynamo.eval_frame.__file__, asked)[0]
     assert not state.verified

@@ -88,7 +88,8 @@ def test_mode_generated_stops_in_the_code_that_dynamo_made(client: DapClient) ->
         if turn == 3:
             client.set_breakpoints(MODES)
         stop.resume()
-    assert seen[0] == "outer" and any("resume_in_outer" in name for name in seen)
+    assert seen[0] == "outer (generated code)"
+    assert any(name.startswith("outer (resume function after line ") for name in seen)
     assert client.wait_for_end() == 0
 
 

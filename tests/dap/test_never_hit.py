@@ -55,8 +55,8 @@ def test_a_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_path: P
     assert "did not come to this line" in changed["body"]["breakpoint"]["message"]
     assert client.wait_for_end() == 0
     said = client.output("console")
-    assert f"program.py:{branch}: the breakpoint was never hit. Compiled, but Dynamo did not come to this line" in said
-    assert f"program.py:{never}: the breakpoint was never hit. never_called was not called" in said
+    assert f"program.py:{branch}: the breakpoint was never hit. Dynamo traced compiled, but never this line" in said
+    assert f"program.py:{never}: the breakpoint was never hit. Dynamo did not trace never_called" in said
     assert "other.py:2: the breakpoint was never hit. Its file was never imported" in said
     assert "Dynamo came here once, and its condition (x.shape[0] == 9) never held" in said
     assert f"program.py:{hit}:" not in said
@@ -122,7 +122,7 @@ def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_pa
         "No node that entered the graph takes nobody as an input.",
         "its condition (x.shape[0] == 9) never held",
         "z stayed f32[3]: it got no other shape, dtype or device, and nothing mutated it.",
-        "never_called was not called, or not in compiled code",
+        "Dynamo did not trace never_called: it did not run, or only uncompiled.",
     ]
     told = [
         client.wait_for_event("breakpoint", where=lambda body, id=each["id"]: body["breakpoint"]["id"] == id)

@@ -78,6 +78,12 @@ class PlainSuspension(Suspension):
         return self.pauses
 
 
+class BesideDebugpy(PlainSuspension):
+    """A program that debugpy debugs, too."""
+
+    kind = "pydevd"
+
+
 class FakeDynamo:
     """Calls the hook as Dynamo does; `inlined` maps a line to the function that its first instruction calls."""
 

@@ -10,10 +10,11 @@ import pytest
 from dynascope.agent.breakpoints import hit_counts
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
+from dynascope.agent.program import observed
 from dynascope.agent.tracing.stop_check import CompileOutcome
 from dynascope.wire.dap import Breakpoint, SourceBreakpoint
 
-from tests.support.fake_dynamo import nothing_generated
+from tests.support.fake_dynamo import BesideDebugpy, PlainSuspension, nothing_generated
 
 SOURCE = """\
 import torch
@@ -36,7 +37,8 @@ class Breakpoints:
         self.path = str(path)
         self.traced = TracedFunctions()
         self.changed: list[Breakpoint] = []
-        self.lines = LineBreakpoints(runs_are_debugged, self.traced, lambda message: None, self.changed.append)
+        suspension = BesideDebugpy() if runs_are_debugged else PlainSuspension()
+        self.lines = LineBreakpoints(suspension, self.traced, lambda message: None, self.changed.append)
         module = compile(SOURCE, self.path, "exec")
         functions = [constant for constant in module.co_consts if isinstance(constant, types.CodeType)]
         self.code = {code.co_name: code for code in functions}
@@ -48,7 +50,7 @@ class Breakpoints:
         """A compile traced these functions, and skipped one."""
         skips = [(self.code[skipped], "it has a decorator")] if skipped else []
         outcome = CompileOutcome([self.code[name] for name in names], skips)
-        self.traced.note(outcome.traced, outcome.skipped)
+        self.traced.note(outcome)
         self.lines.compile_ended(outcome)
 
 
@@ -132,16 +134,15 @@ def test_a_program_that_compiled_nothing_is_told_that(breakpoints: Breakpoints, 
     module = types.ModuleType("model")
     module.__file__ = breakpoints.path
     monkeypatch.setitem(sys.modules, "model", module)
-    monkeypatch.setattr("os.times", lambda: types.SimpleNamespace(children_user=0.0, children_system=0.0))
     breakpoints.set(9)
     assert [state.message for state in breakpoints.lines.never_hit()] == ["Nothing was compiled."]
     breakpoints.compiled("first")
     (state,) = breakpoints.lines.never_hit()
-    assert (state.message or "").startswith("second was not called, or not in compiled code")
+    assert (state.message or "").startswith("Dynamo did not trace second: ")
 
 
 def test_the_parent_of_other_processes_speaks_for_itself(breakpoints: Breakpoints, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("os.times", lambda: types.SimpleNamespace(children_user=0.5, children_system=0.0))
+    monkeypatch.setattr(observed, "_started_others", True)
     breakpoints.set(9)
     (state,) = breakpoints.lines.never_hit()
     assert state.message == "Its file was never imported in this process, which started others."

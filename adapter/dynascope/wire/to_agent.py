@@ -24,6 +24,8 @@ class Configure(Request, tag="configure"):
     debug_dynamo: bool = False
     """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo itself work (slow)."""
     stop_on_entry: bool = False
+    attached: bool = False
+    """Whether the program ran before the session began."""
     record: bool = False
     """Write Dynamo's decisions to the facts of the workspace, as `dynascope run` does."""
     compiled_autograd: str | None = None

@@ -53,6 +53,7 @@ class Breakpoints:
 
     def attach(self, hook: Hook) -> None:
         """Attach every kind. torch._dynamo is imported and hooked."""
+        self.traced.loaded.attach(hook)
         for kind in self._kinds:
             kind.attach(hook)
 
@@ -60,10 +61,11 @@ class Breakpoints:
         """Detach every kind: nothing stops, and Dynamo and the program are unhooked. Any thread."""
         for kind in reversed(self._kinds):
             kind.detach()
+        self.traced.loaded.detach()
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
         """Handle the end of an outermost compile. Called on its thread."""
-        self.traced.note(outcome.traced, outcome.skipped)
+        self.traced.note(outcome)
         if outcome.traced:
             self.roots.note(outcome.traced)
         for kind in self._kinds:

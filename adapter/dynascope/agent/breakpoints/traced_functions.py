@@ -6,9 +6,14 @@ import threading
 import types
 import weakref
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
+from dynascope.agent.breakpoints.loaded_code import LoadedCode
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
+
+if TYPE_CHECKING:
+    from dynascope.agent.tracing.stop_check import CompileOutcome
 
 
 def functions_of(codes: Iterable[types.CodeType]) -> set[FunctionKey]:
@@ -20,23 +25,26 @@ class TracedFunctions:
     """Record what Dynamo traced, on compiling threads; read on any. Includes resume functions."""
 
     def __init__(self) -> None:
+        self.loaded = LoadedCode()
         self._lock = threading.RLock()
         self._traced: set[FunctionKey] = set()
         self._skipped: dict[FunctionKey, str] = {}
+        self._abandoned: set[FunctionKey] = set()
         self._stopped_in: set[FunctionKey] = set()
         self._awaited: dict[FunctionKey, set[int]] = {}
         """Lines after a graph break that Dynamo has not traced yet."""
         self._resumed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
         """Resume functions that Dynamo has traced."""
 
-    def note(self, traced: Iterable[types.CodeType], skipped: Iterable[tuple[types.CodeType, str]]) -> None:
+    def note(self, outcome: CompileOutcome) -> None:
         """Record the result of a compile that has ended."""
         with self._lock:
-            keys = {self._note_lines(code) for code in traced}
+            keys = {self._note_lines(code) for code in outcome.traced}
             self._traced |= keys
             for key in keys:
                 self._skipped.pop(key, None)
-            for code, reason in skipped:
+            self._abandoned |= functions_of(outcome.abandoned)
+            for code, reason in outcome.skipped:
                 if resume.is_resume_function(code):
                     self._note_lines(code)
                 else:
@@ -72,7 +80,7 @@ class TracedFunctions:
     @property
     def has_compiled(self) -> bool:
         """Whether Dynamo has traced or skipped any function."""
-        return bool(self._traced or self._skipped)
+        return bool(self._traced or self._skipped or self._abandoned)
 
     def skip_reason(self, key: FunctionKey) -> str | None:
         """Return why Dynamo skipped a function; None when it did not, "" when it gave no reason."""
@@ -81,6 +89,10 @@ class TracedFunctions:
     def awaits(self, key: FunctionKey, line: int) -> bool:
         """Whether the line follows a graph break of the function and Dynamo has not traced it."""
         return line in self._awaited.get(key, ())
+
+    def has_abandoned(self, key: FunctionKey) -> bool:
+        """Whether Dynamo traced the function in a compile that failed."""
+        return key in self._abandoned
 
     def has_traced(self, key: FunctionKey, line: int) -> bool:
         """Whether Dynamo has traced the function as far as the line."""

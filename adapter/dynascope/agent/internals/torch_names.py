@@ -19,6 +19,7 @@ from dynascope.agent.internals.features import (
     EVALUATION,
     GRAPH_BREAK,
     GRAPH_DOCUMENTS,
+    NEVER_HIT,
     NODE_BREAKPOINTS,
     RECOMPILE,
     RECOMPILE_LIMIT,
@@ -150,6 +151,18 @@ CALLBACK_FROM_STANCE = _declare("torch._dynamo.eval_frame", "_callback_from_stan
 ADD_GUARD = _declare(
     "torch._guards", "GuardsSet.add", "self, guard, collect_debug_stack, skip", "2.0", DATA_BREAKPOINTS
 )
+
+LOADS = {
+    _declare(module, name, None, since, NEVER_HIT, may_be_absent=True): what
+    for module, name, since, what in (
+        ("torch._dynamo.package", "CompilePackage.install", "2.8", "a precompiled package"),
+        ("torch._dynamo.aot_compile", "AOTCompiledFunction.deserialize", "2.9", "a result of aot_compile"),
+        ("torch._inductor", "aoti_load_package", "2.6", "a package of AOTInductor"),
+        ("torch._export", "aot_load", "2.2", "a library of AOTInductor"),
+        ("torch.export", "load", "2.1", "an exported program"),
+    )
+}
+"""What loads code that was compiled before, and what that is for users."""
 
 _symbolic_shapes = partial(_declare, "torch.fx.experimental.symbolic_shapes")
 UNINTERESTING_FILES = _symbolic_shapes("uninteresting_files", "", "2.0", STOPS, RECORDING)

@@ -22,7 +22,7 @@ from dynascope.agent.exception_filters.exception_filters import ExceptionFilters
 from dynascope.agent.internals import self_test
 from dynascope.agent.internals.compile import trace_rules
 from dynascope.agent.internals.features import STOPS
-from dynascope.agent.program import coverage
+from dynascope.agent.program import coverage, observed
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
 from dynascope.agent.stops.stops import CompileStops
@@ -51,14 +51,14 @@ class Session(SuspensionObserver):
         self._end_recording: Callable[[], None] = lambda: None
 
         breakpoints = self.breakpoints = Breakpoints(send)
-        runs_are_debugged, changed = suspension.kind == "pydevd", breakpoints.changed
-        self.lines = LineBreakpoints(runs_are_debugged, breakpoints.traced, send, changed)
+        changed = breakpoints.changed
+        self.lines = LineBreakpoints(suspension, breakpoints.traced, send, changed)
         self.backward = BackwardBreakpoints(self.stops, suspension, send)
         nodes = NodeBreakpoints(send)
         named = [self.backward, nodes]
-        self.functions = FunctionBreakpoints(runs_are_debugged, breakpoints.traced, named, send, changed)
+        self.functions = FunctionBreakpoints(suspension, breakpoints.traced, named, send, changed)
         self.instructions = InstructionBreakpoints(self.stops.listings, send)
-        self.data = DataBreakpoints(send)
+        self.data = DataBreakpoints(send, breakpoints.traced)
         self.exception_filters = ExceptionFilters(send)
         self.comptime = ComptimeBreakpoints()
         breakpoints.add_kinds(
@@ -69,7 +69,7 @@ class Session(SuspensionObserver):
                 self.functions,
                 self.instructions,
                 nodes,
-                RunBreakpoints(runs_are_debugged, breakpoints.roots),
+                RunBreakpoints(suspension, breakpoints.roots),
                 GeneratedBreakpoints(suspension, breakpoints.roots, changed),
                 BackendFunctions(suspension),
                 self.exception_filters,
@@ -80,6 +80,8 @@ class Session(SuspensionObserver):
     def configure(self, settings: Configure) -> None:
         """Apply the settings of the session."""
         self._settings = settings
+        if settings.attached:
+            observed.note_attached()
         self.lines.compiler_is_debugged = settings.debug_dynamo
         self._set_stop_on_entry()
         self.suspension.configure(settings)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from dynascope.agent.program import observed, process_starts
 from dynascope.agent.program.hidden_threads import hide_thread
 from dynascope.agent.session import current
 from dynascope.agent.session.agent import Agent
@@ -20,8 +21,8 @@ from dynascope.wire import channel
 from dynascope.wire.from_agent import Output
 from dynascope.wire.to_agent import Detach, ToAgent
 
-_FORKED = "dynascope: a child process was forked and is not debugged, nor are later ones: {} only this process is.\n"
-_WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false"}
+_STARTED = "dynascope: a child process was started and is not debugged, nor are later ones: {} only this process is.\n"
+_WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false, as at the prompt,"}
 _connection: _Connection | None = None
 _fork_handled = False
 
@@ -57,10 +58,11 @@ class _Connection:
 
     def __init__(self, connection: socket.socket, on_lost: Callable[[], None], runtime: bool) -> None:
         self._on_lost = on_lost
-        self._ended = self._fork_told = False
+        self._ended = self._start_told = False
         suspension, self._reason = _choose_suspension(runtime)
         self._channel = channel.Channel(connection, self._receive, self._closed, hide_thread)
         self.agent = Agent(self._channel.send, suspension)
+        observed.session_begins()
 
     def begin(self) -> None:
         self.agent.say_hello(self._reason)
@@ -85,14 +87,17 @@ class _Connection:
             self._on_lost()  # before the end: a program to be killed must not resume from its stop
             self.end()
 
-    def has_forked(self) -> None:
-        """Report once that children are not debugged, unless debugpy follows them."""
+    def has_started_process(self, is_python: bool) -> None:
+        """Report once that Python's child processes are not debugged, unless debugpy follows them."""
         if starts_torchs_own():
             return
-        was_reported, self._fork_told = self._fork_told, True
+        observed.note_process_start()
+        if not is_python:
+            return
+        was_reported, self._start_told = self._start_told, True
         session = self.agent.session
         if not was_reported and not session.suspension.follows_children:
-            text = _FORKED.format(_WHY[session.suspension.kind])
+            text = _STARTED.format(_WHY[session.suspension.kind])
             session.send(Output(category="console", output=text))
 
     def forget_in_child(self) -> None:
@@ -116,12 +121,13 @@ def _handle_forks() -> None:
     global _fork_handled
     if not _fork_handled:
         _fork_handled = True
-        os.register_at_fork(after_in_parent=_in_parent, after_in_child=_in_child)
+        os.register_at_fork(after_in_parent=_started, after_in_child=_in_child)
+        process_starts.call_before_each(_started)
 
 
-def _in_parent() -> None:
+def _started(command: Sequence[str] = ("python",)) -> None:
     if _connection is not None:
-        _connection.has_forked()
+        _connection.has_started_process("python" in os.path.basename(command[0]))
 
 
 def _in_child() -> None:

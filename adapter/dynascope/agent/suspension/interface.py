@@ -161,6 +161,10 @@ class Suspension:
         Or after one of the lines that the step has `passed`, where a function that Dynamo skipped runs uncompiled.
         """
 
+    def times_reached(self, path: str, line: int) -> int:
+        """Return how often the running program came to a breakpoint on this line."""
+        return 0
+
     def is_user_code(self, path: str) -> bool:
         """Whether steps stop in this file (an absolute real path)."""
         return not self.just_my_code or is_user_code(path)

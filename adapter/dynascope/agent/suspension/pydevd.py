@@ -22,6 +22,7 @@ from dynascope.agent.suspension.debugpy import library_imports
 from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
 from dynascope.agent.suspension.debugpy.concealing import hide_our_files, hide_unhashable_code
 from dynascope.agent.suspension.debugpy.entry_breakpoints import EntryBreakpoints
+from dynascope.agent.suspension.debugpy.generated_frames import name_generated_frames
 from dynascope.agent.suspension.debugpy.hosting import check_hosts
 from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
 from dynascope.agent.suspension.debugpy.line_stops import LineStops
@@ -57,7 +58,9 @@ class PydevdSuspension(Suspension):
             pydevd_comm,
             pydevd_comm_constants,
             pydevd_constants,
+            pydevd_suspended_frames,
             pydevd_thread_lifecycle,
+            pydevd_utils,
         )
         from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
         from _pydevd_bundle.pydevd_additional_thread_info import any_thread_stepping, set_additional_thread_info
@@ -89,6 +92,8 @@ class PydevdSuspension(Suspension):
         self._replace(importlib._bootstrap, library_imports.NAME, imports.wrapped())
         hide_our_files(self._pydevd, self._replace)
         hide_unhashable_code(self._pydevd, self._replace)
+        frames, groups = pydevd_suspended_frames._FrameVariable, pydevd_utils.DAPGrouper
+        name_generated_frames(self._pydevd, frames, groups, self._replace)
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id
         self._resuming = Resuming(self._pydevd, pydevd_api, pydevd_comm, find_thread, self._replace)
         self._replace(pydev_monkey, "patch_args", but_torchs_own(pydev_monkey.patch_args))
@@ -101,7 +106,7 @@ class PydevdSuspension(Suspension):
         refuse_reentry(self._pydevd, self._replace)
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
         self._keep_entries(pydevd_api.PyDevdAPI)
-        LineStops(self._pydevd, pydevd_breakpoints.LineBreakpoint, self._steps, self._replace)
+        self._line_stops = LineStops(self._pydevd, pydevd_breakpoints.LineBreakpoint, self._steps, self._replace)
 
     def configure(self, settings: Configure) -> None:
         super().configure(settings)
@@ -326,6 +331,9 @@ class PydevdSuspension(Suspension):
         info.pydev_state = self._constants.STATE_RUN
         if hasattr(info, "update_stepping_info"):
             info.update_stepping_info()
+
+    def times_reached(self, path: str, line: int) -> int:
+        return self._line_stops.reached[path, line]
 
     def is_user_code(self, path: str) -> bool:
         pydevd = self._pydevd

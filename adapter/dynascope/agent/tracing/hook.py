@@ -127,9 +127,10 @@ class Hook:
         compile_state = state.begin_compile()
         self._suspension.compile_ends(compile_state.suspension_token)
         try:
-            if compiled or compile_state.skipped:
-                traced = compile_state.traced_codes() if compiled else []
-                outcome = CompileOutcome(traced, compile_state.skipped)
+            codes = compile_state.traced_codes()
+            if compiled or codes or compile_state.skipped:
+                traced, abandoned = (codes, []) if compiled else ([], codes)
+                outcome = CompileOutcome(traced, compile_state.skipped, abandoned)
                 for observer in self._observers:
                     observer.compile_ended(outcome)
         finally:
@@ -234,7 +235,7 @@ class Hook:
                 stop = Stop("pause")  # pydevd has suspended the thread: no other reason reaches the client
         stop = stop or self._stop_of_checks(state, activation)
         if stop is None and activation.is_new and self._step_ends(state, activation):
-            stop = Stop("entry" if state.stops_on_entry else "step")
+            stop = Stop("entry" if state.stops_on_entry else "step", text=state.new_compile)
             state.stops_on_entry = False
         if stop is not None:
             callers = translators.active_translators(activation.translator)[::-1]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+
+from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code, package_of, real_path
@@ -10,6 +13,9 @@ from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
 from dynascope.agent.tracing.stepping import FrameId, Mode
 from dynascope.agent.tracing.thread_state import ThreadState
 
+_CALLS_FORWARD = os.path.join("torch", "nn", "modules", "module.py")
+"""The file through which every module's `forward` is called: no step into a call ends in it."""
+_NEW_COMPILE = "Compile [{}] begins here: the one before ended at the graph break in line {}."
 _OUTERMOST: FrameId = 1
 """The first frame that an attempt enters."""
 
@@ -28,7 +34,7 @@ class StepContinuation:
         stepping, suspension = state.stepping, self._suspension
         steps_in = stepping.mode is not Mode.LEFT and suspension.runtime_steps_in()
         if steps_in:
-            state.step_package = None
+            state.step_package, state.steps_into_call = None, False
         is_shown = self.is_shown(state, translator)
         code = translators.code_of(translator)
         continues = resume.is_resume_function(code)
@@ -46,12 +52,16 @@ class StepContinuation:
             )
             if stepping.compile_begins(_OUTERMOST, function_of(code), continues, elsewhere):
                 suspension.cancel_runtime_step()
+                if (line := resume.line_of_break(code)) is not None:
+                    state.new_compile = _NEW_COMPILE.format(trace_id(), line)
 
     def is_shown(self, state: ThreadState, translator: Translator) -> bool:
         """Whether steps stop here: in the user's code and the package where the step began."""
         path = real_path(translators.code_of(translator).co_filename)
         if is_our_code(path):
             return False
+        if state.steps_into_call and not path.endswith(_CALLS_FORWARD):
+            return True
         return self._suspension.is_user_code(path) or (
             state.step_package is not None and package_of(path) == state.step_package
         )

@@ -33,6 +33,8 @@ class CompileOutcome:
     """The code traced: the first was compiled, the others inlined into it. Any may be that of a resume function."""
     skipped: Sequence[tuple[types.CodeType, str]]
     """The frames that Dynamo has skipped since the compile began, with its reasons."""
+    abandoned: Sequence[types.CodeType] = ()
+    """The code traced in vain: the compile failed, or its frame was skipped."""
 
 
 class TraceObserver:

@@ -46,6 +46,7 @@ class StopThread:
         frames: list[FrameId] = [frame_ids.get(id(translator), -1) for translator in stack]
         functions = [function_of(translators.code_of(translator)) for translator in stack]
         how = self._stops.step_prepared(translators.instruction_index(stack[0]))
+        state.steps_into_call = how[1] is not None
         state.stepping.command(command, frames, functions + self._runtime_frames.functions(), *how)
         lines = self._runtime_frames.lines_passed(stack) if command != "continue" else []
         state.step_lines = lines[1:] if command == "stepOut" else lines
@@ -64,6 +65,7 @@ class StopThread:
 
     def _wait(self, state: ThreadState, make_inspection: Callable[..., Any], stop: Stop) -> ResumeCommand:
         state.stepping.cancel()
+        state.new_compile = None
         state.is_stopped = True
         try:
             return self._stops.wait(make_inspection, self._runtime_frames.first(), stop)

@@ -24,6 +24,10 @@ class ThreadState:
         self.stepping = Stepping()
         self.step_package: str | None = None
         """The folder of the package in which the step began: steps stop in its files as in the user's own."""
+        self.steps_into_call = False
+        """Whether the user has chosen the call that the step enters: it stops in any file then."""
+        self.new_compile: str | None = None
+        """For the user, which compile the step in progress has continued in."""
         self.step_lines: list[LinePassed] = []
         """The lines at which the step began."""
         self.stops_on_entry = False

@@ -207,7 +207,7 @@ class BreakpointTable:
         sentences = []
         for entry in self._all():
             why = entry.never_hit
-            if why is None and isinstance(entry.asked, ClientBreakpoint):
+            if why is None and (entry.agent is None or entry.is_refused):
                 why = entry.shown().message
             if not entry.hit and why and not getattr(entry.asked, "log_message", None):
                 sentences.append(f"{entry.title()}: the breakpoint was never hit. {why.removeprefix('Never hit. ')}")

@@ -11,6 +11,7 @@ from dynascope.agent.breakpoints import hit_counts, placement
 from dynascope.agent.breakpoints.data.never_hit import why_never_hit
 from dynascope.agent.breakpoints.data.watchpoint import STOPS_AT, Watchpoint, Watchpoints
 from dynascope.agent.breakpoints.kind import BreakpointKind
+from dynascope.agent.breakpoints.traced_functions import TracedFunctions
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import DataBreakpoint
 from dynascope.wire.messages import Message
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 class DataBreakpoints(BreakpointKind):
     """Breakpoints on values. They are set on the channel's thread."""
 
-    def __init__(self, send: Callable[[Message], None]) -> None:
+    def __init__(self, send: Callable[[Message], None], traced: TracedFunctions) -> None:
         self._send = send
+        self._traced = traced
         self._watchpoints = Watchpoints()
         self._states: dict[int, BreakpointState] = {}
         self._stops: WatchpointStops | None = None
@@ -64,6 +66,6 @@ class DataBreakpoints(BreakpointKind):
 
     def never_hit(self) -> Iterable[BreakpointState]:
         for watchpoint in self._watchpoints:
-            why = why_never_hit(watchpoint)
+            why = why_never_hit(watchpoint, self._traced)
             if why is not None:
                 yield msgspec.structs.replace(self._states[watchpoint.id], message=why)

@@ -7,20 +7,22 @@ import re
 from dynascope.agent.breakpoints.data.data_id import ANYWHERE, access_path
 from dynascope.agent.breakpoints.data.watchpoint import Watchpoint
 from dynascope.agent.breakpoints.never_hit import why_never_traced
+from dynascope.agent.breakpoints.traced_functions import TracedFunctions
+from dynascope.agent.program.observed import so_far_as_observed
 
 _ROOT = re.compile(r"[^\W\d]\w*")
 _TENSOR = re.compile(r"[a-z]+\d*\w*\[.*\]")
 _NUMBER = re.compile(r"-?\d+")
 
 
-def why_never_hit(watchpoint: Watchpoint) -> str | None:
+def why_never_hit(watchpoint: Watchpoint, traced: TracedFunctions) -> str | None:
     """Return a few sentences for the user; None if it has stopped."""
     if watchpoint.has_stopped:
         return None
     if watchpoint.reached:
         return _why_not_stopped(watchpoint)
     if not watchpoint.observed.compiled:
-        return _why_not_compiled(watchpoint)
+        return _why_not_compiled(watchpoint, traced)
     return " ".join(filter(None, [_compiled(watchpoint), _why_not_reached(watchpoint)]))
 
 
@@ -32,13 +34,13 @@ def _why_not_stopped(watchpoint: Watchpoint) -> str:
     return f"{happened}, and its hit condition is {watchpoint.asked.hit_condition}."
 
 
-def _why_not_compiled(watchpoint: Watchpoint) -> str:
+def _why_not_compiled(watchpoint: Watchpoint, traced: TracedFunctions) -> str:
     on = watchpoint.on
     if on.function == ANYWHERE:
         return f"Nothing was compiled in which {on.what} could be watched."
     if on.path == ANYWHERE:
-        return f"{on.function} was not called, or not in compiled code, or had been compiled before."
-    return why_never_traced(on.path, on.function, runs_are_debugged=False)
+        return f"Dynamo traced no {on.function}{so_far_as_observed()}."
+    return why_never_traced(on.path, 0, on.function, traced)
 
 
 def _compiled(watchpoint: Watchpoint) -> str:

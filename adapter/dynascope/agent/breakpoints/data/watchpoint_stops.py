@@ -157,7 +157,7 @@ class WatchpointStops:
                 _forget(state, watchpoint)
             stopping = self._that_stop(state, stack, hits, names)
             if stopping is not None:
-                self._hook.stop(state, stack, stopping)
+                self._hook.stop(state, _from_users_line(stack) if access == "writes" else stack, stopping)
 
         self._hook.during_instruction(serve)
 
@@ -287,8 +287,12 @@ def _mutation_text(what: str, attribute: str | None) -> str:
     return f"{what} is mutated" if attribute is None else f"{what}.{attribute} is set"
 
 
-def _place(stack: Sequence[Translator]) -> str:
-    """Return the line of the innermost frame that is user code, or of the innermost frame."""
-    user_frames = (frame for frame in stack if is_user_code(real_path(code_of(frame).co_filename)))
-    frame = next(user_frames, stack[0])
+def _from_users_line(stack: list[Translator]) -> list[Translator]:
+    """Return the stack from its innermost frame that is user code; all of it where there is none."""
+    at = (i for i, frame in enumerate(stack) if is_user_code(real_path(code_of(frame).co_filename)))
+    return stack[next(at, 0) :]
+
+
+def _place(stack: list[Translator]) -> str:
+    frame = _from_users_line(stack)[0]
     return f"{os.path.basename(code_of(frame).co_filename)}:{line_of(frame)}"

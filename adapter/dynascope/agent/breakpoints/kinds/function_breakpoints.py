@@ -13,8 +13,9 @@ from dynascope.agent.breakpoints import hit_counts, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.function_names import names_function
 from dynascope.agent.breakpoints.kind import BreakpointKind, NamedKind
-from dynascope.agent.breakpoints.never_hit import why_not_stopped
+from dynascope.agent.breakpoints.never_hit import why_name_never_met, why_not_stopped
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
+from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import FunctionBreakpoint
 from dynascope.wire.messages import Message
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from dynascope.agent.tracing.stop_check import CompileOutcome
 
 _NO_FUNCTION = "Dynamo has traced no function of this name yet."
-_NEVER_TRACED = "Dynamo has traced no function of this name."
 
 
 class FunctionBreakpoints(BreakpointKind):
@@ -33,14 +33,15 @@ class FunctionBreakpoints(BreakpointKind):
 
     def __init__(
         self,
-        runs_are_debugged: bool,
+        suspension: Suspension,
         traced: TracedFunctions,
         others: Sequence[NamedKind],
         send: Callable[[Message], None],
         changed: Callable[[BreakpointState], None],
     ) -> None:
         """Pass the names also to `others`, the kinds that a name may mean besides functions."""
-        self._runs_are_debugged = runs_are_debugged
+        self._suspension = suspension
+        self._runs_are_debugged = suspension.kind == "pydevd"
         self._traced = traced
         self._others = others
         self._send = send
@@ -116,5 +117,9 @@ class FunctionBreakpoints(BreakpointKind):
                 for asked, breakpoint, state in self._rows
                 if not any(kind.owns(asked.name) for kind in self._others)
                 and not breakpoint.has_stopped
-                and (why := why_not_stopped(breakpoint) if breakpoint.reached else _NEVER_TRACED)
+                and (
+                    why := why_not_stopped(breakpoint)
+                    if breakpoint.reached
+                    else why_name_never_met(breakpoint, self._runs_are_debugged, self._suspension.just_my_code)
+                )
             ]

@@ -92,9 +92,8 @@ class GeneratedBreakpoints(LineKind):
             for row in rows:
                 key = row.where.function
                 names = [] if key is None else self._names(key)
-                generated = f"The code that Dynamo generated for {', '.join(names)}" if names else None
-                why = why_never_run(path, generated, row.breakpoint)
-                if generated is None and key is not None:
+                why = why_never_run(path, f"The code that Dynamo generated for {', '.join(names)}", row.breakpoint)
+                if not names and key is not None:
                     why = f"Dynamo generated no code for {key.name}."
                 yield msgspec.structs.replace(row.state, message=why)
 

@@ -17,12 +17,13 @@ import msgspec
 from dynascope.agent.breakpoints import hit_counts, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.kind import LineKind, PlacedBreakpoint
-from dynascope.agent.breakpoints.line_outlook import Expectation, Outlook, expectation
-from dynascope.agent.breakpoints.never_hit import why_never_traced, why_not_stopped
+from dynascope.agent.breakpoints.line_outlook import Expectation, expectation
+from dynascope.agent.breakpoints.never_hit import why_never_reached, why_not_stopped
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions, functions_of
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.program.source_lines import is_there
+from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.messages import Message
@@ -43,12 +44,13 @@ class LineBreakpoints(LineKind):
 
     def __init__(
         self,
-        runs_are_debugged: bool,
+        suspension: Suspension,
         traced: TracedFunctions,
         send: Callable[[Message], None],
         changed: Callable[[BreakpointState], None],
     ) -> None:
-        self._runs_are_debugged = runs_are_debugged
+        self._suspension = suspension
+        self._runs_are_debugged = suspension.kind == "pydevd"
         self._traced = traced
         self._send = send
         self._changed = changed
@@ -163,16 +165,12 @@ class LineBreakpoints(LineKind):
             ]
 
     def _why_never_hit(self, row: PlacedBreakpoint) -> str | None:
-        """Return the reason; None if it has stopped, or its message already gives the reason."""
+        """Return the reason; None if it has stopped or logged."""
         if row.breakpoint.has_stopped:
             return None
-        if row.breakpoint.reached:
-            return why_not_stopped(row.breakpoint)
-        if self._expectation(row.where).outlook is not Outlook.NOT_YET:
-            return None
-        key = row.where.function
-        if key is not None and self._traced.awaits(key, row.where.line or 0):
-            return f"What follows the graph break before it in {key.name} was never compiled."
-        name = "its function" if key is None else key.name
-        runs = self._runs_are_debugged and not self.compiler_is_debugged
-        return why_never_traced(row.where.path, name, runs, self._traced.has_compiled)
+        where = row.where
+        runs = self._suspension.times_reached(where.path, where.line or 0)
+        if row.breakpoint.reached or runs:
+            return why_not_stopped(row.breakpoint, runs=runs)
+        debugs_file = self._suspension.is_user_code(where.path)
+        return why_never_reached(where, self._expectation(where), self._traced, debugs_file, self.compiler_is_debugged)

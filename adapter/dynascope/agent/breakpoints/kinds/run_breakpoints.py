@@ -18,6 +18,7 @@ from dynascope.agent.breakpoints.never_hit import why_never_run
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
+from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import SourceBreakpoint
 
@@ -40,8 +41,8 @@ class RunBreakpoints(LineKind):
 
     mode = "run"
 
-    def __init__(self, runs_are_debugged: bool, roots: CompiledRoots) -> None:
-        self._runs_are_debugged = runs_are_debugged
+    def __init__(self, suspension: Suspension, roots: CompiledRoots) -> None:
+        self._suspension = suspension
         self._compiled = roots
         self._rows: dict[str, Sequence[PlacedBreakpoint]] = {}
         self._left: frozenset[FunctionKey] = frozenset()
@@ -62,7 +63,7 @@ class RunBreakpoints(LineKind):
         self._hook = None
 
     def refusal(self, asked: SourceBreakpoint, where: Placement) -> str | None:
-        return None if self._runs_are_debugged else _NEEDS_DEBUGPY
+        return None if self._suspension.kind == "pydevd" else _NEEDS_DEBUGPY
 
     def state(self, asked: SourceBreakpoint, where: Placement) -> BreakpointState:
         key = where.function
@@ -84,8 +85,8 @@ class RunBreakpoints(LineKind):
             for row in rows:
                 if row.breakpoint.log_message is not None:
                     continue  # debugpy writes it and does not report the hit
-                key = row.where.function
-                why = why_never_run(path, None if key is None else key.name, row.breakpoint)
+                runs = self._suspension.times_reached(path, row.where.line or 0)
+                why = why_never_run(path, "This line", row.breakpoint, runs)
                 yield msgspec.structs.replace(row.state, message=why)
 
     def _leave_uncompiled(self) -> None:

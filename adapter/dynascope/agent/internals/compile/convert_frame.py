@@ -10,6 +10,11 @@ from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
 from dynascope.agent.internals.wrapping import Wrapping
 
+_IN_PLAIN_WORDS = {
+    # `convert_frame.ConvertFrame.__call__` (2.13) says so of one exception alone
+    "compilation failed with a custom frame execution strategy": "its recompile limit is reached",
+}
+
 Restart = Literal["speculation", "other"]
 
 
@@ -71,6 +76,7 @@ class CompileHooks(Wrapping):
                     observer.code_generated(code, made.code, str(made.compile_id))
                 elif result.apply_to_code and code not in convert_frame.output_codes:
                     skip_reason = getattr(result, "skip_reason", None) or ""
+                    skip_reason = _IN_PLAIN_WORDS.get(skip_reason, skip_reason)
                 return result
             except BaseException as error:
                 if hooks.gate is None or (uncompiled := hooks.gate.abandoned(code, error)) is None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dis
+import re
 import sys
 import types
 from typing import Any
 
+_RESUMES_AT = re.compile(r"torch_dynamo_resume_in_.*_at_(\d+)$")
 _GO_ELSEWHERE = ("JUMP_FORWARD", "JUMP_BACKWARD", "RETURN_", "RAISE_VARARGS", "RERAISE")
 
 
@@ -25,6 +27,50 @@ def original_code(code: types.CodeType) -> types.CodeType:
 def is_resume_function(code: types.CodeType) -> bool:
     """Whether this code continues after a graph break (`ContinueExecutionCache`, 2.0)."""
     return original_code(code) is not code
+
+
+def made_from(code: types.CodeType) -> types.CodeType | None:
+    """Return the user's function from which Dynamo made `code`; None for the user's own.
+
+    Reads `convert_frame.output_codes` (2.0) and `orig_code_map` (2.1).
+    """
+    convert_frame: Any = sys.modules.get("torch._dynamo.convert_frame")
+    if convert_frame is None:
+        return None
+    before = convert_frame.orig_code_map.get(code) if code in convert_frame.output_codes else code
+    original = None if before is None else original_code(before)
+    return None if original is code else original
+
+
+def line_of_break(code: types.CodeType) -> int | None:
+    """Return the line of the graph break after which code continues, by its name; None for other code."""
+    match = _RESUMES_AT.match(code.co_name)
+    return None if match is None else int(match[1])
+
+
+def runtime_name(code: types.CodeType) -> str | None:
+    """Return the name to show for a frame of code that Dynamo made; None for the user's own."""
+    original = made_from(code)
+    if original is None:
+        return None
+    line = line_of_break(code)
+    return f"{original.co_name} ({'generated code' if line is None else f'resume function after line {line}'})"
+
+
+def runs_line_as_written(code: types.CodeType, offset: int) -> bool:
+    """Whether the line at `offset` of running code is the user's from its beginning.
+
+    Code that Dynamo generated begins the line of a graph break in its middle, with values of the graph.
+    """
+    original = made_from(code)
+    if original is None:
+        return True
+    here = next((each for each in dis.get_instructions(code) if each.offset == offset), None)
+    if here is None or here.positions is None:
+        return True
+    at = here.positions
+    place = here.opname, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset
+    return place in _first_instructions(original)
 
 
 def continuations(code: types.CodeType) -> list[types.CodeType]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import types
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.internals.compile.eval_frame import unseen
-from dynascope.agent.internals.frames.resume import line_has_run
+from dynascope.agent.internals.frames.resume import line_has_run, runs_line_as_written
+from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps, is_of_a_step
 from dynascope.wire.dap import FIRST_ENTRY_ID
 
@@ -19,6 +23,8 @@ class LineStops:
     """Called on any thread that pydevd traces, when it reaches a line with a breakpoint."""
 
     def __init__(self, debugger: Any, breakpoint_class: Any, steps: RuntimeSteps, replace: Replace) -> None:
+        self.reached: Counter[tuple[str, int]] = Counter()
+        """How often the program came to a breakpoint on a line of a file."""
         self._steps = steps
         self._class = breakpoint_class
         self._holds = debugger.handle_breakpoint_condition
@@ -38,6 +44,32 @@ class LineStops:
         number = breakpoint.breakpoint_id
         if is_of_a_step(number) or (number < FIRST_ENTRY_ID and unseen(line_has_run, frame.f_code, frame.f_lasti)):
             return False
+        if not unseen(self._can_evaluate, breakpoint, frame):
+            return False
+        self.reached[real_path(frame.f_code.co_filename), breakpoint.line] += 1
         if not breakpoint.condition and not breakpoint.hit_condition:
             return True
         return self._holds(info, breakpoint, frame)
+
+    @staticmethod
+    def _can_evaluate(breakpoint: Any, frame: types.FrameType) -> bool:
+        """Whether a breakpoint's expressions can be evaluated where the program came to it.
+
+        Code that Dynamo generated only ends a line that was traced: a logpoint has written there what it has to, and a
+        condition may use names that only the compile had.
+        """
+        if runs_line_as_written(frame.f_code, frame.f_lasti):
+            return True
+        if breakpoint.expression is not None:
+            return False
+        return not breakpoint.condition or _has_names(breakpoint.condition, frame)
+
+
+def _has_names(expression: str, frame: types.FrameType) -> bool:
+    try:
+        names = [node for node in ast.walk(ast.parse(expression.strip())) if isinstance(node, ast.Name)]
+    except (SyntaxError, ValueError):
+        return True  # pydevd reports it
+    known = frame.f_locals.keys() | frame.f_globals.keys() | vars(builtins).keys()
+    known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+    return all(name.id in known for name in names)

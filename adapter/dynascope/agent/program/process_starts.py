@@ -1,0 +1,45 @@
+"""Report each process that the program starts with `subprocess` or `multiprocessing`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dynascope.wire.torch_processes import is_torchs
+
+_COMPILERS = tuple(f"{os.sep}{name}{os.sep}" for name in (os.path.join("torch", "_inductor"), "triton"))
+
+
+def call_before_each(then: Callable[[Sequence[str]], None]) -> None:
+    """Call `then` with each command line, on the thread that starts the process.
+
+    Not with those that torch starts for itself, nor with those that a compiler starts.
+    """
+    import _posixsubprocess  # type: ignore[import-not-found]
+
+    original = _posixsubprocess.fork_exec
+
+    def fork_exec(args: Any, *more: Any) -> Any:
+        try:
+            command = [os.fsdecode(arg) for arg in args]
+        except TypeError:  # the program's own error, raised below
+            command = []
+        if command and not is_torchs(" ".join(command)) and not _a_compiler_starts_it():
+            then(command)
+        return original(args, *more)
+
+    _posixsubprocess.fork_exec = fork_exec
+    if (subprocess := sys.modules.get("subprocess")) is not None:
+        subprocess._fork_exec = fork_exec  # type: ignore[attr-defined]
+
+
+def _a_compiler_starts_it() -> bool:
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if any(folder in frame.f_code.co_filename for folder in _COMPILERS):
+            return True
+        frame = frame.f_back
+    return False

@@ -1,0 +1,7 @@
+"""Never imported."""
+
+WIDTH = 3  #: module_level
+
+
+def function():
+    return WIDTH  #: function
