@@ -105,7 +105,7 @@ def test_a_forked_child_that_debugpy_does_not_follow_stops_nowhere(client: DapCl
         Stop(client, event["body"]).resume()
     assert ended == ["child", "child's thread"]
     assert seen == ["traced [0/0]", "called", "called"]
-    assert "with `subProcess` false only this process is." in client.output("console")
+    assert "with `subProcess` false, as at the prompt, only this process is." in client.output("console")
 
 
 @pytest.mark.parametrize("how", ["fork", "spawn"])

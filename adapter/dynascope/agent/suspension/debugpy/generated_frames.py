@@ -25,9 +25,10 @@ def name_generated_frames(debugger: Any, frame_class: Any, grouper_class: Any, r
 
     def visible_frames(*args: Any, **kwargs: Any) -> Iterator[Any]:
         for number, frame, name, *rest in visible(*args, **kwargs):
-            code = getattr(frame, "f_code", None)
-            new = runtime_name(code) if isinstance(code, types.CodeType) else None
-            yield number, frame, name if new is None else name.replace(code.co_name, new), *rest
+            code = frame.f_code
+            if isinstance(code, types.CodeType) and (new := runtime_name(code)) is not None:
+                name = name.replace(code.co_name, new)
+            yield number, frame, name, *rest
 
     def group_entries(self: Any, entries: Any, *args: Any, **kwargs: Any) -> Any:
         code = self.frame.f_code
