@@ -288,7 +288,7 @@ def _mutation_text(what: str, attribute: str | None) -> str:
 
 
 def _from_users_line(stack: list[Translator]) -> list[Translator]:
-    """Return the stack from its innermost frame that is user code; all of it where there is none."""
+    """Return the stack from its innermost frame that is user code; all of it without one."""
     at = (i for i, frame in enumerate(stack) if is_user_code(real_path(code_of(frame).co_filename)))
     return stack[next(at, 0) :]
 

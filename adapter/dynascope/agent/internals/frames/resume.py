@@ -35,7 +35,7 @@ def made_from(code: types.CodeType) -> types.CodeType | None:
     Reads `convert_frame.output_codes` (2.0) and `orig_code_map` (2.1).
     """
     convert_frame: Any = sys.modules.get("torch._dynamo.convert_frame")
-    if convert_frame is None:
+    if not hasattr(convert_frame, "output_codes"):  # it may be in the middle of its import
         return None
     before = convert_frame.orig_code_map.get(code) if code in convert_frame.output_codes else code
     original = None if before is None else original_code(before)
@@ -43,7 +43,7 @@ def made_from(code: types.CodeType) -> types.CodeType | None:
 
 
 def line_of_break(code: types.CodeType) -> int | None:
-    """Return the line of the graph break after which code continues, by its name; None for other code."""
+    """Return the line of the graph break after which code continues; None for other code."""
     match = _RESUMES_AT.match(code.co_name)
     return None if match is None else int(match[1])
 
