@@ -47,3 +47,24 @@ def test_time_at_a_stop_is_no_time_of_the_compiler(monkeypatch: pytest.MonkeyPat
     assert 0 < written[0].compile.seconds < AN_HOUR
     seconds = {each.line: each.seconds for each in written[0].line_times}
     assert 0 < seconds[line] < AN_HOUR and 0 < seconds[line + 1] < AN_HOUR
+
+
+def test_time_that_a_compile_waits_for_other_ranks_is_no_time_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    passed = 0.0
+
+    def hangs(self: object) -> None:
+        nonlocal passed
+        passed += AN_HOUR
+
+    monkeypatch.setattr(clock, "perf_counter", lambda: time.perf_counter() + passed)
+    monkeypatch.setattr(torch._dynamo.output_graph.OutputGraph, "run_compiler_collective", hangs)
+    written: list[CompileFacts] = []
+    recorder = Recorder(written.append, pytest.fail)
+    try:
+        torch._dynamo.reset()
+        torch.compile(compiled, backend="eager")(torch.ones(3))
+    finally:
+        recorder.remove()
+    recorded = written[0].compile
+    assert passed <= recorded.rank_wait_seconds <= recorded.seconds < passed + AN_HOUR
+    assert passed and all(each.seconds < AN_HOUR for each in written[0].line_times)

@@ -1,4 +1,4 @@
-"""Breakpoints in what runs while Dynamo compiles: backends of the program's own, and what Dynamo itself calls."""
+"""Breakpoints in backends of the program's own, which run while Dynamo compiles."""
 
 from __future__ import annotations
 
@@ -33,14 +33,3 @@ def test_steps_in_a_backend_are_those_of_the_running_program(client: DapClient) 
     stop = stop.step("stepOut")
     assert (stop.at_compile_time, stop.where()[0]) == (False, "compiler")
     stop.step("next").resume()
-
-
-def test_what_dynamo_itself_calls_says_why_it_did_not_stop(client: DapClient) -> None:
-    client.launch(LAUNCH | {"args": ["last"]}, {PROGRAM: [line(PROGRAM, "fake")]})
-    assert places(client) == []
-    assert "only Dynamo itself called it while it compiled" in client.output("console")
-
-
-def test_what_dynamo_itself_calls_stops_with_debug_dynamo(client: DapClient) -> None:
-    client.launch(LAUNCH | {"args": ["last"], "debugDynamo": True}, {PROGRAM: [line(PROGRAM, "fake")]})
-    assert (False, "fake") in places(client)

@@ -273,6 +273,7 @@ def test_an_interpreter_without_dynascope_borrows_it(client: DapClient, runtime:
 def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
     client = spawn()
     stops: dict[str, list[tuple[bool, str]]] = {}
+    limits: list[int] = []
     threads: list[threading.Thread] = []
     lines = [line(RANKS, "helper"), line(RANKS, "ran")]
 
@@ -290,6 +291,7 @@ def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient
             stop = child.wait_for_stop()
             seen.append((stop.at_compile_time, stop.where()[0]))
             stop.resume()
+        limits.append(child.output("console").count("in a collective of gloo fail after 1800 s"))
 
     client.handlers["startDebugging"] = start_debugging
     client.initialize(supportsStartDebuggingRequest=True)
@@ -301,6 +303,7 @@ def test_a_distributed_job_has_a_session_per_rank(spawn: Callable[..., DapClient
     for thread in threads:
         thread.join(30)
     assert stops == {f"Rank {rank}": [(True, "helper [0/0]"), (False, "<module>")] for rank in range(2)}
+    assert limits == [1, 1]
     assert "rank 1 -> 30.0" in client.output("stdout")
 
 

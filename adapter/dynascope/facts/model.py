@@ -13,6 +13,8 @@ from typing import Literal
 from msgspec import Struct, field
 
 LINE_HASH_BYTES = 4
+SHORTEST_WAIT = 0.1
+"""Seconds of waiting for other ranks that are worth a word."""
 
 CompileStatus = Literal["compiled", "empty", "skipped", "failed", "captured"]
 """`empty`: traced, without a graph; `skipped`: runs uncompiled, see `skip_reason`; `captured`: by compiled autograd."""
@@ -115,6 +117,8 @@ class Compile(Struct, kw_only=True):
     seconds: float
     """The whole time: tracing, the backend, guards; without the time in which a debugger stopped the thread."""
     backend_seconds: float = 0.0
+    rank_wait_seconds: float = 0.0
+    """The part of `seconds` in which a compiler collective waited for other ranks; no line's time includes it."""
     graphs: int = 0
     nodes: int = 0
     """The number of operations in its graphs, without inputs and outputs."""

@@ -109,7 +109,11 @@ ALTER TABLE run ADD COLUMN rank INTEGER;
 ALTER TABLE recompile ADD COLUMN hint INTEGER;
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
+_VERSION_3 = """
+ALTER TABLE compile ADD COLUMN rank_wait_seconds REAL NOT NULL DEFAULT 0;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3)
 VERSION = len(MIGRATIONS)
 """`PRAGMA user_version`."""
 

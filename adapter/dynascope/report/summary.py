@@ -116,6 +116,11 @@ class Summary(Struct):
         return sum(each.backend_seconds for each in self.compiles)
 
     @property
+    def _waits(self) -> str:
+        waits = [each.rank_wait_seconds for each in self.compiles if each.rank_wait_seconds >= model.SHORTEST_WAIT]
+        return f", {sum(waits):.2f} s waiting for other ranks" if waits else ""
+
+    @property
     def graphs(self) -> int:
         return sum(each.graphs for each in self.compiles)
 
@@ -131,7 +136,7 @@ class Summary(Struct):
             f"{counted(self.recompiles, 'recompile')}, {counted(len(self.causes), 'cause')}"
             if self.causes
             else "0 recompiles",
-            f"{self.seconds:.2f} s ({self.backend_seconds:.2f} s of it in backends)",
+            f"{self.seconds:.2f} s ({self.backend_seconds:.2f} s of it in backends{self._waits})",
         ]
         return ", ".join(parts)
 

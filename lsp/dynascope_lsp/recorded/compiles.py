@@ -51,6 +51,8 @@ class CompiledFunction(Struct, frozen=True):
         failed = sum(each.status == "failed" for each in self.compiles)
         parts += [_count(failed, "failure")] if failed else []
         parts.append(seconds(self.seconds))
+        waited = sum(each.rank_wait_seconds for each in self.compiles)
+        parts += [f"{seconds(waited)} of it waiting for other ranks"] if waited >= model.SHORTEST_WAIT else []
         return ", ".join([*parts, f"in {self.programs} programs"] if self.programs > 1 else parts)
 
 

@@ -11,8 +11,8 @@ from functools import partial
 
 from dynascope.agent.internals.features import (
     BACKEND_FAILURE,
-    BACKEND_FUNCTIONS,
     BACKWARD,
+    CALLED_FUNCTIONS,
     CODEGEN,
     COMPTIME,
     DATA_BREAKPOINTS,
@@ -73,8 +73,9 @@ _output_graph = partial(_declare, "torch._dynamo.output_graph")
 PUSH_TX = _output_graph("OutputGraph.push_tx", "self, tx", "2.10", STOPS, RECORDING)
 POP_TX = _output_graph("OutputGraph.pop_tx", "self", "2.10", STOPS, RECORDING, GRAPH_BREAK, SKIPPED_FRAME, CODEGEN)
 CALL_USER_COMPILER = _output_graph(
-    "OutputGraph.call_user_compiler", "self, gm, ...", "2.0", RECORDING, BACKEND_FUNCTIONS
+    "OutputGraph.call_user_compiler", "self, gm, ...", "2.0", RECORDING, CALLED_FUNCTIONS
 )
+RUN_COMPILER_COLLECTIVE = _output_graph("OutputGraph.run_compiler_collective", "self, ...", "2.5", RECORDING)
 GET_STACK_VALUES_TO_RESTORE = _output_graph(
     "OutputGraph._get_stack_values_to_restore", "self, tx, stack_pops", "2.9", CODEGEN
 )
@@ -174,6 +175,9 @@ UPDATE_VAR_TO_RANGE = _symbolic_shapes(
     "ShapeEnv._update_var_to_range", "self, symbol, ...", "2.1", SPECIALIZATION, DATA_BREAKPOINTS
 )
 CONSTRAINT_VIOLATION = _symbolic_shapes("ConstraintViolationError.__init__", None, "2.0", SPECIALIZATION)
+
+CALL_FAKE_KERNEL = _declare("torch._library.utils", "Kernel.__call__", "self, args, kwargs", "2.4", CALLED_FUNCTIONS)
+RUN_NODE = _declare("torch._dynamo.utils", "run_node", "tracer, node, args, kwargs, nnmodule", "2.0", CALLED_FUNCTIONS)
 
 _c = partial(_declare, "torch._C")
 SET_VERBOSE_LOGGER = _c("_dynamo.compiled_autograd.set_verbose_logger", None, "2.4", BACKWARD)

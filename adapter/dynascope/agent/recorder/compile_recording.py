@@ -48,8 +48,9 @@ class CompileRecording:
         self._recompiles: list[Recompile] = []
         self._specializations: dict[tuple[Any, ...], Specialization] = {}
         self._backend = ""
-        self._backend_clock = 0.0
-        self._backend_seconds = 0.0
+        self._began_aside = 0.0
+        """When the line's time was paused, for the backend or for other ranks."""
+        self._backend_seconds = self._rank_wait_seconds = 0.0
         self._graph_sizes: list[int] = []
         self._built_guards: list[Guard] = []
         original = original_code(code)
@@ -60,16 +61,29 @@ class CompileRecording:
         self.trace = Trace(self._times)
 
     def backend_begins(self, output: Any, graph_module: Any) -> None:
-        if self.trace is not None:
-            self.trace.pause()
         self._backend = at_the_end.backend_of(output)
         self._graph_sizes.append(convert_frame_events.graph_size(graph_module))
-        self._backend_clock = self._now()
+        self._pause_line()
 
     def backend_ends(self) -> None:
-        self._backend_seconds += self._now() - self._backend_clock
+        self._backend_seconds += self._line_continues()
+
+    def rank_wait_begins(self) -> None:
+        self._pause_line()
+
+    def rank_wait_ends(self) -> None:
+        self._rank_wait_seconds += self._line_continues()
+
+    def _pause_line(self) -> None:
+        if self.trace is not None:
+            self.trace.pause()
+        self._began_aside = self._now()
+
+    def _line_continues(self) -> float:
+        """Return the seconds that do not count as the line's."""
         if self.trace is not None:
             self.trace.go_on()
+        return self._now() - self._began_aside
 
     def guards_built(self, output: Any) -> None:
         self._built_guards = at_the_end.guards(output)
@@ -178,6 +192,7 @@ class CompileRecording:
             began=self._began,
             seconds=self._now() - self._clock,
             backend_seconds=self._backend_seconds,
+            rank_wait_seconds=self._rank_wait_seconds,
             graphs=len(self._graph_sizes) if ending.compiled else 0,
             nodes=sum(self._graph_sizes) if ending.compiled else 0,
         )

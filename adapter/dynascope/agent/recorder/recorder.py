@@ -88,6 +88,16 @@ class Recorder:
             self._compiles[-1].backend_ends()
 
     @contained
+    def rank_wait_begins(self) -> None:
+        if self._compiles:
+            self._compiles[-1].rank_wait_begins()
+
+    @contained
+    def rank_wait_ends(self) -> None:
+        if self._compiles:
+            self._compiles[-1].rank_wait_ends()
+
+    @contained
     def guards_built(self, output: Any) -> None:
         if self._compiles:
             self._compiles[-1].guards_built(output)

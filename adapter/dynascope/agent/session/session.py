@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.backward.backward_breakpoints import BackwardBreakpoints
 from dynascope.agent.breakpoints.data.data_breakpoints import DataBreakpoints
-from dynascope.agent.breakpoints.kinds.backend_functions import BackendFunctions
+from dynascope.agent.breakpoints.kinds.called_functions import CalledFunctions
 from dynascope.agent.breakpoints.kinds.comptime_breakpoints import ComptimeBreakpoints
 from dynascope.agent.breakpoints.kinds.function_breakpoints import FunctionBreakpoints
 from dynascope.agent.breakpoints.kinds.generated_breakpoints import GeneratedBreakpoints
@@ -71,7 +71,7 @@ class Session(SuspensionObserver):
                 nodes,
                 RunBreakpoints(suspension, breakpoints.roots),
                 GeneratedBreakpoints(suspension, breakpoints.roots, changed),
-                BackendFunctions(suspension),
+                CalledFunctions(suspension),
                 self.exception_filters,
                 self.backward,
             ]
@@ -152,6 +152,7 @@ class Session(SuspensionObserver):
         self.pause_compiles()
 
     def stopped_at_runtime(self) -> None:
+        self.stops.time_limits.tell()
         if self.hook is not None:
             self.hook.step_ended_at_runtime()
 

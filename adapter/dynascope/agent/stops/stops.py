@@ -15,6 +15,7 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.frames import program_frames
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.suspension.time_limits import TimeLimits
 from dynascope.wire.dap import FIRST_AGENT_ID, Source
 from dynascope.wire.from_agent import CompileBegins, Invalidated, Resumed, Stopping
 from dynascope.wire.messages import Area, Granularity, Message, ResumeCommand
@@ -40,6 +41,7 @@ class CompileStops:
         """By reference: the ident of the stopped thread, and the document of its stop."""
         self._steps: dict[int, PrepareStep] = {}
         self.listings = Listings()
+        self.time_limits = TimeLimits(send)
 
     # ---- the stopped thread
 
@@ -58,6 +60,7 @@ class CompileStops:
         thread, suspension = threading.current_thread(), self._suspension
         if self._over or not suspension.may_stop:
             return "continue"
+        self.time_limits.tell()
         ident = threading.get_ident()
         own_loop = suspension.kind == "own loop"
         runtime_frames = program_frames(first_runtime_frame, suspension.is_user_code) if own_loop else ()

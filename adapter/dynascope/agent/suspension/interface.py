@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import types
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from dynascope.agent.internals import interruption
@@ -138,11 +138,15 @@ class Suspension:
 
     def compile_ends(self, token: Any) -> None: ...
 
-    def backend_begins(self, files: Collection[str]) -> Any:
-        """Begin a backend with functions in `files`; return a token for `backend_ends`."""
+    def call_begins(self, files: Iterable[str]) -> Any:
+        """Begin a call of functions in `files` by torch; return a token for `call_ends`, or None."""
         return None
 
-    def backend_ends(self, token: Any) -> None: ...
+    def call_ends(self, token: Any) -> None: ...
+
+    def runtime_steps(self) -> bool:
+        """Whether a run-time step is in progress on this thread."""
+        return False
 
     def runtime_steps_in(self) -> bool:
         """Whether a run-time `stepIn` is in progress on this thread, which may end in a compile."""

@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal
 
 from dynascope.agent.internals.compile.eval_frame import unseen
@@ -264,18 +264,19 @@ class PydevdSuspension(Suspension):
         if token:
             self._tracing.end()
 
-    def backend_begins(self, files: Collection[str]) -> Literal[True] | None:
-        """Turn tracing on for a backend in the user's code, or in a file with a breakpoint."""
-        if self.debug_dynamo or self._tracing.stays_off or not (self._pydevd.breakpoints or self._starts_matter()):
+    def call_begins(self, files: Iterable[str]) -> Literal[True] | None:
+        """Turn tracing on for a call of the user's code, or into a file with a breakpoint."""
+        if not (self._pydevd.breakpoints or self._starts_matter()):
+            return None
+        if not self._tracing.is_off or self._tracing.stays_off:
             return None
         if not any(is_user_code(real_path(path)) or self._lines_stopped_at(path) for path in files):
             return None
         self._tracing.end()
         return True
 
-    def backend_ends(self, token: Any) -> None:
-        if token:
-            self._tracing.begin()
+    def call_ends(self, token: Any) -> None:
+        self._tracing.begin()
 
     def _has_breakpoint_in(self, code: types.CodeType) -> bool:
         lines = self._lines_stopped_at(code.co_filename)
@@ -304,6 +305,10 @@ class PydevdSuspension(Suspension):
         over = self._steps_by(self._commands.CMD_STEP_OVER, self._commands.CMD_STEP_OVER_MY_CODE)
         frame: types.FrameType | None = self._info().pydev_step_stop if over else None
         return frame
+
+    def runtime_steps(self) -> bool:
+        info = self._info()
+        return bool(info.pydev_state == self._constants.STATE_RUN and info.pydev_step_cmd != -1)
 
     def _steps_by(self, *commands: int) -> bool:
         info = self._info()  # the step command of a suspended thread is a placeholder

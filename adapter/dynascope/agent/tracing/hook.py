@@ -219,6 +219,16 @@ class Hook:
         stepping.step_into_compile()
         stepping.compile_ends()
 
+    def continue_runtime_step(self) -> None:
+        """Continue in the trace a run-time step that left a function which a compile had called."""
+        state = self.threads.existing()
+        if state is None or state.outermost is None or not self._suspension.runtime_steps():
+            return
+        self._suspension.cancel_runtime_step()
+        state.stepping.step_into_compile()
+        for translator in translators.active_translators(state.outermost):
+            self.callbacks.add(state, translator)
+
     # ---- instructions
 
     @contained

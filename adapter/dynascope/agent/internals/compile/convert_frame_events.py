@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
 from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
 
 
@@ -38,6 +40,10 @@ class Observer(Protocol):
 
     def backend_ends(self) -> None: ...
 
+    def rank_wait_begins(self) -> None: ...
+
+    def rank_wait_ends(self) -> None: ...
+
     def guards_built(self, output: Any) -> None: ...
 
     def compile_ends(self, token: Any, ending: Ending) -> None: ...
@@ -53,7 +59,16 @@ class CompileEvents(Events):
         self._observer = observer
         self._wrap_compile()
         self._wrap_callback()
-        self._wrap_backend()
+        self._call_around(
+            torch_names.CALL_USER_COMPILER,
+            lambda output, gm, *args, **kwargs: observer.backend_begins(output, gm),
+            observer.backend_ends,
+        )
+        self._call_around(
+            torch_names.RUN_COMPILER_COLLECTIVE,
+            lambda *args, **kwargs: observer.rank_wait_begins(),
+            observer.rank_wait_ends,
+        )
 
         def recompiles(reasons: Any, cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> None:
             if not kwargs.get("skip_logging"):
@@ -101,19 +116,19 @@ class CompileEvents(Events):
         gives_large_chunk(__call__)
         self.put(torch_names.CALL_OF_CALLBACK, __call__)
 
-    def _wrap_backend(self) -> None:
-        observer, original = self._observer, self.original(torch_names.CALL_USER_COMPILER)
+    def _call_around(self, name: TorchName, begins: Callable[..., None], ends: Callable[[], None]) -> None:
+        original = self.original(name)
 
-        def call_user_compiler(output: Any, gm: Any, *args: Any, **kwargs: Any) -> Any:
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
             if self.is_removed:
-                return original(output, gm, *args, **kwargs)
-            observer.backend_begins(output, gm)
+                return original(*args, **kwargs)
+            begins(*args, **kwargs)
             try:
-                return original(output, gm, *args, **kwargs)
+                return original(*args, **kwargs)
             finally:
-                observer.backend_ends()
+                ends()
 
-        self.put(torch_names.CALL_USER_COMPILER, call_user_compiler)
+        self.put(name, wrapper)
 
 
 def graph_size(graph_module: Any) -> int:

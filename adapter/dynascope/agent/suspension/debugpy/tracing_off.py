@@ -25,17 +25,26 @@ class TracingOff:
         self.start_events = StartEvents(has_breakpoint_in, starts_matter)
         self._untraced: set[int] = set()
         """The idents of the threads on which tracing stays off."""
+        self._off: set[int] = set()
+        """The idents of the threads between `begin` and `end`."""
 
     @property
     def stays_off(self) -> bool:
         """Whether the current thread is no longer traced."""
         return threading.get_ident() in self._untraced
 
+    @property
+    def is_off(self) -> bool:
+        """Whether tracing is off on the current thread, for a compile."""
+        return threading.get_ident() in self._off
+
     def begin(self) -> None:
+        self._off.add(threading.get_ident())
         self._debugger.disable_tracing()
         self.start_events.begin()
 
     def end(self) -> None:
+        self._off.discard(threading.get_ident())
         self.start_events.end()
         if not self._debugger.pydb_disposed and not self.stays_off:
             self._debugger.enable_tracing()

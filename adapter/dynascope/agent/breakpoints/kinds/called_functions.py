@@ -1,0 +1,35 @@
+"""Let debugpy stop in functions of the program that torch calls while Dynamo compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from dynascope.agent.breakpoints.kind import BreakpointKind
+from dynascope.agent.suspension.interface import Suspension
+
+if TYPE_CHECKING:
+    from dynascope.agent.tracing.hook import Hook
+
+
+class CalledFunctions(BreakpointKind):
+    """Enable debugpy's tracing, which is off while Dynamo compiles, during such calls."""
+
+    def __init__(self, suspension: Suspension) -> None:
+        self._suspension = suspension
+        self._remove: Callable[[], None] = lambda: None
+
+    def attach(self, hook: Hook) -> None:
+        if self._suspension.kind != "pydevd":
+            return
+        from dynascope.agent.internals.compile.program_calls import ProgramCalls
+
+        def ends(token: Any) -> None:
+            self._suspension.call_ends(token)
+            hook.continue_runtime_step()
+
+        self._remove = ProgramCalls(self._suspension.call_begins, ends, hook.failures).remove
+
+    def detach(self) -> None:
+        remove, self._remove = self._remove, lambda: None
+        remove()
