@@ -33,7 +33,7 @@ def test_graph_break(name: str, tmp_path: Path) -> None:
     found = stops("graphBreak", place, place.run)
     here = [stop for stop in found if stop.where == f"{place.frame}:{place.line}"]
     assert len(here) == 1
-    assert here[0].message.exception.exception_id == "GB0025"  # type: ignore[union-attr]
+    assert here[0].message.exception.exception_id == "graph break GB0025"  # type: ignore[union-attr]
     assert here[0].locals["i"] == "0"
 
 

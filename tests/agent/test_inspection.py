@@ -112,6 +112,21 @@ def test_a_comprehensions_iterator_is_no_local() -> None:
     stop_in(function, torch.ones(2), inspect_stop=inspect_stop, times=2)
 
 
+def test_an_empty_scope_says_so() -> None:
+    def function() -> Any:
+        return torch.ones(2)  #: stop
+
+    def inspect_stop(stop: Stopped) -> None:
+        scopes = {scope.name: stop.rows(scope.variables_reference) for scope in stop.scopes()}
+        said = {name: [row.name for row in scopes[name]] for name in ("Locals", "Value Stack", "Shapes")}
+        no_symbols = "(no symbols: every size is a constant so far)"
+        assert said == {"Locals": ["(no locals yet)"], "Value Stack": ["(empty)"], "Shapes": [no_symbols]}
+        hint = scopes["Locals"][0].presentation_hint
+        assert hint is not None and hint.kind == "virtual"
+
+    stop_in(function, inspect_stop=inspect_stop)
+
+
 def test_scopes_are_named_and_ordered_as_designed() -> None:
     def outer(x: Any) -> Any:
         factor = x + 1

@@ -51,7 +51,7 @@ def test_a_graph_break_stops_with_the_stack_that_caused_it(client: DapClient, ru
     assert stop.locals(stop.frames()[1].id)["x"].value == "f32[3]"
     assert stop.evaluate("z.shape[0]").result == "3"
     told = information(stop)
-    assert told["exceptionId"] == "GB0025" and told["breakMode"] == "unhandled"
+    assert told["exceptionId"] == "graph break GB0025" and told["breakMode"] == "unhandled"
     assert "Hint: Remove the `torch._dynamo.graph_break()` call." in told["description"]
     assert "https://" in told["description"]
     assert told["details"]["typeName"] == "Unsupported"

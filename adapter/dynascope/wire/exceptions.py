@@ -78,7 +78,7 @@ class ExceptionDetails(DapStruct):
 
 
 class ExceptionInfo(DapStruct):
-    """Body of an `exceptionInfo` response. `exception_id` is Dynamo's registry id if there is one: `GB0059`."""
+    """Body of an `exceptionInfo` response. `exception_id` is a heading, such as `graph break GB0059`."""
 
     exception_id: str
     break_mode: Literal["never", "always", "unhandled", "userUnhandled"]

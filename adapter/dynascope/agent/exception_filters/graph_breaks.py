@@ -125,7 +125,7 @@ def _event(error: BaseException, cause: BaseException, stack: list[Translator], 
         details.inner_exception = [details_of(cause, unsupported.message_of(cause))]
     return CompilerEvent(
         info=ExceptionInfo(
-            exception_id=first.registry_id or "graph break",
+            exception_id=f"graph break {first.registry_id or ''}".rstrip(),
             break_mode="always" if effect == "first chance" else "unhandled",
             description=f"{break_message.prose(messages)}\n\n{_WHAT_HAPPENS[effect]}",
             details=details,

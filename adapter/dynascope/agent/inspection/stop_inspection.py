@@ -26,11 +26,14 @@ from dynascope.wire.dap import (
     Source,
     StackFrame,
     StepInTargetsBody,
+    Variable,
+    VariablePresentationHint,
     VariablesBody,
 )
 from dynascope.wire.to_agent import Evaluate, Variables
 
 _FRAME_GONE = "This frame no longer exists: the program has resumed since."
+_VIRTUAL = VariablePresentationHint(kind="virtual")
 _VARIABLE_GONE = "This variable no longer exists: the program has resumed since."
 
 
@@ -44,6 +47,8 @@ class StopInspection(ABC):
         self._ids = ids
         self._frames: dict[int, Any] = {}
         self._children: dict[int, tuple[Children, Names | None]] = {}
+        self._if_empty: dict[int, Variable] = {}
+        """By reference of a scope: the row to show when it has none."""
         self._locations = Locations(ids)
         self.frames: list[StackFrame] = []
         """The frames, innermost first."""
@@ -138,11 +143,13 @@ class StopInspection(ABC):
 
     def _scope(self, heading: Heading, names: Names | None) -> Scope:
         counts = heading.children.counts
+        reference = self._reference(heading.children, names)
+        self._if_empty[reference] = Variable(heading.empty, "", 0, presentation_hint=_VIRTUAL)
         return Scope(
             name=heading.name,
             named_variables=counts[0] if counts else None,
             indexed_variables=counts[1] if counts else None,
-            variables_reference=self._reference(heading.children, names),
+            variables_reference=reference,
             expensive=heading.expensive,
             presentation_hint=heading.hint,
             source=self.document if heading.name == GRAPH else None,
@@ -167,8 +174,10 @@ class StopInspection(ABC):
         options = ViewOptions(None, request.hex) if names is None else names.options(request.hex)
         with self.isolated():
             rows = requested_rows(children, options, request)
-            variables = (to_variable(row, self._reference(row.children, names), self._locations) for row in rows)
-            return VariablesBody(variables=list(variables))
+            variables = [to_variable(row, self._reference(row.children, names), self._locations) for row in rows]
+        empty = self._if_empty.get(request.variables_reference)
+        asks_for_all = request.filter is None and request.prefix is None and not request.start
+        return VariablesBody(variables=[empty] if asks_for_all and empty is not None and not variables else variables)
 
     def location(self, reference: int) -> LocationsBody:
         """Return the location of a variable's location reference. Raises EvaluationError."""

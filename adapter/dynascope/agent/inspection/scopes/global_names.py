@@ -11,4 +11,6 @@ def heading(names: Names) -> Heading:
     def make(options: ViewOptions) -> list[Row]:
         return [named.row(options, name, name) for name, named in names.globals().items()]
 
-    return Heading("Globals", Children(named=computed(make)), expensive=True, hint="globals")
+    return Heading(
+        "Globals", Children(named=computed(make)), expensive=True, hint="globals", empty="(the code names no globals)"
+    )

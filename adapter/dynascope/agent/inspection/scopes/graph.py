@@ -34,7 +34,7 @@ def code(translator: Any) -> Iterator[str]:
 def heading(names: Names) -> Heading:
     nodes = nodes_so_far(output_of(names.translator))
     rows = Rows(len(nodes), lambda _options, start, stop: map(_node_row, nodes[start:stop]))
-    return Heading(GRAPH, Children(named=rows), expensive=True)
+    return Heading(GRAPH, Children(named=rows), expensive=True, empty="(no nodes yet)")
 
 
 def _node_row(node: Any) -> Row:

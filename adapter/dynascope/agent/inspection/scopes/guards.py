@@ -28,4 +28,6 @@ def heading(names: Names) -> Heading:
         every = chain(map(guard_row, on_sources), on_symbols, relations, map(guard_row, on_state))
         return islice(every, start, stop)
 
-    return Heading("Guards", Children(named=Rows(number_of_guards(output), make)), expensive=True)
+    return Heading(
+        "Guards", Children(named=Rows(number_of_guards(output), make)), expensive=True, empty="(no guards yet)"
+    )

@@ -21,6 +21,8 @@ class Heading:
     children: Children
     expensive: bool = False
     hint: str | None = None
+    empty: str = "(empty)"
+    """What to show instead of rows where there are none."""
 
 
 def rows_of_names(named: Mapping[str, Named]) -> Rows:

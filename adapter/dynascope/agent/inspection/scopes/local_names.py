@@ -8,4 +8,4 @@ from dynascope.agent.inspection.values.rows import Children
 
 
 def heading(names: Names) -> Heading:
-    return Heading("Locals", Children(named=rows_of_names(names.bound_locals)), hint="locals")
+    return Heading("Locals", Children(named=rows_of_names(names.bound_locals)), hint="locals", empty="(no locals yet)")

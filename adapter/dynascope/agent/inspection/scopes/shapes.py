@@ -22,7 +22,12 @@ def heading(names: Names) -> Heading:
     def make(_options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         return (_symbol_row(output, fact) for fact in symbols.facts(start, stop))
 
-    return Heading("Shapes", Children(named=Rows(len(symbols), make)), expensive=True)
+    return Heading(
+        "Shapes",
+        Children(named=Rows(len(symbols), make)),
+        expensive=True,
+        empty="(no symbols: every size is a constant so far)",
+    )
 
 
 def _symbol_row(output: Any, fact: SymbolFact) -> Row:
