@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from dynascope.wire.dap import Breakpoint, DapStruct, Source
@@ -74,6 +76,12 @@ class RunInTerminal(DapStruct):
     args: list[str]
     cwd: str = ""
     env: dict[str, str | None] = msgspec.field(default_factory=dict)
+
+
+class StartDebugging(DapStruct):
+    """Arguments of a `startDebugging` request."""
+
+    configuration: dict[str, Any]
 
 
 class ExceptionFilter(DapStruct):

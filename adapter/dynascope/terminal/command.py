@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import signal
 import sys
 from collections.abc import Iterable
@@ -12,12 +13,14 @@ import click
 
 from dynascope.terminal.program import Program
 
+TORCHRUN = "torch.distributed.run"
+
 
 class LikePython(click.Command):
     """Pass everything after `-m MODULE` or `-c CODE` to the program, as `python` does."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        takes_value = {"-b", "--break", "--catch", "--commands", "--command"}
+        takes_value = {"-b", "--break", "--catch", "--commands", "--command", "--rank"}
         position = 0
         while position < len(args) and args[position].startswith("-") and args[position] != "--":
             if args[position] == "--compiled-autograd":
@@ -59,6 +62,7 @@ class LikePython(click.Command):
     metavar="[=BACKEND]",
     help="Capture the program's backwards and compile them (default: with inductor).",
 )
+@click.option("--rank", type=int, metavar="N", help="With torchrun: the rank to debug (default: 0).")
 @click.option(
     "--commands",
     "command_file",
@@ -79,6 +83,7 @@ def debug(
     debug_dynamo: bool,
     record: bool,
     compiled_autograd: str | None,
+    rank: int | None,
     command_file: Iterable[str] | None,
     command_lines: tuple[str, ...],
     target: tuple[str, ...],
@@ -89,6 +94,7 @@ def debug(
     dynascope debug -b model.py:12 train.py --epochs 1
     dynascope debug --catch graphBreak train.py
     dynascope debug -b model.py:forward --command locals --command guards train.py
+    dynascope debug --rank 1 -b model.py:12 torchrun --nproc-per-node=2 train.py
     """
     reads_stdin = command_file is not None and getattr(command_file, "name", "") in ("-", "<stdin>")
     listed = command_file is not None or bool(command_lines)
@@ -101,6 +107,7 @@ def debug(
         debug_dynamo=debug_dynamo,
         record=record,
         compiled_autograd=compiled_autograd,
+        rank=_rank(module, rank, runtime, target),
         # keeps the order of its lines and the debugger's
         environment={} if sys.stdout.isatty() else {"PYTHONUNBUFFERED": "1"},
     )
@@ -119,6 +126,21 @@ def _leave(number: int, frame: object) -> None:
     sys.exit(128 + number)
 
 
+def _is_torchrun(module: str | None, target: tuple[str, ...]) -> bool:
+    return module == TORCHRUN or (module is None and target[:1] == ("torchrun",) and not os.path.exists("torchrun"))
+
+
+def _rank(module: str | None, rank: int | None, runtime: bool, target: tuple[str, ...]) -> int | None:
+    """Return the rank to debug, None for a program that is not torchrun."""
+    if not _is_torchrun(module, target):
+        if rank is not None:
+            raise click.UsageError("--rank is for torchrun: `dynascope debug --rank 1 torchrun … train.py`")
+        return None
+    if not runtime:
+        raise click.UsageError("the ranks of torchrun are found through debugpy: leave out --no-runtime")
+    return rank or 0
+
+
 def _program(module: str | None, code: str | None, target: tuple[str, ...]) -> Program:
     if module is not None and code is not None:
         raise click.UsageError("-m and -c exclude each other")
@@ -126,6 +148,8 @@ def _program(module: str | None, code: str | None, target: tuple[str, ...]) -> P
         raise click.UsageError("which program? `dynascope debug SCRIPT`, `-m MODULE` or `-c CODE`")
     if module is not None:
         return Program("module", module, target)
+    if code is None and _is_torchrun(module, target):
+        return Program("module", TORCHRUN, target[1:])
     if code is not None:
         return Program("code", code, target)
     try:

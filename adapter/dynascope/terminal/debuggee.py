@@ -7,9 +7,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 import msgspec
 
@@ -39,7 +40,7 @@ _REQUESTS = {
     "instructions": "setInstructionBreakpoints",
     "data": "setDataBreakpoints",
 }
-_WHO_WE_ARE = {
+WHO_WE_ARE = {
     "clientID": "dynascope-terminal",
     "clientName": "dynascope debug",
     "adapterID": "dynascope",
@@ -57,7 +58,7 @@ def capabilities_of_adapter() -> Capabilities:
     """Start an adapter to read its capabilities, without a program. Raises RequestFailed."""
     client = Client(ADAPTER, lambda name, body: None, lambda command, arguments: {}, lambda: None)
     try:
-        return client.request("initialize", _WHO_WE_ARE, Capabilities)
+        return client.request("initialize", WHO_WE_ARE, Capabilities)
     finally:
         client.close()
 
@@ -67,6 +68,8 @@ class Debuggee:
 
     `changed` guards `stops` and the flags: the reader thread sets them, and the main thread waits for them.
     """
+
+    capabilities_of_client: ClassVar[Mapping[str, Any]] = WHO_WE_ARE
 
     def __init__(
         self,
@@ -97,8 +100,8 @@ class Debuggee:
 
     def start(self, catching: Catching) -> dict[str, str]:
         """Launch with all breakpoints; return refused filters and reasons. Raises RequestFailed."""
-        self.capabilities = self.request("initialize", _WHO_WE_ARE, Capabilities)
-        launched = self._client.send("launch", self._program.to_launch())
+        self.capabilities = self.request("initialize", self.capabilities_of_client, Capabilities)
+        launched = self._begin()
         # a launch that fails is answered before, and often without, `initialized`
         launched.add_done_callback(lambda future: self._initialized.set() if future.exception() else None)
         self._initialized.wait()
@@ -111,6 +114,10 @@ class Debuggee:
         self.request("configurationDone", {}, msgspec.Raw)
         launched.result()
         return refused
+
+    def _begin(self) -> Future[msgspec.Raw]:
+        """Send the request that begins the session."""
+        return self._client.send("launch", self._program.to_launch())
 
     def find_watched(self, breakpoint: UserBreakpoint, frame_id: int | None = None) -> None:
         """Request the data id of the value that `one` watches. Raises RequestFailed."""

@@ -23,10 +23,14 @@ class Program:
     environment: dict[str, str] = field(default_factory=dict)
     compiled_autograd: str | None = None
     """The backend that compiles the program's backwards; None leaves compiled autograd to the program."""
+    rank: int | None = None
+    """The rank to debug, if the program is torchrun."""
 
     @property
     def name(self) -> str:
-        """Return its name for users: `train.py`, `-m package.train`, `-c …`."""
+        """Return its name for users: `train.py`, `-m package.train`, `-c …`, `torchrun`."""
+        if self.rank is not None:
+            return "torchrun"
         if self.kind == "program":
             return os.path.basename(self.target)
         return f"-m {self.target}" if self.kind == "module" else "-c …"
@@ -55,7 +59,7 @@ class Program:
             "debugDynamo": self.debug_dynamo,
             "record": self.record,
             "compiledAutograd": self.compiled_autograd or False,
-            # one prompt debugs one process; child processes run on undebugged
-            "subProcess": False,
+            # one prompt debugs one process; other child processes run on undebugged
+            "subProcess": self.rank is not None,
             "showReturnValue": True,
         }

@@ -15,6 +15,7 @@ from dynascope.terminal.debuggee import Debuggee, StepCommand, capabilities_of_a
 from dynascope.terminal.interrupts import Interrupts, deferred
 from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import Program
+from dynascope.terminal.rank import Rank
 from dynascope.terminal.selection import CommandError, Selection
 from dynascope.terminal.threads_left_stopped import still_stopped
 from dynascope.wire.dap import (
@@ -66,7 +67,7 @@ class Session(Selection):
         """Run the program from its beginning to its first stop or its end. Raises StartFailed."""
         self.close()
         try:
-            self.debuggee = Debuggee(
+            self.debuggee = (Debuggee if self.program.rank is None else Rank)(
                 self.program,
                 self.breakpoints,
                 self.printer.output,
