@@ -60,7 +60,7 @@ TRUTH: dict[str, tuple[str, str]] = {
     "nested_uncalled": untraced("outer.<locals>.inner"),
     "uncompiled_branch": untraced("runs"),  # it ran, and took another branch
     "generator": untraced("generator"),  # it was made, and not iterated
-    "fake": untraced("_"),  # Dynamo called it
+    "fake": ("", untraced("_")[1]),  # torch calls it, and debugpy stops there
     "one_lambda": ("", untraced("<lambda>")[1]),  # with debugpy its definition stops
     "uncompiled": ("", untraced("called_uncompiled")[1]),
     "branch": unrun("Dynamo traced branches, but never this line"),
