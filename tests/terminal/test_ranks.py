@@ -31,8 +31,8 @@ def test_the_chosen_rank_stops_and_the_job_ends_with_its_code() -> None:
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (["--rank", "1", "train.py"], "--rank is for torchrun"),
-        (["--no-runtime", "torchrun", "train.py"], "leave out --no-runtime"),
+        (["--rank", "1", "program.py"], "--rank is for torchrun"),
+        (["--no-runtime", "torchrun", "program.py"], "leave out --no-runtime"),
     ],
 )
 @pytest.mark.usefixtures("folder")

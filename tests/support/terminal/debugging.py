@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.marks import ROOT
 
-PATIENCE = 120
+PATIENCE = 240
 PROGRAM = """\
 import os
 import sys
