@@ -90,3 +90,10 @@ def test_an_uncaught_exception_stops_in_the_program(folder: Path):
         assert [frame.name for frame in stop.frames()] == ["<module>"]
         stop.resume()
         client.wait_for_end()
+
+
+def test_garbage_collection_is_as_under_python(client: DapClient, tmp_path: Path):
+    (tmp_path / "program.py").write_text("import gc\nprint(gc.isenabled(), gc.get_threshold())\n")
+    client.launch({"program": str(tmp_path / "program.py"), "console": "internalConsole", "redirectOutput": True})
+    client.wait_for_end()
+    assert client.output("stdout") == plain(tmp_path, "program.py").stdout

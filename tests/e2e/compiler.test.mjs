@@ -77,7 +77,7 @@ test('a graph break: tick the filter, give it a condition, read why; then its gr
   const why = page.locator('.exception-widget');
   await why.waitFor();
   const text = await why.innerText();
-  for (const told of [/Exception has occurred: GB0170/, /Data-dependent branching/, /Hint: /, /https:\/\/\S+gb0170/]) assert.match(text, told);
+  for (const told of [/Exception has occurred: graph break GB0170/, /Data-dependent branching/, /Hint: /, /https:\/\/\S+gb0170/]) assert.match(text, told);
   await workbench.screenshot('graph-break');
   await (await breakpointRow(page, 'Graph Breaks')).locator('input[type=checkbox]').uncheck();
 

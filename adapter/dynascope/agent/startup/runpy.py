@@ -31,6 +31,7 @@ Start = Callable[[], object]
 def run(start: Start) -> None:
     """Run the program; its exit code and traceback become those of the process."""
     gc.freeze()  # so that the program's garbage collections do not visit the debugger's objects
+    gc.enable()
     try:
         start()
     except BaseException:
@@ -131,6 +132,7 @@ def _hide_our_frames() -> None:
 
 def _under_debugpy() -> Start:
     """Start debugpy with this command line; return the function that runs its program here."""
+    gc.disable()  # until the program starts: the debugger's modules are no garbage
     sys.argv = sys.argv[3:]  # without this script, and the -X option that debugpy puts after the interpreter's own
     sys.path.insert(0, os.path.dirname(sys.argv[0]))
     import debugpy  # noqa: F401  # loads pydevd, which cli needs
