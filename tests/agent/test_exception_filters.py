@@ -183,7 +183,7 @@ def test_a_break_stops_once_with_the_frames_that_led_to_it(function: Any, frames
     assert stops[0].locals[local] == "f32[3]"
     exception = stops[0].message.exception
     assert exception is not None and exception.details is not None
-    assert re.fullmatch(r"GB\d{4}", exception.exception_id)
+    assert re.fullmatch(r"graph break GB\d{4}", exception.exception_id)
     assert exception.break_mode == "unhandled"
     assert "https://" in exception.description and "Hint: " in exception.description
     assert f"in {frames[0]}\n" in (exception.details.stack_trace or "")
