@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -19,8 +20,11 @@ def fresh() -> Iterator[None]:
     yield
     torch._dynamo.reset()
     compiled_autograd.reset()
-    # torch never leaves the compile context of a capture that failed: later compiles would be numbered below it
-    vars(torch._guards._TLS).pop("compile_context", None)
+    # torch never leaves the compile context of a capture that failed: later compiles would be numbered below it, and
+    # lose their own when the abandoned context manager is collected
+    if vars(torch._guards._TLS).get("compile_context") is not None:
+        gc.collect()
+        vars(torch._guards._TLS).pop("compile_context", None)
 
 
 @pytest.fixture
