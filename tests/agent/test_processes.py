@@ -204,7 +204,7 @@ def test_a_forked_child_leaves_the_parents_session_alone(doorway: Doorway, tmp_p
     with launched(doorway, str(program)) as (running, adapter):
         breakpoint_at(adapter, program, LINE)
         adapter.ask(ConfigurationDone)
-        assert "forked" in adapter.expect(Output).output
+        assert "a child process was started and is not debugged" in adapter.expect(Output).output
         stop = adapter.expect(Stopping)
         # not `ask`: the thread may be gone on before the answer, which would then pass over that
         adapter.send(Resume(id=99, thread_ident=stop.thread_ident, command="continue"))

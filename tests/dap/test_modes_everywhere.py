@@ -70,6 +70,9 @@ def test_mode_generated(client: DapClient, tmp_path: Path) -> None:
     for stop in stops(client):
         assert not stop.at_compile_time and stop.hit_breakpoint_ids is not None
         seen += [(stop.where()[0], marks[number]) for number in stop.hit_breakpoint_ids]
+    *seen, (last, mark) = seen
+    # of the captured backward, into which the hook was compiled; torch 2.15 compiles that once more
+    assert (last.removesuffix(" (generated code)"), mark) == ("forward", "hook")
     assert [(re.sub(r"line \d+", "it", function), mark) for function, mark in seen] == [
         ("plain (generated code)", "plain"),
         ("calls_library (generated code)", "layer"),
@@ -77,5 +80,4 @@ def test_mode_generated(client: DapClient, tmp_path: Path) -> None:
         ("breaks (generated code)", "breaks"),
         ("breaks (resume function after it)", "breaks"),
         ("consumes (generated code)", "numbers"),
-        ("forward", "hook"),  # of the captured backward, into which the hook was compiled
     ]

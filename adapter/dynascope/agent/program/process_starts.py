@@ -1,8 +1,9 @@
-"""Report each process that the program starts with `subprocess` or `multiprocessing`."""
+"""Report each process that may run Python and that the program starts with `subprocess` or `multiprocessing`."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import types
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 from dynascope.wire.torch_processes import is_torchs
 
+_SHELLS = ("sh", "bash", "dash", "zsh", "fish")
 _COMPILERS = tuple(f"{os.sep}{name}{os.sep}" for name in (os.path.join("torch", "_inductor"), "triton"))
 
 
@@ -27,13 +29,27 @@ def call_before_each(then: Callable[[Sequence[str]], None]) -> None:
             command = [os.fsdecode(arg) for arg in args]
         except TypeError:  # the program's own error, raised below
             command = []
-        if command and not is_torchs(" ".join(command)) and not _a_compiler_starts_it():
+        if may_run_python(command) and not is_torchs(" ".join(command)) and not _a_compiler_starts_it():
             then(command)
         return original(args, *more)
 
     _posixsubprocess.fork_exec = fork_exec
     if (subprocess := sys.modules.get("subprocess")) is not None:
         subprocess._fork_exec = fork_exec  # type: ignore[attr-defined]
+
+
+def may_run_python(command: Sequence[str]) -> bool:
+    """Whether a command line names Python, a shell or a script; `ldconfig`, which torch's imports start, does not."""
+    if not command:
+        return False
+    names = [os.path.basename(word) for word in command]
+    if names[0] in _SHELLS or any("python" in name or name.endswith(".py") for name in names):
+        return True
+    try:
+        with open(shutil.which(command[0]) or command[0], "rb") as file:
+            return file.read(2) == b"#!"
+    except OSError:
+        return False
 
 
 def _a_compiler_starts_it() -> bool:
