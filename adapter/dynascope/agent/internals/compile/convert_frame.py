@@ -11,8 +11,9 @@ from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
 from dynascope.agent.internals.wrapping import Wrapping
 
 _IN_PLAIN_WORDS = {
-    # `convert_frame.ConvertFrame.__call__` (2.13) says so of one exception alone
+    # `convert_frame.ConvertFrame.__call__` (2.13, then 2.15) says so of one exception alone
     "compilation failed with a custom frame execution strategy": "its recompile limit is reached",
+    "compilation failed with exception-directed frame execution": "its recompile limit is reached",
 }
 
 Restart = Literal["speculation", "other"]
