@@ -97,7 +97,7 @@ def test_a_breakpoint_says_at_its_stop_that_it_has_stopped(client: DapClient, tm
     assert client.wait_for_end() == 0
     said = client.output("console")
     assert f"program.py:{BODY}: the breakpoint was never hit" not in said
-    assert "program.py:14: the breakpoint was never hit. Dynamo came here" in said
+    assert "program.py:14: the breakpoint was never hit. It was reached " in said
 
 
 def test_a_breakpoint_that_stopped_only_where_its_line_runs_was_hit(client: DapClient, tmp_path: Path) -> None:
@@ -108,6 +108,6 @@ def test_a_breakpoint_that_stopped_only_where_its_line_runs_was_hit(client: DapC
 
 def test_a_hit_condition_that_never_held_says_how_often_its_condition_did(client: DapClient, tmp_path: Path) -> None:
     assert stops_of(client, tmp_path / "program.py", {"condition": "i == 0", "hitCondition": "> 9"}) == []
-    assert "Dynamo came here 18 times, its condition (i == 0) held 6 times in all, and its hit condition is > 9." in (
+    assert "It was reached 36 times, its condition (i == 0) held 6 times in all, and its hit condition is > 9." in (
         client.output("console")
     )

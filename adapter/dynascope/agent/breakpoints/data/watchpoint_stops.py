@@ -157,7 +157,7 @@ class WatchpointStops:
                 _forget(state, watchpoint)
             stopping = self._that_stop(state, stack, hits, names)
             if stopping is not None:
-                self._hook.stop(state, _from_users_line(stack) if access == "writes" else stack, stopping)
+                self._hook.stop(state, _from_assignment(stack) if access == "writes" else stack, stopping)
 
         self._hook.during_instruction(serve)
 
@@ -287,12 +287,22 @@ def _mutation_text(what: str, attribute: str | None) -> str:
     return f"{what} is mutated" if attribute is None else f"{what}.{attribute} is set"
 
 
-def _from_users_line(stack: list[Translator]) -> list[Translator]:
-    """Return the stack from its innermost frame that is user code; all of it without one."""
-    at = (i for i, frame in enumerate(stack) if is_user_code(real_path(code_of(frame).co_filename)))
-    return stack[next(at, 0) :]
+def _from_assignment(stack: list[Translator]) -> list[Translator]:
+    """Return the stack without a library's `__setattr__`, as `torch.nn.Module`'s, and what it calls."""
+    from_setter = stack
+    for number, frame in enumerate(stack[:-1]):
+        if _is_users(frame):
+            break
+        if code_of(frame).co_name in ("__setattr__", "__delattr__"):
+            from_setter = stack[number + 1 :]
+    return from_setter
 
 
 def _place(stack: list[Translator]) -> str:
-    frame = _from_users_line(stack)[0]
+    """Return the line of the innermost frame that is user code, or of the innermost frame."""
+    frame = next((frame for frame in stack if _is_users(frame)), stack[0])
     return f"{os.path.basename(code_of(frame).co_filename)}:{line_of(frame)}"
+
+
+def _is_users(frame: Translator) -> bool:
+    return is_user_code(real_path(code_of(frame).co_filename))
