@@ -39,7 +39,10 @@ def call_before_each(then: Callable[[Sequence[str]], None]) -> None:
 
 
 def may_run_python(command: Sequence[str]) -> bool:
-    """Whether a command line names Python, a shell or a script; `ldconfig`, which torch's imports start, does not."""
+    """Whether a command line names Python, a shell or a script.
+
+    `ldconfig`, which the import of torch starts, is none of them.
+    """
     if not command:
         return False
     names = [os.path.basename(word) for word in command]

@@ -288,7 +288,7 @@ def _mutation_text(what: str, attribute: str | None) -> str:
 
 
 def _from_assignment(stack: list[Translator]) -> list[Translator]:
-    """Return the stack without a library's `__setattr__`, as `torch.nn.Module`'s, and what it calls."""
+    """Return the stack without a library's `__setattr__` and what it calls."""
     from_setter = stack
     for number, frame in enumerate(stack[:-1]):
         if _is_users(frame):
