@@ -15,22 +15,26 @@ _SHELLS = ("sh", "bash", "dash", "zsh", "fish")
 _COMPILERS = tuple(f"{os.sep}{name}{os.sep}" for name in (os.path.join("torch", "_inductor"), "triton"))
 
 
-def call_before_each(then: Callable[[Sequence[str]], None]) -> None:
+def call_before_each(then: Callable[[Sequence[str]], None], unseen: Callable[..., None]) -> None:
     """Call `then` with each command line, on the thread that starts the process.
 
-    Not with those that torch starts for itself, nor with those that a compiler starts.
+    Not with those that torch starts for itself, nor with those that a compiler starts. `unseen` calls a function so
+    that Dynamo does not compile it.
     """
     import _posixsubprocess  # type: ignore[import-not-found]
 
     original = _posixsubprocess.fork_exec
 
-    def fork_exec(args: Any, *more: Any) -> Any:
+    def report(args: Any) -> None:
         try:
             command = [os.fsdecode(arg) for arg in args]
         except TypeError:  # the program's own error, raised below
-            command = []
+            return
         if may_run_python(command) and not is_torchs(" ".join(command)) and not _a_compiler_starts_it():
             then(command)
+
+    def fork_exec(args: Any, *more: Any) -> Any:
+        unseen(report, args)
         return original(args, *more)
 
     _posixsubprocess.fork_exec = fork_exec

@@ -6,8 +6,10 @@ import atexit
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from dynascope.agent.internals.compile.eval_frame import unseen
+from dynascope.agent.program import process_starts
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.session import requests
 from dynascope.agent.session.requests.registry import serve
@@ -15,7 +17,7 @@ from dynascope.agent.session.session import Session
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.from_agent import Hello
 from dynascope.wire.messages import Message
-from dynascope.wire.to_agent import Configure, ToAgent
+from dynascope.wire.to_agent import ConfigurationDone, Configure, ToAgent
 
 _DYNAMO = "torch._dynamo"
 
@@ -44,6 +46,11 @@ class Agent:
             )
         )
 
+    @staticmethod
+    def report_process_starts(then: Callable[[Sequence[str]], None]) -> None:
+        """Call `then` with the command line of each process that the program starts."""
+        process_starts.call_before_each(then, unseen)
+
     def install(self) -> None:
         """Hook Dynamo once the session is configured and the program, not this, has imported it."""
         atexit.register(self.session.breakpoints.tell_never_hit)
@@ -61,6 +68,8 @@ class Agent:
         serve(self.session, message)
         if isinstance(message, Configure):
             self._is_there("configuration")
+        elif isinstance(message, ConfigurationDone):
+            self.session.configured.set()  # after the reply: the program may end at once
 
     def uninstall(self) -> None:
         """Remove every hook and resume stopped threads; the program continues without a debugger."""

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dynascope.agent.program import observed, process_starts
+from dynascope.agent.program import observed
 from dynascope.agent.program.hidden_threads import hide_thread
 from dynascope.agent.session import current
 from dynascope.agent.session.agent import Agent
@@ -122,7 +122,7 @@ def _handle_forks() -> None:
     if not _fork_handled:
         _fork_handled = True
         os.register_at_fork(after_in_parent=_started, after_in_child=_in_child)
-        process_starts.call_before_each(_started)
+        Agent.report_process_starts(_started)
 
 
 def _started(command: Sequence[str] = ("python",)) -> None:

@@ -15,7 +15,6 @@ def configure(session: Session, message: Configure) -> None:
 @serves(ConfigurationDone)
 def configuration_done(session: Session, message: ConfigurationDone) -> None:
     session.suspension.may_stop = True
-    session.configured.set()
 
 
 @serves(Acknowledge)

@@ -44,12 +44,18 @@ class LineStops:
         number = breakpoint.breakpoint_id
         if is_of_a_step(number) or (number < FIRST_ENTRY_ID and unseen(line_has_run, frame.f_code, frame.f_lasti)):
             return False
-        if not unseen(self._can_evaluate, breakpoint, frame):
+        if not unseen(self._counts, breakpoint, frame):  # Dynamo would compile `Counter.__missing__`
             return False
-        self.reached[real_path(frame.f_code.co_filename), breakpoint.line] += 1
         if not breakpoint.condition and not breakpoint.hit_condition:
             return True
         return self._holds(info, breakpoint, frame)
+
+    def _counts(self, breakpoint: Any, frame: types.FrameType) -> bool:
+        """Count the line as reached, unless its breakpoint's expressions cannot be evaluated."""
+        if not self._can_evaluate(breakpoint, frame):
+            return False
+        self.reached[real_path(frame.f_code.co_filename), breakpoint.line] += 1
+        return True
 
     @staticmethod
     def _can_evaluate(breakpoint: Any, frame: types.FrameType) -> bool:
