@@ -22,7 +22,7 @@ _LAYOUTS = frozenset(
         *("expand", "expand_as", "broadcast_to", "channels_last", "as_strided", "unfold", "einsum", "linalg"),
     )
 )
-"""What makes tensors that are not laid out row by row."""
+"""Operations that return tensors which are not contiguous."""
 _FLOAT_CHANGED = re.compile(r"== -?(\d+\.\d*|\d*\.?\d+e-?\d+)")
 
 

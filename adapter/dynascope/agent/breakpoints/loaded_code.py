@@ -17,7 +17,7 @@ class LoadedCode:
     def __init__(self) -> None:
         self._functions: list[tuple[str, Lines]] = []
         self._others: dict[str, None] = {}
-        """What was loaded that does not say which functions are in it."""
+        """Descriptions of loaded code that does not say which functions are in it."""
         self._events: list[LoadEvents] = []
 
     def attach(self, hook: Hook) -> None:

@@ -48,7 +48,7 @@ class StopInspection(ABC):
         self._frames: dict[int, Any] = {}
         self._children: dict[int, tuple[Children, Names | None]] = {}
         self._if_empty: dict[int, Variable] = {}
-        """By reference of a scope: the row to show when it has none."""
+        """The row that an empty scope shows, for the reference of each scope."""
         self._locations = Locations(ids)
         self.frames: list[StackFrame] = []
         """The frames, innermost first."""

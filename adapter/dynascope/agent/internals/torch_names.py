@@ -163,7 +163,7 @@ LOADS = {
         ("torch.export", "load", "2.1", "an exported program"),
     )
 }
-"""What loads code that was compiled before, and what that is for users."""
+"""The functions that load compiled code, each with the name of such code for the user."""
 
 _symbolic_shapes = partial(_declare, "torch.fx.experimental.symbolic_shapes")
 UNINTERESTING_FILES = _symbolic_shapes("uninteresting_files", "", "2.0", STOPS, RECORDING)

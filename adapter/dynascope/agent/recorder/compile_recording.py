@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import time
 import types
 from typing import Any
 
 from dynascope.agent.internals.compile import convert_frame_events, failed_guard, graph_breaks
 from dynascope.agent.internals.compile.convert_frame_events import Ending
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.recorder import ending as at_the_end
@@ -27,8 +26,6 @@ from dynascope.facts.model import (
     StackFrame,
 )
 from dynascope.facts.recompiles import recompile_reason
-
-_RESUMES_AT = re.compile(r"torch_dynamo_resume_in_\w+_at_(\d+)$")
 
 
 class CompileRecording:
@@ -176,14 +173,13 @@ class CompileRecording:
         else:
             status = "skipped"
             skip_reason = skip_reason or _first_lines(str(error) if error is not None else "")
-        resumes = _RESUMES_AT.match(self.code.co_name)
         return Compile(
             compile_id=self.compile_id,
             attempts=max(self.attempts, 1),
             function=self._function,
             path=self._path,
             line=self._line,
-            resumes_at=int(resumes.group(1)) if resumes is not None else None,
+            resumes_at=line_of_break(self.code),
             backend=self._backend,
             reason=self._recompiles[0].guard if self._recompiles else None,
             status=status,  # type: ignore[arg-type]  # one of the literals

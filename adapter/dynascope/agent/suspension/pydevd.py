@@ -284,7 +284,7 @@ class PydevdSuspension(Suspension):
 
     def _lines_stopped_at(self, path: str) -> Collection[int]:
         name = path.rpartition(os.sep)[2]
-        if not is_user_code(path) and not any(each.endswith(name) for each in self._pydevd.breakpoints):
+        if not is_user_code(path) and not any(each.endswith(name) for each in list(self._pydevd.breakpoints)):
             return ()  # without its real path: to find that of each imported file takes long
         path = self._files.get_abs_path_real_path_and_base_from_file(path)[1]
         lines: Collection[int] = self._pydevd.breakpoints.get(path, ())

@@ -1,1 +1,1 @@
-"""What is known of an expression: its full name, the type of its tensor, its side effects."""
+"""Read an expression's full name, the type of its tensor, and its side effects."""

@@ -22,7 +22,7 @@ class Heading:
     expensive: bool = False
     hint: str | None = None
     empty: str = "(empty)"
-    """What to show instead of rows where there are none."""
+    """The text that the scope shows when it is empty."""
 
 
 def rows_of_names(named: Mapping[str, Named]) -> Rows:

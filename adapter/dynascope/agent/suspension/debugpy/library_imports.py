@@ -49,7 +49,7 @@ class LibraryImports:
         self._debugger, self._start_events = debugger, start_events
         self._starts_matter, self._breakpoints_in = starts_matter, breakpoints_in
         self._off: dict[int, Callable[[], None]] = {}
-        """By ident of a thread on which tracing is off: the function that turns it on again."""
+        """The function that turns tracing on again, for the ident of each thread on which it is off."""
         self._executed: dict[str, set[str]] = {}
         """The imported files of libraries, by the last part of their paths."""
         for module in list(sys.modules.values()):
@@ -83,7 +83,7 @@ class LibraryImports:
             or debugger.break_on_caught_exceptions
             or debugger.break_on_user_uncaught_exceptions
             or debugger.has_plugin_exception_breaks
-            or any(map(self._is_executed, [path for path, lines in debugger.breakpoints.items() if lines]))
+            or any(map(self._is_executed, [path for path, lines in list(debugger.breakpoints.items()) if lines]))
         )
 
     def _is_executed(self, path: str) -> bool:
