@@ -53,6 +53,27 @@ def test_a_session_records(spawn: Callable[..., DapClient], tmp_path: Path, runt
         assert [run.ended is not None for run in reader.runs()] == [True]  # a full run: it replaces earlier ones
 
 
+def test_what_is_traced_again_is_recorded_once(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
+    def facts(folder: Path, *commands: str) -> Any:
+        folder.mkdir()
+        client, file = spawn(environment=IN_THE_PROGRAMS_FOLDER), folder / "program.py"
+        file.write_text(PROGRAM)
+        started = {"program": str(file), "cwd": str(folder), "console": "internalConsole", "runtime": False}
+        client.launch(started, {file: [6]})
+        stop = client.wait_for_stop()
+        for command in commands:
+            stop = stop.step(command)
+        stop.resume()
+        client.wait_for_end()
+        with Reader.open(folder / FOLDER_NAME / FILE_NAME) as reader:
+            compiles = [(each.compile_id, each.attempts, each.nodes, each.status) for each in reader.compiles()]
+            lines = [(each.line, each.visits) for each in reader.facts("line_times", str(reader.newest_launch()))]
+            return compiles, sorted(lines), len(reader.facts("graph_breaks", str(reader.newest_launch())))
+
+    plain = facts(tmp_path / "plain")
+    assert facts(tmp_path / "back", "stepBack", "next", "reverseContinue", "next") == plain
+
+
 def test_a_session_that_is_told_not_to_does_not_record(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
     debug(spawn(environment=IN_THE_PROGRAMS_FOLDER), tmp_path, record=False)
     assert not (tmp_path / FOLDER_NAME).exists()

@@ -113,6 +113,37 @@ test('click the margin, press F5: stack, variables, hover, console, step, contin
   await terminalShows(page, /logits: \(2, 8, 100\)/);
 });
 
+test('back by a line, to the previous breakpoint, and to the first line of a call', { timeout: 120_000 }, async () => {
+  launchJson();
+  const scores = lineOf(model, 'scores =');
+  const weights = lineOf(model, 'weights =');
+  const button = (name) => page.locator(`.debug-toolbar .action-label[aria-label^="${name}"]`);
+  await openFile(page, model, scores);
+  await clickGutter(page, scores);
+  await page.keyboard.press('F5');
+  await stoppedAt(page, MODEL, scores);
+  await page.keyboard.press('F10');
+  await stoppedAt(page, MODEL, weights);
+  await button('Step Back').click();
+  await stoppedAt(page, MODEL, scores);
+  await toggle(page, 'Locals');
+  await variable(page, /^query ?[:=] ?f32\[s\d+, 4, s\d+, 8\]/);
+  await workbench.screenshot('step-back');
+  await toggle(page, 'Locals', false);
+  await page.keyboard.press('F10');
+  await stoppedAt(page, MODEL, weights);
+  await button('Reverse').click();
+  await stoppedAt(page, MODEL, scores);
+  await callStack(page);
+  await page.locator('.debug-call-stack .stack-frame', { hasText: /^forward \[/ }).nth(1).click({ button: 'right' });
+  await page.getByRole('menuitem', { name: 'Restart Frame' }).click();
+  await stoppedAt(page, MODEL, lineOf(model, 'self.attention(self.norm(x))'));
+  await openFile(page, model, scores);
+  await clickGutter(page, scores);
+  await page.keyboard.press('F5');
+  await sessionOver(page);
+});
+
 test('the picture of the README', { timeout: 120_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');

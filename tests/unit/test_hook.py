@@ -60,7 +60,7 @@ def test_a_check_is_asked_where_a_line_begins(dynamo: FakeDynamo):
     assert dynamo.stops.reasons == ["breakpoint"]
 
 
-def test_a_frame_in_which_nothing_can_stop_has_no_callback(dynamo: FakeDynamo):
+def test_no_check_is_asked_in_a_frame_in_which_nothing_can_stop(dynamo: FakeDynamo):
     check = Check(INSIDE + 1)
     dynamo.hook.add_check(check)
     dynamo.inlined[FIRST + 2] = helper

@@ -45,6 +45,7 @@ class StackFrame(DapStruct):
     source: Source | None = None
     presentation_hint: Literal["normal", "label", "subtle"] | None = None
     instruction_pointer_reference: str | None = None
+    can_restart: bool | None = None
 
 
 class Scope(DapStruct):

@@ -55,6 +55,8 @@ class Stopping(Message, tag="stopping"):
     """The documents that exist at this stop only: the graph so far."""
     exception: ExceptionInfo | None = None
     """The exception that one of the agent's filters stopped at."""
+    goes_back: bool = False
+    """Whether the user can go back from this stop, and restart its symbolic frames."""
 
 
 class Resumed(Message, tag="resumed"):

@@ -19,11 +19,13 @@ StopReason = Literal[
     "pause",
     "entry",
     "exception",
+    "restart",
 ]
 Granularity = Literal["line", "instruction"]
 Area = Literal["all", "stacks", "threads", "variables"]
 """DAP's InvalidatedAreas."""
 ResumeCommand = Literal["continue", "next", "stepIn", "stepOut"]
+TravelCommand = Literal["stepBack", "reverseContinue", "restartFrame"]
 
 
 class Message(Struct, kw_only=True, omit_defaults=True, tag_field="kind", rename="camel"):

@@ -14,7 +14,7 @@ from dynascope.wire.dap import (
     SourceBreakpoint,
 )
 from dynascope.wire.exceptions import ExceptionFilter
-from dynascope.wire.messages import Granularity, Message, Request, ResumeCommand, StoppedThreadRequest
+from dynascope.wire.messages import Granularity, Message, Request, ResumeCommand, StoppedThreadRequest, TravelCommand
 
 
 class Configure(Request, tag="configure"):
@@ -148,6 +148,15 @@ class PrepareStep(Request, tag="prepareStep"):
     granularity: Granularity = "line"
     target_id: int | None = None
     """The id of the `StepInTarget` that `stepIn` steps into."""
+
+
+class PrepareTravel(StoppedThreadRequest, tag="prepareTravel"):
+    """Set where this thread goes back to when it is resumed next."""
+
+    command: TravelCommand
+    granularity: Granularity = "line"
+    frame_id: int | None = None
+    """The frame that `restartFrame` restarts."""
 
 
 class Pause(Request, tag="pause"):
@@ -290,6 +299,7 @@ ToAgent: TypeAlias = (
     | IsStopped
     | RunningStack
     | PrepareStep
+    | PrepareTravel
     | Pause
     | Threads
     | FormatStack

@@ -53,3 +53,27 @@ def main_of_two():
 
 def main_stopping():
     torch.compile(stopping, backend="eager")(torch.ones(2))
+
+
+def printing(x):
+    y = x + 1  #: prints_first
+    comptime.print(y)  #: prints
+    return y * 2  #: prints_last
+
+
+def main_printing():
+    torch.compile(printing, backend="eager")(torch.ones(2))
+
+
+class Lazy(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = torch.nn.LazyLinear(2)
+
+    def forward(self, x):
+        y = self.layer(x)  #: lazy_call
+        return y.relu()  #: lazy_last
+
+
+def main_lazy():
+    torch.compile(Lazy(), backend="eager")(torch.ones(2, 3))

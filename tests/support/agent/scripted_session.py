@@ -25,10 +25,11 @@ from dynascope.wire.dap import (
 )
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.from_agent import BreakpointChanged, Failure, Output, Reply, Stopping
-from dynascope.wire.messages import Message, ResumeCommand, StopReason
+from dynascope.wire.messages import Granularity, Message, ResumeCommand, StopReason, TravelCommand
 from dynascope.wire.to_agent import (
     ConfigurationDone,
     Configure,
+    PrepareTravel,
     Scopes,
     SetBreakpoints,
     SetDataBreakpoints,
@@ -58,7 +59,7 @@ class Stop:
 class ScriptedSession(Suspension):
     """Hooks Dynamo in this very process. `commands` are taken one per stop, then every stop goes on with `continue`."""
 
-    def __init__(self, commands: Iterable[ResumeCommand] = (), just_my_code: bool = True) -> None:
+    def __init__(self, commands: Iterable[ResumeCommand | TravelCommand] = (), just_my_code: bool = True) -> None:
         self.commands = list(commands)
         self.stops: list[Stop] = []
         self.outputs: list[Output] = []
@@ -83,7 +84,20 @@ class ScriptedSession(Suspension):
     def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
         self.stops[-1].locals = self._locals()
         self.at_stop(self)
-        return self.commands.pop(0) if self.commands else "continue"
+        command = self.commands.pop(0) if self.commands else "continue"
+        if command in ("stepBack", "reverseContinue", "restartFrame"):
+            self.go_back(command)
+            return "continue"
+        return command
+
+    def go_back(self, command: TravelCommand, granularity: Granularity = "line", frame: int = 0) -> str | None:
+        """Have the thread go back when this stop ends; return why it does not, if so."""
+        stop = self.stops[-1]
+        ident, frame_id = stop.message.thread_ident, stop.message.frames[frame].id
+        message = PrepareTravel(id=9, thread_ident=ident, command=command, granularity=granularity, frame_id=frame_id)
+        self.agent.receive(message)
+        reply = self._replies.pop(9)
+        return reply.message if isinstance(reply, Failure) else None
 
     def post(self, thread_ident: int, job: Callable[[], None]) -> bool:
         job()

@@ -58,6 +58,10 @@ ROWS: dict[str, Row] = {
         "one thread steps or continues, others stay stopped", "the same", "`alone next`"
     ),
     "supportsStepInTargetsRequest": Row("the calls of the line that Dynamo would inline", SAME, "`step CALL`"),
+    "supportsStepBack": Row(
+        "the line, instruction or breakpoint before; Dynamo traces the frame again", NOT_HERE, "`back`, `rcontinue`"
+    ),
+    "supportsRestartFrame": Row("the first line of a symbolic frame", NOT_HERE, "`rframe`"),
     "supportsDisassembleRequest": Row("the bytecode Dynamo traces, jumps, stack effects", NOT_HERE, "`disassemble`"),
     "supportsGotoTargetsRequest": Row("refused, with the reason: no code runs there", SAME, NOT_HERE),
     "supportsDelayedStackTraceLoading": Row("symbolic and real frames, paged as one stack", SAME, "`where`"),
@@ -77,8 +81,6 @@ ROWS: dict[str, Row] = {
 NOT_SERVED: dict[str, tuple[str, str]] = {
     "supportsReadMemoryRequest": ("CodeLLDB, GDB", "a fake tensor has no data, and a symbolic frame no memory"),
     "supportsWriteMemoryRequest": ("CodeLLDB, GDB", "as above"),
-    "supportsStepBack": ("Delve with rr, CodeLLDB, GDB", "the trace could be rewound, in a later version"),
-    "supportsRestartFrame": ("CodeLLDB", "a trace could restart from its top, in a later version"),
     "supportSuspendDebuggee": (
         "none of these",
         "a program left stopped in a compile would hold Dynamo's lock, and every other compile would wait for ever",

@@ -50,6 +50,8 @@ USES: dict[str, Use] = {
     "supportsSteppingGranularity": lambda message: "granularity" in (message.get("arguments") or {}),
     "supportsSingleThreadExecutionRequests": says("next", "singleThread", True),
     "supportsStepInTargetsRequest": asks("stepInTargets"),
+    "supportsStepBack": asks("stepBack"),
+    "supportsRestartFrame": asks("restartFrame"),
     "supportsDisassembleRequest": asks("disassemble"),
     "supportsGotoTargetsRequest": asks("gotoTargets"),
     "supportsDelayedStackTraceLoading": gives("stackTrace", "levels"),

@@ -61,6 +61,10 @@ class Breakpoint:
     def counts(self) -> bool:
         """Count a hit (its condition is true) and return whether the hit condition lets it stop."""
         self.hits += 1
-        stops = self._hit_condition is None or self._hit_condition(self.hits)
+        stops = self.stops_at_hit(self.hits)
         self.has_stopped = self.has_stopped or stops
         return stops
+
+    def stops_at_hit(self, hits: int) -> bool:
+        """Whether the hit condition lets it stop when it is hit for the `hits`-th time."""
+        return self._hit_condition is None or self._hit_condition(hits)

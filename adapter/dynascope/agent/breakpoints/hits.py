@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.internals.frames.translators import Translator, code_of, line_of
+from dynascope.agent.tracing.time_travel.travel import Rehearsal
+from dynascope.agent.tracing.time_travel.visit import Visit
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
@@ -65,11 +67,20 @@ class Hits:
         self._send = send
         self._without_answer: set[tuple[int, str]] = set()
 
-    def that_stop(self, candidates: Iterable[Breakpoint], context: HitContext) -> list[Breakpoint]:
-        """Return those of `candidates`, which are all reached now, that stop."""
-        return [breakpoint for breakpoint in candidates if self._stops(breakpoint, context)]
+    def that_stop(
+        self, candidates: Iterable[Breakpoint], context: HitContext, visit: Visit | None = None
+    ) -> list[Breakpoint]:
+        """Return those of `candidates`, which are all reached now, that stop.
 
-    def _stops(self, breakpoint: Breakpoint, context: HitContext) -> bool:
+        `visit` tells whether the trace that reaches them is repeated; None where none ever is.
+        """
+        return [breakpoint for breakpoint in candidates if self._stops(breakpoint, context, visit)]
+
+    def _stops(self, breakpoint: Breakpoint, context: HitContext, visit: Visit | None) -> bool:
+        if visit is not None and (rehearsal := visit.rehearsal) is not None:
+            return _would_stop(breakpoint, context, rehearsal)
+        if visit is not None and not visit.is_first(breakpoint):
+            return False
         breakpoint.reached += 1
         holds = breakpoint.condition is None or self.condition_holds(breakpoint.id, breakpoint.condition, context)
         if not holds or not breakpoint.counts():
@@ -97,6 +108,15 @@ class Hits:
     def _write(self, category: Literal["console", "important"], text: str, context: HitContext) -> None:
         path, line = context.location
         self._send(Output(category=category, output=text, path=path, line=line))
+
+
+def _would_stop(breakpoint: Breakpoint, context: HitContext, rehearsal: Rehearsal) -> bool:
+    """Whether it stopped here when this was first traced, or would have."""
+    try:
+        holds = breakpoint.condition is None or context.holds(breakpoint.condition)
+    except EvaluationError:
+        holds = True
+    return holds and rehearsal.counts(breakpoint) and breakpoint.log_message is None
 
 
 def ids_of(breakpoints: Sequence[Breakpoint]) -> list[int]:

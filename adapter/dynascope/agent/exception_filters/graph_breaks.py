@@ -100,7 +100,7 @@ class GraphBreaks(FilterSource):
         stops = self.tell(state, _event(error, cause, stack, effect))
         if stops and not is_first_chance:
             # Dynamo restarts: until it reaches the break, no instruction is new to a step
-            state.begin_compile().clock.skip_to_here()
+            state.begin_compile().clock.note_position()
         return stops
 
     def _cause_of(self, error: BaseException, itself: bool) -> tuple[BaseException, list[Translator]]:

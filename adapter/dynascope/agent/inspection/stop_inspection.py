@@ -58,6 +58,8 @@ class StopInspection(ABC):
         """Whether an evaluation has set console names, which other expressions may use."""
         self.document: Source | None = None
         """The document of the graph so far, once it has a reference."""
+        self.travel_plan: Any = None
+        """Where the user may go back to from this stop (`tracing.time_travel.plan`); None where that is nowhere."""
         self.first_runtime_frame: types.FrameType | None = None
         """The innermost frame of the running program, where debugpy shows none."""
 

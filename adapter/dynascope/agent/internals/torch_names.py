@@ -28,6 +28,7 @@ from dynascope.agent.internals.features import (
     SKIPPED_FRAME,
     SPECIALIZATION,
     STOPS,
+    TIME_TRAVEL,
     Feature,
 )
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
@@ -73,7 +74,7 @@ _output_graph = partial(_declare, "torch._dynamo.output_graph")
 PUSH_TX = _output_graph("OutputGraph.push_tx", "self, tx", "2.10", STOPS, RECORDING)
 POP_TX = _output_graph("OutputGraph.pop_tx", "self", "2.10", STOPS, RECORDING, GRAPH_BREAK, SKIPPED_FRAME, CODEGEN)
 CALL_USER_COMPILER = _output_graph(
-    "OutputGraph.call_user_compiler", "self, gm, ...", "2.0", RECORDING, CALLED_FUNCTIONS
+    "OutputGraph.call_user_compiler", "self, gm, ...", "2.0", RECORDING, CALLED_FUNCTIONS, TIME_TRAVEL
 )
 RUN_COMPILER_COLLECTIVE = _output_graph("OutputGraph.run_compiler_collective", "self, ...", "2.5", RECORDING)
 GET_STACK_VALUES_TO_RESTORE = _output_graph(
@@ -148,6 +149,12 @@ SKIP_DIRS = _trace_rules("SKIP_DIRS", None, "2.1", STOPS, RECORDING)
 RECOMPILE_RE = _trace_rules("_recompile_re", "", "2.1", STOPS, RECORDING)
 
 COMPTIME_BUILTINS = _declare("torch._dynamo.comptime", "builtins", None, "2.1", COMPTIME)
+CALL_COMPTIME = _declare(
+    "torch._dynamo.variables.misc", "ComptimeVariable.call_function", "self, tx, args, kwargs", "2.1", TIME_TRAVEL
+)
+INITIALIZE_LAZY_MODULE = _declare(
+    "torch._dynamo.variables.nn_module", "initialize_lazy_module", "tx, mod, args, kwargs", "2.0", TIME_TRAVEL
+)
 CALLBACK_FROM_STANCE = _declare("torch._dynamo.eval_frame", "_callback_from_stance", "callback", "2.6", EVALUATION)
 ADD_GUARD = _declare(
     "torch._guards", "GuardsSet.add", "self, guard, collect_debug_stack, skip", "2.0", DATA_BREAKPOINTS

@@ -41,6 +41,10 @@ class CompileRecording:
         self._now = this_threads_clock().now
         self._clock = self._now()
         self._times: LineTimes = {}
+        self._attempt_began = self._clock
+        self._times_before: LineTimes = {}
+        """The times when the attempt began."""
+        self._graphs_before = 0
         self._breaks: dict[tuple[Any, ...], GraphBreak] = {}
         self._recompiles: list[Recompile] = []
         self._specializations: dict[tuple[Any, ...], Specialization] = {}
@@ -53,8 +57,20 @@ class CompileRecording:
         original = original_code(code)
         self._function, self._path, self._line = original.co_qualname, path_of(original), original.co_firstlineno
 
-    def attempt_begins(self) -> None:
-        self.attempts += 1
+    def attempt_begins(self, is_repeated: bool) -> None:
+        """Begin to record an attempt; `is_repeated`: the one before is abandoned, and did not count."""
+        now = self._now()
+        if is_repeated:
+            self._clock += now - self._attempt_began
+            self._times.clear()
+            self._times.update(self._times_before)
+            del self._graph_sizes[self._graphs_before :]
+        else:
+            self.attempts += 1
+        self._attempt_began, self._graphs_before = now, len(self._graph_sizes)
+        self._times_before = {
+            path: {line: list(spent) for line, spent in lines.items()} for path, lines in self._times.items()
+        }
         self.trace = Trace(self._times)
 
     def backend_begins(self, output: Any, graph_module: Any) -> None:

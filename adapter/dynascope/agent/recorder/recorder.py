@@ -68,9 +68,9 @@ class Recorder:
         return recording
 
     @contained
-    def attempt_begins(self) -> None:
+    def attempt_begins(self, is_repeated: bool) -> None:
         if self._compiles:
-            self._compiles[-1].attempt_begins()
+            self._compiles[-1].attempt_begins(is_repeated)
 
     @contained
     def recompiles(self, reasons: list[str], frame: Any) -> None:

@@ -33,6 +33,7 @@ from dynascope.wire.to_agent import Configure
 
 if TYPE_CHECKING:
     from dynascope.agent.tracing.hook import Hook
+    from dynascope.agent.tracing.time_travel.effects import Effects
 
 
 class Session(SuspensionObserver):
@@ -46,6 +47,7 @@ class Session(SuspensionObserver):
         """Set by `ConfigurationDone`, and at the end of the session, to let the program start."""
         self.stops = CompileStops(send, suspension)
         self.hook: Hook | None = None
+        self._effects: Effects | None = None
         self.loaded_sources = LoadedSourceDocuments(self.stops, send)
         self._settings = Configure(id=0)
         self._end_recording: Callable[[], None] = lambda: None
@@ -102,6 +104,7 @@ class Session(SuspensionObserver):
         try:
             from dynascope.agent.session.compile_observer import CompileObserver
             from dynascope.agent.tracing.hook import Hook  # imports torch: not before the program has
+            from dynascope.agent.tracing.time_travel.effects import Effects
 
             missing = self_test.missing_names(STOPS)
             if not missing:
@@ -111,6 +114,7 @@ class Session(SuspensionObserver):
                 self.loaded_sources.attach(hook)
                 hook.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))
                 self._set_stop_on_entry()
+                self._effects = Effects(hook)
                 self.breakpoints.attach(hook)
                 for text in self_test.warnings():
                     self.notice(f"dynascope: {text}\n")
@@ -129,6 +133,8 @@ class Session(SuspensionObserver):
         """Remove every hook from Dynamo."""
         self.breakpoints.detach()
         hook, self.hook = self.hook, None
+        if self._effects is not None:
+            self._effects.remove()
         if hook is not None:
             hook.remove()
         self.loaded_sources.detach()

@@ -88,6 +88,7 @@ class CompileStops:
                     text=stop.text,
                     documents=[document],
                     exception=None if stop.exception is None else stop.exception.info,
+                    goes_back=inspection.travel_plan is not None,
                 )
             )
             with this_threads_clock().standing():

@@ -8,10 +8,56 @@ line that began before the graph break.
 from __future__ import annotations
 
 import types
+from typing import Any
 
 from dynascope.agent.internals.frames import resume, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.tracing.stepping import FrameId
+
+
+class Lines:
+    """The lines of one frame, which begin one after the other."""
+
+    def __init__(
+        self, code: types.CodeType, index: int = -1, line: int | None = None, in_prologue: bool = True
+    ) -> None:
+        """Take the index and the line of the instruction that was traced last."""
+        self.code = code
+        self.original = resume.original_code(code)
+        self.in_prologue = in_prologue
+        self.line = line
+        """The line that began last."""
+        self._index = index
+        self._restored = False
+
+    def advance(self, instruction: Any, index: int, line: int, is_restoring: bool) -> bool:
+        """Whether `instruction`, which is about to be traced, begins a line.
+
+        `is_restoring`: it is one of those with which a resume function restores the stack.
+        """
+        went_back = index <= self._index
+        self._index = index
+        if self.in_prologue:
+            self._leave_prologue(instruction, is_restoring)
+            if self.in_prologue:
+                return False
+            self.line = line
+            return self.original is self.code or resume.begins_a_line(instruction, self.original)
+        if not went_back and line == self.line:
+            return False
+        self.line = line
+        return True
+
+    def _leave_prologue(self, instruction: Any, is_restoring: bool) -> None:
+        if self.original is self.code:
+            # RESUME itself belongs to the `def` line: the first line begins after it
+            if self._restored:
+                self.in_prologue = False
+            self._restored = instruction.opname == "RESUME"
+        elif is_restoring:
+            self._restored = True
+        elif self._restored:
+            self.in_prologue = False
 
 
 class Activation:
@@ -19,17 +65,15 @@ class Activation:
 
     __slots__ = (
         "_index",
+        "_lines",
         "_lines_since_jump",
-        "_restored",
         "_will_enter",
         "begins_line",
         "code",
         "comes_back",
         "enters_function",
         "frame",
-        "in_prologue",
-        "is_new",
-        "line",
+        "may_stop",
         "original",
         "translator",
     )
@@ -42,9 +86,10 @@ class Activation:
         self._index = translators.instruction_index(translator)
         # a generator's body begins where it is first resumed, after the instruction that created the generator
         fresh = self._index < 0 or translators.instruction(translator).opname == "RETURN_GENERATOR"
-        self.line: int | None = None if fresh else translators.line_of(translator)
-        """The line that began last."""
-        self.in_prologue = fresh or translators.in_resume_prologue(translator)
+        in_prologue = fresh or translators.in_resume_prologue(translator)
+        self._lines = Lines(
+            self.code, self._index, None if fresh else translators.line_of(translator), in_prologue=in_prologue
+        )
         self.begins_line = False
         """Whether the instruction begins a line."""
         self.comes_back = False
@@ -52,49 +97,31 @@ class Activation:
         first line, where a breakpoint has already stopped."""
         self.enters_function = False
         """Whether it begins the first line of a call; false when a generator or function is resumed."""
-        self.is_new = False
-        """Whether no earlier attempt has reached this instruction."""
-        self._restored = False
+        self.may_stop = False
+        """Whether breakpoints may stop here: the instruction is not repeated silently."""
         self._lines_since_jump: set[int] = set()
         self._will_enter = fresh and self.original is self.code
 
+    @property
+    def line(self) -> int | None:
+        """Return the line that began last."""
+        return self._lines.line
+
+    @property
+    def in_prologue(self) -> bool:
+        """Whether the function's own code has not begun."""
+        return self._lines.in_prologue
+
     def advance(self, line: int) -> None:
         """Advance to the instruction about to be traced, which belongs to `line`."""
-        self.begins_line = self._begins(line)
+        translator, lines = self.translator, self._lines
+        index = translators.instruction_index(translator)
+        if not lines.in_prologue and index <= self._index:
+            self._lines_since_jump.clear()
+        self._index = index
+        is_restoring = lines.in_prologue and translators.in_resume_prologue(translator)
+        self.begins_line = lines.advance(translators.instruction(translator), index, line, is_restoring)
         if self.begins_line:
             self.enters_function, self._will_enter = self._will_enter, False
             self.comes_back = line in self._lines_since_jump
             self._lines_since_jump.add(line)
-
-    def _begins(self, line: int) -> bool:
-        translator = self.translator
-        index = translators.instruction_index(translator)
-        went_back = index <= self._index
-        self._index = index
-        if self.in_prologue:
-            self._leave_prologue()
-            return False if self.in_prologue else self._begins_first_line(line)
-        if went_back:
-            self._lines_since_jump.clear()
-        elif line == self.line:
-            return False
-        self.line = line
-        return True
-
-    def _leave_prologue(self) -> None:
-        translator = self.translator
-        if self.original is self.code:
-            # RESUME itself belongs to the `def` line: the first line begins after it
-            if self._restored:
-                self.in_prologue = False
-            self._restored = translators.instruction(translator).opname == "RESUME"
-        elif translators.in_resume_prologue(translator):
-            self._restored = True
-        elif self._restored:
-            self.in_prologue = False
-
-    def _begins_first_line(self, line: int) -> bool:
-        self.line = line
-        if self.original is self.code:
-            return True
-        return resume.begins_a_line(translators.instruction(self.translator), self.original)

@@ -2,53 +2,56 @@
 
 from __future__ import annotations
 
-import sys
 import types
 from typing import Any
 
 from dynascope.agent.internals.frames import translators
+from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
-from dynascope.agent.tracing.replays import Replays
+from dynascope.agent.tracing.seen_events import SeenEvents
 from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tracing.time_travel.travel import Counted, Travel
+from dynascope.agent.tracing.trail import Position, Trail
+from dynascope.wire.messages import Granularity, ResumeCommand
 
 
 class TraceClock:
-    """Count frame activations and instructions; a replay of an attempt repeats the same counts."""
+    """Tell new instructions from those of a repeated trace, which has the same positions."""
 
     def __init__(self) -> None:
         self.activations = 0
         """Frames entered and left in this attempt."""
-        self._instructions = 0
-        """Instructions counted since the last of them."""
-        self._latest = (0, 0)
-        """The latest position reached by this attempt or by one that it replays."""
+        self.trail = Trail()
+        self.latest: Position = 0
+        """The latest position at which anything could stop; up to it nothing stops a second time."""
+        self.restored_at: Position = 0
+        """The position of the latest instruction that restored the stack of a resume function."""
+        self._silent: Position = 0
+        """The position up to which steps do not end, because the trace is repeated without the user's wish."""
 
     def attempt_begins(self, replays: bool) -> None:
         """Start over; `replays`: Dynamo traces again what the previous attempt traced."""
-        self.activations = self._instructions = 0
-        if not replays:
-            self._latest = (0, 0)
+        if replays:
+            self._silent = max(self._silent, self.latest)
+        else:
+            self.latest = self._silent = 0
+        self.activations, self.trail = 0, Trail()
+
+    def rewinds(self, silent: Position) -> None:
+        """Start over to trace again what this attempt has traced: silently up to `silent`."""
+        self.activations, self.trail, self._silent = 0, Trail(), silent
 
     def activation(self) -> None:
         """Count a frame that was entered or left."""
         self.activations += 1
-        self._instructions = 0
 
-    def instruction(self) -> None:
-        """Count an instruction."""
-        self._instructions += 1
+    def note_position(self) -> None:
+        """Record that something may stop at the present position."""
+        self.latest = max(self.latest, self.trail.position)
 
-    def is_new(self) -> bool:
-        """Whether no attempt has reached the present position before; record it."""
-        now = self.activations, self._instructions
-        if now <= self._latest:
-            return False
-        self._latest = now
-        return True
-
-    def skip_to_here(self) -> None:
-        """Treat everything up to here as a replay, since Dynamo is about to trace it again."""
-        self._latest = self.activations, sys.maxsize
+    def is_silent(self) -> bool:
+        """Whether steps do not end here."""
+        return self.trail.position <= self._silent
 
 
 class CompileState:
@@ -62,11 +65,22 @@ class CompileState:
         self.backend: str | None = None
         """The name of the backend that compiles the graph of that frame, once Dynamo has called it."""
         self.clock = TraceClock()
-        self.latest_comptime_call = 0
-        """The clock's activations at the latest call of `comptime.breakpoint()` that stopped."""
-        self.replays = Replays()
-        """The replays of events that happen during an instruction."""
+        self.seen = SeenEvents()
+        """The events that stop only once."""
         self.next_attempt_replays = False
+        self.travel: Travel | None = None
+        """Where the trace that is being repeated goes to."""
+        self.stepped_from: dict[Position, tuple[Position, Granularity]] = {}
+        """Where a `next` that ended at a position had begun."""
+        self._stepping_from: tuple[Position, Granularity] | None = None
+        self.reached: set[tuple[Counted, Position]] = set()
+        """The breakpoints that were reached at a position: they are not reached again when it is traced again."""
+        self.hits_before: dict[Counted, int] = {}
+        """The hits of each breakpoint before this compile reached it."""
+        self.effects: list[str] = []
+        """What happened outside Dynamo while it traced and would happen again, for the user."""
+        self.effects_accepted = False
+        """Whether the user has been told of them."""
         self.watched_values: dict[tuple[int, int], Any] = {}
         """The value at the previous instruction, which data breakpoints compare, by breakpoint and frame."""
         self.skipped: list[tuple[types.CodeType, str]] = []
@@ -85,10 +99,15 @@ class CompileState:
         self.frames.clear()
         self.activations.clear()
         self.watched_values.clear()
-        self.clock.attempt_begins(replays)
-        self.replays.attempt_begins(replays)
+        if replays and self.travel is not None:
+            self.clock.rewinds(self.travel.silent_until)
+            self.seen.trace_repeats(is_rehearsed=self.travel.rehearsal is not None)
+        else:
+            self.clock.attempt_begins(replays)
+            self.seen.attempt_begins(replays)
+            self.stepped_from.clear()
         if not replays:
-            self.latest_comptime_call = 0
+            self.reached.clear()
         return replays
 
     def attempt_restarts(self, replays: bool) -> None:
@@ -99,8 +118,27 @@ class CompileState:
         self.next_attempt_replays = True
         if not replays:
             self.clock.attempt_begins(replays=False)
-            self.latest_comptime_call = 0
-            self.replays.attempt_begins(replays=False)
+            self.seen.attempt_begins(replays=False)
+            self.reached.clear()
+
+    def step_begins(self, command: ResumeCommand, granularity: Granularity) -> None:
+        """Note where a `next` begins: going back from its end leads here."""
+        self._stepping_from = (self.clock.trail.position, granularity) if command == "next" else None
+
+    def step_ends(self, stop: Stop, at_instruction: bool) -> None:
+        """Note where it ends, unless the thread stops for another reason."""
+        here, origin, self._stepping_from = self.clock.trail.position, self._stepping_from, None
+        if stop.reason == "step" and origin is not None and at_instruction:
+            self.stepped_from[here] = origin
+
+    def trace_repeats(self) -> None:
+        """End the trace of the attempt where the user goes back."""
+        self.next_attempt_replays = True
+
+    def travel_ends(self) -> None:
+        """Stop repeating the trace: from here on it is traced as usual."""
+        self.travel = None
+        self.seen.rehearsal_ends()
 
     def traced_codes(self) -> list[types.CodeType]:
         """Return the code traced in this attempt, inlined calls included."""

@@ -1,7 +1,7 @@
 """Decide at every frame and every line that Dynamo traces whether to stop.
 
 Everything here runs on the compiling thread and is contained: an error of the debugger is reported and the compile
-continues. With no check, step or pause a frame costs two dictionary look-ups; a frame that cannot stop has no callback.
+continues. A frame that cannot stop only has its instructions recorded, so that the user can go back to them.
 """
 
 from __future__ import annotations
@@ -27,9 +27,14 @@ from dynascope.agent.tracing.stepping import Mode
 from dynascope.agent.tracing.stop_check import CompileOutcome, StopCheck, TraceObserver
 from dynascope.agent.tracing.stop_thread import StopThread
 from dynascope.agent.tracing.thread_state import Threads, ThreadState
+from dynascope.agent.tracing.time_travel import time_travel
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
+_TRACED_DIFFERENTLY = (
+    "Dynamo did not trace this frame as it did before, so the place to go back to was not reached; the compile "
+    "continues.\n"
+)
 _FAILED = "dynascope failed while Dynamo traced; the compile continues.\n"
 
 
@@ -43,6 +48,7 @@ class Hook:
         """How often Dynamo called this hook: 0 after a compile means that this torch's hooks have moved."""
         self._suspension = suspension
         self._stops = stops
+        self._send = send
         self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
         self._has_compiled = False
         self._checks: tuple[StopCheck, ...] = ()
@@ -124,6 +130,7 @@ class Hook:
                 observer.frame_skipped(state, frame, reason)
 
     def _outermost_ends(self, state: ThreadState, compiled: bool) -> None:
+        self._travel_fails(state)
         compile_state = state.begin_compile()
         self._suspension.compile_ends(compile_state.suspension_token)
         try:
@@ -143,7 +150,18 @@ class Hook:
     def attempt_restarts(self, kind: convert_frame.Restart) -> None:
         state = self.threads.current()
         if not state.is_stopped:
+            self._travel_fails(state)
             state.begin_compile().attempt_restarts(replays=kind == "speculation")
+
+    def _travel_fails(self, state: ThreadState) -> None:
+        """End a travel that has not arrived: Dynamo has not traced the same instructions again."""
+        compile_state = state.begin_compile()
+        if compile_state.travel is not None:
+            compile_state.travel_ends()
+            self._send(Output(category="important", output=_TRACED_DIFFERENTLY))
+
+    def trace_repeats(self) -> None:
+        self.threads.current().begin_compile().trace_repeats()
 
     @contained
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
@@ -159,16 +177,22 @@ class Hook:
         compile_state = state.begin_compile()
         if translators.is_outermost(translator):
             self._attempt_begins(state, compile_state, translator)
-        compile_state.clock.activation()
+        clock = compile_state.clock
+        clock.activation()
         key = id(translator)
         if translators.instruction_index(translator) < 0 or key not in compile_state.frames:
-            compile_state.frames[key] = compile_state.clock.activations
+            compile_state.frames[key] = clock.activations
+        clock.trail.frame_entered(compile_state.frames[key])
         if (
             state.pause_pending
+            or compile_state.travel is not None
+            or translators.in_resume_prologue(translator)
             or (state.stepping.mode is not Mode.RUN and state.stepping.follows(compile_state.frames[key]))
             or (self._checks and self._may_stop_in(compile_state, translators.code_of(translator)))
         ):
             self.callbacks.add(state, translator)
+        else:
+            translators.record_instructions(translator, clock.trail.indices)
 
     def _may_stop_in(self, compile_state: CompileState, code: types.CodeType) -> bool:
         """Whether any check may stop in this code; keyed by identity, as hashing reads it all."""
@@ -194,9 +218,10 @@ class Hook:
             return
         compile_state = state.begin_compile()
         compile_state.clock.activation()
+        compile_state.clock.trail.frame_left()
         key = id(translator)
-        if compile_state.activations.pop(key, None) is not None:
-            translators.unwatch(translator)
+        compile_state.activations.pop(key, None)
+        translators.unwatch(translator)
         if state.stepping.mode is Mode.RUN:
             return
         callers = translators.active_translators(translator)[::-1]
@@ -233,29 +258,47 @@ class Hook:
 
     @contained
     def _instruction(self, state: ThreadState, compile_state: CompileState, activation: Activation, line: int) -> None:
-        compile_state.clock.instruction()
+        clock = compile_state.clock
         activation.advance(line)
         if activation.in_prologue or not self.enabled:
+            if translators.in_resume_prologue(activation.translator):
+                clock.restored_at = clock.trail.position
             return
-        activation.is_new = compile_state.clock.is_new()
+        clock.note_position()
+        if self._arrives(state, compile_state, activation):
+            return
+        rehearses = compile_state.travel is not None and compile_state.travel.rehearsal is not None
+        activation.may_stop = rehearses or not clock.is_silent()
         stop: Stop | None = None
         if state.pause_pending:
             state.pause_pending = False
             if self._suspension.pause_requested():
                 stop = Stop("pause")  # pydevd has suspended the thread: no other reason reaches the client
         stop = stop or self._stop_of_checks(state, activation)
-        if stop is None and activation.is_new and self._step_ends(state, activation):
+        if stop is None and activation.may_stop and not rehearses and self._step_ends(state, activation):
             stop = Stop("entry" if state.stops_on_entry else "step", text=state.new_compile)
             state.stops_on_entry = False
         if stop is not None:
-            callers = translators.active_translators(activation.translator)[::-1]
-            at = next(i for i, caller in enumerate(callers) if caller is activation.translator)
-            self.stop(state, callers[at:], stop)
+            self._stop_at(state, activation, stop)
+
+    def _arrives(self, state: ThreadState, compile_state: CompileState, activation: Activation) -> bool:
+        """Whether the user has gone back to this instruction; stop there."""
+        if compile_state.travel is None:
+            return False
+        arrival = time_travel.at_instruction(compile_state)
+        if arrival is not None:
+            self._stop_at(state, activation, arrival)
+        return arrival is not None
+
+    def _stop_at(self, state: ThreadState, activation: Activation, stop: Stop) -> None:
+        callers = translators.active_translators(activation.translator)[::-1]
+        at = next(i for i, caller in enumerate(callers) if caller is activation.translator)
+        self.stop(state, callers[at:], stop, at_instruction=True)
 
     def _stop_of_checks(self, state: ThreadState, activation: Activation) -> Stop | None:
         stop: Stop | None = None
         for check in self._checks:
-            if not (check.every_instruction or (activation.begins_line and activation.is_new)):
+            if not (check.every_instruction or (activation.begins_line and activation.may_stop)):
                 continue
             another = check.stops_at(state, activation)
             if another is not None:

@@ -32,7 +32,10 @@ class InstructionCallbacks:
         activation = compile_state.activations[key] = Activation(translator, compile_state.frames[key])
         instruction = self._on_instruction
 
+        record = compile_state.clock.trail.indices.append
+
         def on_instruction(line: int) -> None:
+            record(translators.instruction_index(translator) + 1)
             translators.note_line(translator, line)
             instruction(state, compile_state, activation, line)
 

@@ -15,6 +15,8 @@ from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.agent.tracing.time_travel import time_travel
+from dynascope.agent.tracing.time_travel.plan import TravelPlan
 from dynascope.wire.messages import ResumeCommand
 
 
@@ -37,16 +39,33 @@ class StopThread:
         self._is_shown = is_shown
         self._add_callback = add_callback
 
-    def stop(self, state: ThreadState, stack: list[Translator], stop: Stop) -> None:
-        """Stop the current thread here; `stack` is innermost first."""
-        command = self._wait(state, functools.partial(self._inspection, stack), stop)
+    def stop(self, state: ThreadState, stack: list[Translator], stop: Stop, at_instruction: bool = False) -> None:
+        """Stop the current thread here; `stack` is innermost first.
+
+        `at_instruction`: before an instruction, and not at an event in the middle of it. Raises Rewind when the user
+        goes back from here.
+        """
+        compile_state = state.begin_compile()
+        if compile_state.travel is not None and stop.reason != "pause":
+            arrival = time_travel.at_stop(compile_state, stop, at_instruction)
+            if arrival is None:
+                return
+        compile_state.travel_ends()
+        compile_state.step_ends(stop, at_instruction)
+        plan = TravelPlan(compile_state, stack, functools.partial(self._is_shown, state), stop, at_instruction)
+        command = self._wait(state, functools.partial(self._inspection, stack, plan), stop)
+        if plan.chosen is not None:
+            self._stops.step_prepared(-1)
+            time_travel.begin(compile_state, plan.chosen)
         state.step_package = package_of(real_path(translators.code_of(stack[0]).co_filename))
-        frame_ids = state.begin_compile().frames
+        frame_ids = compile_state.frames
         stack = [stack[0], *(caller for caller in stack[1:] if self._is_shown(state, caller))]
         frames: list[FrameId] = [frame_ids.get(id(translator), -1) for translator in stack]
         functions = [function_of(translators.code_of(translator)) for translator in stack]
         how = self._stops.step_prepared(translators.instruction_index(stack[0]))
         state.steps_into_call = how[1] is not None
+        if at_instruction:
+            compile_state.step_begins(command, how[0])
         state.stepping.command(command, frames, functions + self._runtime_frames.functions(), *how)
         lines = self._runtime_frames.lines_passed(stack) if command != "continue" else []
         state.step_lines = lines[1:] if command == "stepOut" else lines
@@ -58,6 +77,8 @@ class StopThread:
         """Stop at a frame that Dynamo does not trace; `frame` is Dynamo's view of it."""
         from dynascope.agent.inspection.skipped_frame import SkippedFrameInspection
 
+        if state.compile is not None and state.compile.travel is not None:
+            return
         command = self._wait(state, functools.partial(SkippedFrameInspection, frame), stop)
         self._stops.step_prepared(-1)  # discard a prepared step: there are no instructions here
         state.stepping.command(command, [-1], [function_of(frame.f_code), *self._runtime_frames.functions()])
@@ -73,11 +94,12 @@ class StopThread:
             state.is_stopped = False
 
     def _inspection(
-        self, stack: list[Translator], ids: Iterator[int], runtime_frames: Sequence[types.FrameType]
+        self, stack: list[Translator], plan: TravelPlan, ids: Iterator[int], runtime_frames: Sequence[types.FrameType]
     ) -> Any:
         from dynascope.agent.inspection.inspection import Inspection
 
         inspection = Inspection(stack, ids, runtime_frames)
+        inspection.travel_plan = plan
         for frame, translator in zip(inspection.frames, stack, strict=False):
             frame.instruction_pointer_reference = self._stops.listings.address_of(translator)
         return inspection

@@ -70,6 +70,7 @@ class DebugpyEvents:
         body = decode_body(message)
         program.pausing.discard(body.get("threadId", 0))
         stop = program.stops.of_thread(body.get("threadId", 0))
+        program.announce_capabilities(stop)
         body = merged_stopped(body, stop, program.client.breakpoints)
         message.body = raw(body)
         program.client.breakpoints.stopped_at(body.get("hitBreakpointIds", ()))

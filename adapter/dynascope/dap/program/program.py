@@ -19,7 +19,7 @@ from dynascope.dap.client.progress import Progress
 from dynascope.dap.log import logger
 from dynascope.dap.program.compile_status import SETTLED, CompileProgress, Waiting, compiles
 from dynascope.dap.program.process_tree import LaunchedProcesses
-from dynascope.dap.program.stops import Stops, own_stopped
+from dynascope.dap.program.stops import Stop, Stops, capabilities_at, own_stopped
 from dynascope.dap.protocol.arguments import NoArguments
 from dynascope.dap.protocol.call import ANSWERED, Answered, Body, Call
 from dynascope.dap.protocol.connection import Connection
@@ -70,6 +70,8 @@ class Program(ABC):
         self.launched_processes = LaunchedProcesses() if self.launched else None
         self.paths = PathMap(arguments.path_mappings)
         self.stops = Stops()
+        self._capabilities = {"supportsStepBack": True, "supportsRestartFrame": True}
+        """Those that depend on the kind of stop, as the client has them since `initialize`."""
         self.pausing: set[int] = set()
         """The threads (DAP ids) that were to pause and have not stopped or resumed since."""
         self.ready = False
@@ -193,6 +195,13 @@ class Program(ABC):
     def agent_is_gone(self) -> None:
         """Handle the end of the channel, closed from either side."""
 
+    def announce_capabilities(self, stop: Stop | None) -> None:
+        """Send the capabilities at this stop (None: at run time) if they have changed."""
+        capabilities = capabilities_at(stop)
+        if capabilities != self._capabilities:
+            self._capabilities = capabilities
+            self.event("capabilities", {"capabilities": capabilities})
+
     def _on_notice(self, notice: FromAgent) -> None:  # noqa: C901 - one case a line
         match notice:
             case Stopping():
@@ -202,6 +211,7 @@ class Program(ABC):
                 self._sources_changed("new", notice.documents)
                 self.client.breakpoints.stopped_at(notice.hit_breakpoint_ids)
                 if notice.own_loop:
+                    self.announce_capabilities(stop)
                     self.event("stopped", own_stopped(stop))
                 elif notice.reason == "pause" and self.client.refetches:
                     # the client may show it as stopped already, since another thread stopped

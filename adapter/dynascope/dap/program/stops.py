@@ -80,15 +80,29 @@ _stack_decoder = msgspec.json.Decoder(StackTraceBody)
 def merged_stack(stop: Stop, frames: list[StackFrame], body: Raw, start: int) -> StackTraceBody:
     """Return debugpy's `stackTrace` body from frame `start`, with the agent's symbolic frames."""
     stack = _stack_decoder.decode(body)
-    for position in range(start, min(stop.notice.symbolic_frames, start + len(stack.stack_frames))):
-        stack.stack_frames[position - start] = Raw(msgspec.json.encode(frames[position]))
+    for number, frame in enumerate(stack.stack_frames):
+        position = start + number
+        stack.stack_frames[number] = (
+            Raw(msgspec.json.encode(frames[position])) if position < stop.notice.symbolic_frames else _that_runs(frame)
+        )
     return stack
+
+
+def _that_runs(frame: Raw) -> Raw:
+    """Return debugpy's frame with the note that it cannot be restarted."""
+    return Raw(bytes(frame).rstrip()[:-1] + b',"canRestart":false}')
 
 
 def agents_stack(frames: list[StackFrame], start: int, levels: int) -> dict[str, Any]:
     """Return the `stackTrace` body of a thread that waits in the agent's own loop."""
     end = start + levels if levels else len(frames)
     return {"stackFrames": frames[start:end], "totalFrames": len(frames)}
+
+
+def capabilities_at(stop: Stop | None) -> dict[str, bool]:
+    """Return the capabilities that depend on the kind of stop; `stop` is None at run time."""
+    goes_back = stop is not None and stop.notice.goes_back
+    return {"supportsStepBack": goes_back, "supportsRestartFrame": goes_back}
 
 
 def merged_stopped(body: dict[str, Any], stop: Stop | None, table: BreakpointTable) -> dict[str, Any]:

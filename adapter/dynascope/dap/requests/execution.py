@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
 from dynascope.dap.program.compile_status import compiles, named, waits_because
 from dynascope.dap.program.program import Program, decode_body
+from dynascope.dap.program.stops import Stop
 from dynascope.dap.protocol.arguments import NoArguments, ResumeArguments, ThreadArguments
 from dynascope.dap.protocol.call import ANSWERED, Body, Call
 from dynascope.dap.protocol.envelope import Envelope, raw
@@ -44,7 +45,7 @@ async def continue_(session: Session, call: Call[ResumeArguments]) -> Body:
     session.running().pausing.discard(call.arguments.thread_id)
     agent, ident = session.running().agent, await single_thread(session, call)
     if agent is None or ident is None:
-        return resume(session, call)
+        return resume(session, call, "continue", session.running().stops.of_thread(call.arguments.thread_id))
     session.client.succeed(call, {"allThreadsContinued": False})
     announce_single_thread(session, call.arguments.thread_id)
     agent.pending.goes_on(ident, lambda: None)
@@ -88,32 +89,32 @@ async def check_stopped(program: Program, thread_id: int) -> None:
     raise RequestError(NOT_STOPPED)
 
 
-def resume(session: Session, call: Call[Any]) -> Body:
-    """Resume through debugpy, or through the agent for a thread in the agent's own loop."""
+def resume(session: Session, call: Call[Any], command: ResumeCommand, stop: Stop | None) -> Body:
+    """Resume through debugpy, or through the agent for a thread in the agent's own loop.
+
+    `command` is what debugpy or the agent serve; `call` is answered. `stop`: that of the thread, at compile time.
+    """
     program = session.running()
-    stop = program.stops.of_thread(call.arguments.thread_id)
     agent = program.agent
     if stop is None or not stop.notice.own_loop or agent is None:
         if program.debugpy is None:
-            return {"allThreadsContinued": False} if call.command == "continue" else None
-        return _resume_all(program, call)
+            return {"allThreadsContinued": False} if command == "continue" else None
+        return _resume_all(program, call, command)
 
     def answer(result: Reply | Failure) -> None:
         if isinstance(result, Failure):
             session.client.respond(call, Envelope("response", 0, success=False, message=result.message))
             return
-        session.client.succeed(call, {"allThreadsContinued": False} if call.command == "continue" else None)
+        session.client.succeed(call, {"allThreadsContinued": False} if command == "continue" else None)
 
-    request = Resume(
-        id=agent.next_id(), thread_ident=stop.notice.thread_ident, command=cast("ResumeCommand", call.command)
-    )
+    request = Resume(id=agent.next_id(), thread_ident=stop.notice.thread_ident, command=command)
     program.stops.remove_thread(stop.notice.thread_ident)
     agent.pending.goes_on(stop.notice.thread_ident, lambda: None)
     agent.send(request, answer)
     return ANSWERED
 
 
-def _resume_all(program: Program, call: Call[Any]) -> Body:
+def _resume_all(program: Program, call: Call[Any], command: ResumeCommand) -> Body:
     """Forward to debugpy, which answers when a thread resumes; answer here if all are stuck."""
     assert program.debugpy is not None
     answered = False
@@ -124,7 +125,7 @@ def _resume_all(program: Program, call: Call[Any]) -> Body:
             answered = True
             program.client.respond(call, response)
 
-    program.debugpy.forward(call.command, call.raw, answer)
+    program.debugpy.forward(command, call.raw, answer)
     if program.agent is not None:
         goes_on = Envelope("response", 0, success=True, body=raw({"allThreadsContinued": True}))
         program.agent.pending.goes_on(None, lambda: answer(goes_on))

@@ -9,26 +9,27 @@ from dynascope.dap.requests.execution import announce_single_thread, check_stopp
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
+from dynascope.wire.messages import ResumeCommand
 from dynascope.wire.to_agent import FindStepInTargets, PrepareStep
 
 
 @request("next", StepArguments, ordered=True)
 @capability("supportsSteppingGranularity")
 async def next_(session: Session, call: Call[StepArguments]) -> Body:
-    return await _step(session, call)
+    return await _step(session, call, "next")
 
 
 @request("stepIn", StepArguments, ordered=True)
 async def step_in(session: Session, call: Call[StepArguments]) -> Body:
-    return await _step(session, call)
+    return await _step(session, call, "stepIn")
 
 
 @request("stepOut", StepArguments, ordered=True)
 async def step_out(session: Session, call: Call[StepArguments]) -> Body:
-    return await _step(session, call)
+    return await _step(session, call, "stepOut")
 
 
-async def _step(session: Session, call: Call[StepArguments]) -> Body:
+async def _step(session: Session, call: Call[StepArguments], command: ResumeCommand) -> Body:
     """Step; at a compile-time stop, send the agent the granularity and target first."""
     program, arguments = session.running(), call.arguments
     await check_stopped(program, arguments.thread_id)
@@ -45,7 +46,7 @@ async def _step(session: Session, call: Call[StepArguments]) -> Body:
         call.raw = raw({"threadId": arguments.thread_id})  # debugpy does not know the target
     if await single_thread(session, call) is not None:
         announce_single_thread(session, arguments.thread_id)
-    return resume(session, call)
+    return resume(session, call, command, program.stops.of_thread(arguments.thread_id))
 
 
 @request("stepInTargets", FrameArguments)

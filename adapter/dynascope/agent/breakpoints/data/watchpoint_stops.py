@@ -20,7 +20,6 @@ from dynascope.agent.internals.frames.translators import (
     Translator,
     active_translators,
     code_of,
-    instruction_index,
     line_of,
     output_of,
 )
@@ -36,8 +35,10 @@ from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.stop_check import CompileOutcome
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.agent.tracing.time_travel.visit import Visit
 from dynascope.wire.messages import Message
 
 Hit = tuple[Watchpoint, Translator, str]
@@ -165,13 +166,13 @@ class WatchpointStops:
         self, state: ThreadState, stack: Sequence[Translator], hits: Sequence[Hit], names: AddedNames | None = None
     ) -> Stop | None:
         """Return a stop at those hits that are new in this compile and whose conditions are true."""
-        where = tuple((code_of(frame), instruction_index(frame)) for frame in stack) if hits else ()
-        replays = state.begin_compile().replays
+        where = instructions_at(stack) if hits else ()
+        seen = state.begin_compile().seen
         stopping = [
             (watchpoint.id, text)
             for watchpoint, frame, text in hits
-            if replays.is_new((watchpoint.id, text, where))
-            and self._hits.that_stop([watchpoint], TracedFrame(frame, names))
+            if seen.is_new((watchpoint.id, text, where))
+            and self._hits.that_stop([watchpoint], TracedFrame(frame, names), Visit(state))
         ]
         if not stopping:
             return None

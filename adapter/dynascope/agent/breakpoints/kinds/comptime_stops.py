@@ -10,6 +10,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.thread_state import ThreadState
 
 
@@ -32,10 +33,8 @@ class ComptimeStops:
 
     def _stop(self, translator: Translator) -> None:
         def serve(state: ThreadState, stack: list[Translator]) -> None:
-            compile_state = state.begin_compile()
-            if compile_state.clock.activations <= compile_state.latest_comptime_call:
-                return  # a replay
-            compile_state.latest_comptime_call = compile_state.clock.activations
+            if not state.begin_compile().seen.is_new(("comptime.breakpoint()", instructions_at(stack))):
+                return
             frames = stack[next((i for i, frame in enumerate(stack) if frame is translator), 0) :]
             while len(frames) > 1 and is_our_code(translators.code_of(frames[0]).co_filename):
                 frames = frames[1:]

@@ -12,6 +12,7 @@ from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.agent.tracing.time_travel.visit import Visit
 from dynascope.wire.messages import Message
 
 
@@ -40,7 +41,8 @@ class FunctionStops:
             return None
         name = activation.code.co_qualname
         candidates = [breakpoint for pattern, breakpoint in self._named if names_function(pattern, name)]
-        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator)) if candidates else []
+        visit = Visit(state, at_instruction=True)
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
         if not hits:
             return None
         self._stops_in(activation.code)

@@ -14,6 +14,7 @@ from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.agent.tracing.time_travel.visit import Visit
 from dynascope.wire.messages import Message
 
 
@@ -37,10 +38,11 @@ class InstructionStops:
         return self._table.are_in(code)
 
     def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
-        if not activation.is_new:
+        if not activation.may_stop:
             return None
         candidates = self._table.at(activation)
-        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator)) if candidates else []
+        visit = Visit(state, at_instruction=True)
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
         return Stop("instruction breakpoint", ids_of(hits)) if hits else None
 
 

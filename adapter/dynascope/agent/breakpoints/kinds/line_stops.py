@@ -13,6 +13,7 @@ from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.agent.tracing.time_travel.visit import Visit
 from dynascope.wire.messages import Message
 
 
@@ -47,7 +48,8 @@ class LineStops:
             return None
         lines = self._table.get(real_path(activation.code.co_filename))
         candidates = lines.get(activation.line or 0) if lines is not None else None
-        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator)) if candidates else []
+        visit = Visit(state, at_instruction=True)
+        hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
         if not hits:
             return None
         self._stops_in(activation.code, ids_of(hits))

@@ -11,12 +11,14 @@ from typing import Any
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
 from dynascope.agent.breakpoints.kinds.node_names import NodeTable
 from dynascope.agent.inspection.evaluation.node_view import NodeView
-from dynascope.agent.internals.frames.translators import Translator, code_of, instruction_index
+from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import node_text
 from dynascope.agent.internals.graph.node_events import NodeEvents, names_of
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.agent.tracing.time_travel.visit import Visit
 from dynascope.wire.messages import Message
 
 
@@ -43,11 +45,11 @@ class NodeStops:
             candidates = self._table.at(node.op, names_of(node))
             if not candidates:
                 return
-            where = tuple((code_of(frame), instruction_index(frame)) for frame in stack)
-            if not state.begin_compile().replays.is_new((node.name, where)):
-                return
+            where = instructions_at(stack)
+            seen = state.begin_compile().seen
+            candidates = [each for each in candidates if seen.is_new((each.id, node.name, where))]
             context = TracedFrame(stack[0], {"node": lambda shadow: NodeView(node, shadow)})
-            hits = self._hits.that_stop(candidates, context)
+            hits = self._hits.that_stop(candidates, context, Visit(state))
             if hits:
                 text = f"{node_text(node)} enters the graph"
                 self._hook.stop(state, stack, Stop("function breakpoint", ids_of(hits), text))

@@ -39,7 +39,7 @@ def runtime_frame(frame_id: int, frame: RunningFrame) -> StackFrame:
     """Return the DAP frame of a running function."""
     line = frame.f_lineno or frame.f_code.co_firstlineno
     source = source_of_code(frame.f_code)
-    return StackFrame(id=frame_id, name=frame.f_code.co_name, line=line, column=1, source=source)
+    return StackFrame(id=frame_id, name=frame.f_code.co_name, line=line, column=1, source=source, can_restart=False)
 
 
 def source_of_code(code: types.CodeType) -> Source:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
+from dynascope.agent.internals.compile.retrace import trace_until_done
 from dynascope.agent.internals.wrapping import Wrapping
 
 _IN_PLAIN_WORDS = {
@@ -31,6 +32,9 @@ class Observer(Protocol):
         """
 
     def attempt_restarts(self, kind: Restart) -> None: ...
+
+    def trace_repeats(self) -> None:
+        """Receive that the attempt is traced again after a `Rewind`."""
 
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None: ...
 
@@ -99,7 +103,7 @@ class CompileHooks(Wrapping):
 
         def trace_frame(*args: Any, **kwargs: Any) -> Any:
             try:
-                return trace(*args, **kwargs)
+                return trace_until_done(trace, observer.trace_repeats, args, kwargs)
             except exc.RestartAnalysis as error:
                 replays = isinstance(error, exc.SpeculationRestartAnalysis)
                 observer.attempt_restarts("speculation" if replays else "other")

@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
+from dynascope.agent.internals.compile.retrace import is_repeated
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
@@ -32,7 +33,8 @@ class Observer(Protocol):
 
     def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool) -> Any: ...
 
-    def attempt_begins(self) -> None: ...
+    def attempt_begins(self, is_repeated: bool) -> None:
+        """Receive the begin of an attempt; `is_repeated`: it is one that was abandoned."""
 
     def recompiles(self, reasons: list[str], frame: Any) -> None: ...
 
@@ -74,7 +76,7 @@ class CompileEvents(Events):
             if not kwargs.get("skip_logging"):
                 observer.recompiles(list(reasons), frame)
 
-        self.call_before(torch_names.TRACE_FRAME, lambda *args, **kwargs: observer.attempt_begins())
+        self.call_before(torch_names.TRACE_FRAME, lambda *args, **kwargs: observer.attempt_begins(is_repeated()))
         self.call_after(torch_names.RECOMPILATION_REASONS, recompiles)
         self.call_after(
             torch_names.BUILD_GUARDS,

@@ -40,6 +40,11 @@ def instructions_of(translator: Translator) -> tuple[Any, ...]:
     return tuple(translator.instructions)
 
 
+def line_of(instruction: Any) -> int:
+    """Return the line that Dynamo gives an instruction (`Instruction.starts_line`, 2.0)."""
+    return int(instruction.starts_line)
+
+
 def described(instructions: Sequence[Any]) -> list[Instruction]:
     """Return rows of plain attributes of Dynamo's `bytecode_transformation.Instruction` (2.0)."""
     index = {id(each): at for at, each in enumerate(instructions)}

@@ -2,13 +2,14 @@
 
 `OutputGraph.push_tx` and `pop_tx` bracket every activation of a frame (root, inlined call, resumption of a generator);
 their source is the same from torch 2.10 to 2.15. Dynamo gives every instruction a line number and calls
-`starts_line` before dispatching it, so one instance attribute serves lines and instructions; a frame that is not
-watched runs Dynamo's own code unchanged.
+`starts_line` before dispatching it, so one instance attribute serves lines and instructions; a frame that cannot
+stop only has its instructions recorded.
 """
 
 from __future__ import annotations
 
 import types
+from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,18 @@ def on_each_instruction(translator: Translator, on_instruction: Callable[[int], 
 
     `on_instruction` must call `note_line` first: it replaces Dynamo's own method.
     """
+    translator.__dict__["starts_line"] = on_instruction
+
+
+def record_instructions(translator: Translator, indices: array[int]) -> None:
+    """Append `instruction_pointer` (2.0) to `indices` before each instruction of the frame."""
+    append, starts_line = indices.append, type(translator).starts_line
+
+    def on_instruction(line: int) -> None:
+        append(translator.instruction_pointer)
+        if translator.lineno != line:
+            starts_line(translator, line)
+
     translator.__dict__["starts_line"] = on_instruction
 
 

@@ -1,0 +1,105 @@
+"""Choose where to go back to from a stop. Used on the stopped thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
+from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
+from dynascope.agent.tracing.trail import Position
+from dynascope.wire.messages import Granularity
+
+_AT_START = "This is the first line that Dynamo traced in this compile; only compile time goes back."
+_START = "The first line that Dynamo traced in this compile: no breakpoint stops before."
+_EFFECTS = (
+    "To go back, Dynamo traces this frame again from its start, and not all can be undone: {}. Give the command again "
+    "to go back all the same."
+)
+
+
+class CannotGoBack(EvaluationError):
+    """There is nothing to go back to, or a reason not to. The text is a message for the user."""
+
+
+class TravelPlan:
+    """Where the user may go back to from one stop, and the choice once it is made."""
+
+    def __init__(
+        self,
+        state: CompileState,
+        stack: Sequence[Translator],
+        is_shown: Callable[[Translator], bool],
+        stop: Stop,
+        at_instruction: bool,
+    ) -> None:
+        """Take the stack innermost first, and `is_shown`: whether steps stop in a frame.
+
+        `at_instruction`: the stop is before an instruction, and not in the middle of it.
+        """
+        self.chosen: Travel | None = None
+        self._state = state
+        self._stack = stack
+        self._is_shown = is_shown
+        self._stop = stop
+        self._at_instruction = at_instruction
+        self._here = state.clock.trail.position
+
+    def step_back(self, granularity: Granularity) -> None:
+        """Choose the line, or the instruction, before this one in this frame, or else in its caller.
+
+        Raises CannotGoBack.
+        """
+        by_instruction = granularity == "instruction"
+        origin = self._state.stepped_from.get(self._here) if self._at_instruction else None
+        if origin is not None and origin[1] == granularity:
+            target: Position | None = origin[0]
+        else:
+            before = self._here if self._at_instruction else self._here + 1
+            target = max(
+                (
+                    position
+                    for frame in (self._stack[0], *filter(self._is_shown, self._stack[1:]))
+                    for position in self._positions(frame, by_instruction)
+                    if position < before
+                ),
+                default=None,
+            )
+        if target is None:
+            raise CannotGoBack(_AT_START)
+        self._choose(ToPosition(target, Stop("step")))
+
+    def reverse_continue(self) -> None:
+        """Choose the latest breakpoint, or other stop, before this one. Raises CannotGoBack."""
+        first = self._first(self._stack[-1])
+        if first >= self._here and self._at_instruction:
+            raise CannotGoBack(_AT_START)
+        start = ToPosition(first, Stop("step", text=_START))
+        hits_before = self._state.hits_before
+        self._choose(ToPreviousHit(self._here, self._stop, self._at_instruction, start, hits_before))
+
+    def restart_frame(self, number: int) -> None:
+        """Choose the first line of a call of a function; 0 is the innermost. Raises CannotGoBack."""
+        self._choose(ToPosition(self._first(self._stack[number]), Stop("restart")))
+
+    def _first(self, frame: Translator) -> Position:
+        first = next(self._positions(frame, by_instruction=False), None)
+        if first is None:
+            raise CannotGoBack(_AT_START)
+        return first
+
+    def _choose(self, travel: Travel) -> None:
+        state = self._state
+        if state.effects and not state.effects_accepted:
+            state.effects_accepted = True
+            raise CannotGoBack(_EFFECTS.format("; ".join(state.effects)))
+        self.chosen = travel
+
+    def _positions(self, frame: Translator, by_instruction: bool) -> Iterator[Position]:
+        trail, restored_at = self._state.clock.trail, self._state.clock.restored_at
+        for position, begins_line in own_instructions(trail, self._state.frames[id(frame)], frame, restored_at):
+            if begins_line or by_instruction:
+                yield position

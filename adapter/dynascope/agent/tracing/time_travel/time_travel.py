@@ -1,0 +1,36 @@
+"""Follow a travel while the trace of a frame is repeated. Used on the compiling thread."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from dynascope.agent.internals.compile.retrace import Rewind
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.time_travel.travel import Travel
+
+
+def begin(state: CompileState, travel: Travel) -> NoReturn:
+    """Abandon this trace and trace the frame again, up to where the travel ends. Raises Rewind."""
+    state.travel = travel
+    raise Rewind(state.outermost)
+
+
+def at_instruction(state: CompileState) -> Stop | None:
+    """Return the stop if the travel ends before the instruction that is about to be traced."""
+    assert state.travel is not None
+    return _follow(state, state.travel.at_instruction(state.clock.trail.position))
+
+
+def at_stop(state: CompileState, stop: Stop, at_instruction: bool) -> Stop | None:
+    """Return `stop` if the travel ends here; None for one on the way."""
+    assert state.travel is not None
+    return _follow(state, state.travel.at_stop(state.clock.trail.position, stop, at_instruction))
+
+
+def _follow(state: CompileState, arrival: Stop | Travel | None) -> Stop | None:
+    if isinstance(arrival, Travel):
+        begin(state, arrival)
+    if arrival is not None:
+        state.travel_ends()
+    return arrival

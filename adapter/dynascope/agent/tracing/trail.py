@@ -1,0 +1,67 @@
+"""Record which instructions an attempt has traced, so that each has a position to compare and to return to.
+
+A position is the number of instructions traced up to an instruction, itself included. A repeated trace of the same
+frame passes the same positions, because Dynamo's tracing is deterministic.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Collection, Iterator
+
+from dynascope.agent.tracing.stepping import FrameId
+
+Position = int
+
+_NO_FRAME: FrameId = 0
+
+
+class Trail:
+    """The instructions of one attempt in order. Four bytes each; used only on the compiling thread."""
+
+    def __init__(self) -> None:
+        self.indices = array("i")
+        """The index of each instruction in its function, as Dynamo's `instruction_pointer` after it was fetched."""
+        self._changes: list[tuple[Position, FrameId]] = []
+        """From which position on a frame was the innermost."""
+        self._stack: list[FrameId] = []
+
+    @property
+    def position(self) -> Position:
+        """Return the position of the latest instruction."""
+        return len(self.indices)
+
+    def frame_entered(self, frame: FrameId) -> None:
+        """Record that Dynamo enters or resumes a frame."""
+        self._stack.append(frame)
+        self._changes.append((len(self.indices), frame))
+
+    def frame_left(self) -> None:
+        """Record that Dynamo leaves the innermost frame."""
+        if self._stack:
+            self._stack.pop()
+        self._changes.append((len(self.indices), self._stack[-1] if self._stack else _NO_FRAME))
+
+    def instructions_of(self, frame: FrameId) -> Iterator[tuple[Position, int]]:
+        """Yield the position and the index in its function of each instruction of `frame`."""
+        indices = self.indices
+        for start, end, innermost in self._segments():
+            if innermost == frame:
+                for offset in range(start, end):
+                    yield offset + 1, indices[offset] - 1
+
+    def latest_of(self, frames: Collection[FrameId], before: Position) -> Position | None:
+        """Return the latest position before `before` in one of these frames."""
+        found = None
+        for start, end, innermost in self._segments():
+            end = min(end, before - 1)
+            if innermost in frames and end > start:
+                found = end
+        return found
+
+    def _segments(self) -> Iterator[tuple[int, int, FrameId]]:
+        """Yield (offset, end, innermost frame) of each run of instructions."""
+        ends = [offset for offset, _ in self._changes[1:]] + [len(self.indices)]
+        for (offset, frame), end in zip(self._changes, ends, strict=False):
+            if end > offset:
+                yield offset, end, frame

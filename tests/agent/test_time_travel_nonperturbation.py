@@ -1,0 +1,53 @@
+"""The law, back and forth: each place seen again is as it was, and the compile leaves what a plain run leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.support.nonperturbation.capture import run
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
+from tests.support.nonperturbation.time_traveller import TimeTraveller
+
+MOVES = 400 if os.environ.get("WHOLE_CORPUS") else 50
+SEEDS = 12
+"""How often a program is compiled at most; a walk ends where it leaves the compile."""
+
+
+def walk(make: Callable[[], Program], moves: int = MOVES) -> int:
+    """Make so many moves in compiles of this program; return how many led back."""
+    program, left, back = make(), moves, 0
+    run(program, contextlib.nullcontext())  # warms caches
+    plain = run(program, contextlib.nullcontext())
+    for seed in range(SEEDS):
+        traveller = TimeTraveller(left, seed)
+        differences = plain.differences(run(program, traveller.inspecting()))
+        assert not traveller.mismatches, (seed, traveller.mismatches[:3])
+        assert not traveller.complaints, (seed, traveller.complaints[:3])
+        assert differences == [], seed
+        left, back = traveller.moves_left, back + traveller.went_back
+        if not left:
+            break
+    return back
+
+
+@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+def test_export_example(name: str) -> None:
+    walk(lambda: export_example(name))
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_own_program(name: str) -> None:
+    assert walk(OWN[name]) > 3
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_transformers_model(name: str) -> None:
+    pytest.importorskip("transformers")
+    assert walk(MODELS[name]) > 10

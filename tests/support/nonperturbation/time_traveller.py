@@ -1,0 +1,93 @@
+"""A user who goes back and forth at random while a program compiles, and compares each place seen again."""
+
+from __future__ import annotations
+
+import random
+import threading
+import types
+from typing import Any, NamedTuple
+
+from dynascope.wire.dap import ScopesBody, StackFrame, VariablesBody
+from dynascope.wire.messages import Granularity, ResumeCommand, StopReason, TravelCommand
+from dynascope.wire.to_agent import PrepareStep, PrepareTravel, Scopes, Variables
+
+from tests.support.nonperturbation.observers import Everywhere
+
+FORWARD: tuple[ResumeCommand, ...] = ("next", "next", "next", "stepIn", "stepIn", "stepIn", "stepIn", "stepOut")
+BACK: tuple[TravelCommand, ...] = ("stepBack", "stepBack", "stepBack", "restartFrame", "reverseContinue")
+
+
+class Place(NamedTuple):
+    compile: str
+    position: int
+
+
+class TimeTraveller(Everywhere):
+    """Makes `moves` moves, then lets the program compile on."""
+
+    def __init__(self, moves: int, seed: int = 0) -> None:
+        super().__init__(lambda session: None)
+        self.moves_left = moves
+        self.went_back = 0
+        self.mismatches: list[str] = []
+        self._random = random.Random(seed)
+        self._seen: dict[Place, Any] = {}
+        self._returns_to: Place | None = None
+        """Where a step back has to arrive, for `next` began there."""
+        self._next_from: Place | None = None
+
+    def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
+        self.stops += 1
+        place, now = self._place(), self._fingerprint()
+        before = self._seen.setdefault(place, now)
+        if before != now:
+            self.mismatches.append(f"{place}: {_first_difference(before, now)}")
+        expected, self._returns_to = self._returns_to, None
+        if expected is not None and place != expected:
+            self.mismatches.append(f"a step back from the end of `next` leads to {place}, and not to {expected}")
+        if not self.moves_left:
+            return "continue"
+        self.moves_left -= 1
+        origin, self._next_from = self._next_from, None
+        by_instruction: Granularity = "instruction" if self._random.random() < 0.5 else "line"
+        if origin is not None and origin.compile == place.compile and self._random.random() < 0.5:
+            self._returns_to = origin
+            return self._back("stepBack", "line")
+        if self._random.random() < 0.5:
+            return self._back(self._random.choice(BACK), by_instruction)
+        command = self._random.choice(FORWARD) if len(self.frames) > 1 else "stepIn"
+        if by_instruction == "instruction":
+            self.ask(PrepareStep(id=7, thread_ident=threading.get_ident(), granularity="instruction"), dict)
+        elif command == "next":
+            self._next_from = place
+        return command
+
+    def _back(self, command: TravelCommand, granularity: Granularity) -> ResumeCommand:
+        here, frame = threading.get_ident(), self._random.choice(self.frames)
+        request = PrepareTravel(id=8, thread_ident=here, command=command, granularity=granularity, frame_id=frame.id)
+        if self.ask(request, dict) is None:
+            self._returns_to = None  # at the start of the compile
+            return "next"
+        self.went_back += 1
+        return "continue"
+
+    def _place(self) -> Place:
+        hook = self.agent.session.hook
+        assert hook is not None
+        compile_state = hook.threads.current().compile
+        assert compile_state is not None
+        return Place(self.frames[-1].name, compile_state.clock.trail.position)
+
+    def _fingerprint(self) -> list[str]:
+        """Return the stack, and every row of every scope of the innermost frame."""
+        here = threading.get_ident()
+        rows = [f"{frame.name}:{frame.line}" for frame in self.frames]
+        frame = self.frames[0].id
+        for scope in self.ask(Scopes(id=1, thread_ident=here, frame_id=frame), ScopesBody).scopes:
+            asked = Variables(id=2, thread_ident=here, variables_reference=scope.variables_reference)
+            rows += [f"{scope.name} {row.name} = {row.value}" for row in self.ask(asked, VariablesBody).variables]
+        return rows
+
+
+def _first_difference(before: list[str], now: list[str]) -> str:
+    return next((f"{a!r}, then {b!r}" for a, b in zip(before, now, strict=False) if a != b), "another number of rows")

@@ -1,0 +1,24 @@
+"""Back in a compile, at the prompt, with a real program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.support.terminal.debugging import debug, folder
+
+__all__ = ["folder"]
+
+
+def test_back_by_lines_to_breakpoints_and_to_the_first_line_of_a_call(folder: Path) -> None:
+    commands = "step\nback\nstep\nnext\nback\nnext\nrframe\nstepi\nbacki\nup\nrframe\nrcontinue\nquit\n"
+    code, out = debug("-b", "program.py:14", "program.py", commands=commands)
+    assert code == 0
+    lines = re.findall(r"● compile time .*  program\.py:(\d+)", out)
+    assert lines == ["14", "8", "14", "8", "9", "8", "9", "8", "8", "8", "14"]
+    assert "This is the first line that Dynamo traced in this compile" in out
+
+
+def test_only_compile_time_goes_back(folder: Path) -> None:
+    _, out = debug("-b", "--mode run program.py:8", "program.py", commands="back\nrcontinue\nquit\n")
+    assert out.count("Only compile time goes back") == 2
