@@ -35,6 +35,7 @@ $(READY): pyproject.toml
 	$(PY) -m pip install -q --upgrade 'pip >= 25.1'
 	$(if $(filter installed,$(TORCH)),,$(PY) -m pip install -q '$(TORCH)')
 	$(PY) -m pip install -q -e . --group test --group lint
+	$(PY) -m compileall -q adapter lsp # as pip does for a wheel: not every environment lets Python write bytecode
 	@touch $@
 
 demo: $(READY) ## a compiled model, stopped while Dynamo traces it

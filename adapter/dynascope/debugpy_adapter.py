@@ -3,11 +3,13 @@
 debugpy's own adapter opens that port for the sessions of child processes, on loopback, and lets every process of the
 machine attach there or launch programs. It is started by Dynascope's adapter (DAP on stdin and stdout), and by
 `dynascope.listen()` (`--for-program`: the program connects to it, it writes its ports to stdout as JSON, and it
-outlives clients). The token for clients is in the environment variable DYNASCOPE_TOKEN.
+outlives clients). The token for clients is in the environment variable DYNASCOPE_TOKEN, which Dynascope's adapter sends
+before its first message.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import runpy
@@ -31,13 +33,26 @@ CONNECT_SECONDS = 30.0
 
 def main() -> None:
     """Serve until the last debug session has ended."""
-    token = os.environ.pop(TOKEN_VARIABLE)
     _describe_environment_only_in_a_log()
     if sys.argv[1:] == [FOR_PROGRAM]:
-        _serve_program(token)
-    else:
-        _want_token(token)
-        runpy.run_module("debugpy.adapter", run_name="__main__")
+        _serve_program(os.environ.pop(TOKEN_VARIABLE))
+        return
+    importlib.import_module("debugpy.adapter.clients")  # meanwhile Dynascope's adapter imports its own modules
+    os.environ.update(_settings())
+    _want_token(os.environ.pop(TOKEN_VARIABLE))
+    runpy.run_module("debugpy.adapter", run_name="__main__")
+
+
+def _settings() -> dict[str, str]:
+    """Read the variables to add to the environment: a line of JSON before the first message."""
+    line = b""
+    while not line.endswith(b"\n"):
+        byte = os.read(0, 1)
+        if not byte:
+            sys.exit()  # the adapter has ended, or its session has no debugpy
+        line += byte
+    settings: dict[str, str] = json.loads(line)
+    return settings
 
 
 def _describe_environment_only_in_a_log() -> None:

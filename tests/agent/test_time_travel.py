@@ -236,3 +236,26 @@ def test_what_cannot_be_undone_is_said_once_before(
 def test_comptime_breakpoint_is_nothing_to_warn_of() -> None:
     session = ScriptedSession(["next", "stepBack", "next"])
     assert places(session, "main_stopping") == ["comptime", "after_comptime", "comptime", "after_comptime"]
+
+
+@pytest.mark.parametrize("condition", [None, "first chance"])
+def test_back_from_a_graph_break_and_on_again(condition: str | None) -> None:
+    plain = ScriptedSession()
+    plain.catch("graphBreak", condition)
+    session = ScriptedSession(["stepBack", "stepBack", "continue"])
+    session.catch("graphBreak", condition)
+    found = places(session)
+    assert found[:3] == ["graph_break", "graph_break", "loop"]
+    assert [stop.message.reason for stop in session.stops[:3]] == ["exception", "step", "step"]
+    assert found[3:] == places(plain)[1:], "the break that has stopped does not stop again"
+
+
+def test_reverse_continue_returns_to_a_graph_break_that_was_passed() -> None:
+    session = ScriptedSession(["continue", "reverseContinue"])
+    session.catch("graphBreak", "first chance")
+    session.break_at(PATH, LABELS["loop_body"])
+    program = load(PATH)
+    with session.attached():
+        program.main()
+    places_of = [(NAMES[stop.frames[0].line], stop.message.reason) for stop in session.stops[:3]]
+    assert places_of == [("loop_body", "breakpoint"), ("loop_body", "breakpoint"), ("loop_body", "breakpoint")]

@@ -8,11 +8,13 @@ from importlib.metadata import version
 import click
 from rich.console import Console
 
-from tests.bench import big_views, compile_time, first_stop, stop_latency
+from tests.bench import big_views, compile_time, first_stop, step_back, stop_latency
+
+NAMES = ["compile-time", "stop-latency", "big-views", "first-stop", "step-back"]
 
 
 @click.command()
-@click.argument("names", nargs=-1, type=click.Choice(["compile-time", "stop-latency", "big-views", "first-stop"]))
+@click.argument("names", nargs=-1, type=click.Choice(NAMES))
 @click.option("--pairs", default=5, show_default=True, help="Pairs of plain and attached runs.")
 @click.option("--steps", default=150, show_default=True, help="Steps over one function with 200 locals.")
 @click.option(
@@ -28,6 +30,9 @@ def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ..
         console.print(first_stop.measure())
     if not names or "big-views" in names:
         console.print(big_views.measure())
+    if not names or "step-back" in names:
+        for line in step_back.measure():
+            console.print(line)
     if not names or "compile-time" in names:
         for line in compile_time.measure(pairs, sessions or list(compile_time.SESSIONS)):
             console.print(line)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from tests.support.dap.client import DapClient, Stop
 from tests.support.marks import line, program
 
 COMPILED = program("compiled.py")
+AGAIN = program("traced_again.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
 
 
@@ -91,3 +94,41 @@ def test_the_buttons_are_there_where_they_work(client: DapClient) -> None:
         ("restartFrame", {"frameId": stop.frames()[0].id}),
     ):
         assert client.failure(command, arguments).startswith("Only compile time goes back")
+
+
+def traced_again(client: DapClient, runtime: bool, *arguments: str) -> Stop:
+    """Go back in a compile that notices it."""
+    wanted = {"program": str(AGAIN), "args": list(arguments), "redirectOutput": True, "runtime": runtime}
+    client.launch(launch() | wanted, {AGAIN: [line(AGAIN, "last")]})
+    stop = client.wait_for_stop()
+    refusal = client.failure("stepBack", {"threadId": stop.thread_id})
+    assert "the functions given to `comptime` would run, and print, again" in refusal
+    stop.resume("stepBack")
+    return stop
+
+
+@BOTH
+def test_a_program_that_is_killed_while_it_goes_back(client: DapClient, runtime: bool) -> None:
+    traced_again(client, runtime, "killed")
+    client.wait_for_end()
+    assert "result" not in client.output()
+
+
+@BOTH
+def test_an_interrupt_while_it_goes_back_reaches_the_program(client: DapClient, runtime: bool) -> None:
+    traced_again(client, runtime, "interrupted")
+    stop = client.wait_for_stop()  # in the compile after the interrupt
+    assert stop.at_compile_time and stop.where()[1] == line(AGAIN, "last")
+    stop.resume()
+    assert client.wait_for_end() == 0
+    assert "interrupted" in client.output() and "result again 12.0 1" in client.output()
+
+
+@BOTH
+def test_a_client_that_leaves_while_it_goes_back(client: DapClient, runtime: bool, tmp_path: Path) -> None:
+    traced_again(client, runtime, "waits", str(tmp_path / "go on"))
+    client.wait_for_event("output", where=lambda body: "traced again" in body["output"])
+    pid = client.wait_for_event("process")["body"]["systemProcessId"]
+    process = psutil.Process(pid)
+    client.request("disconnect", {"terminateDebuggee": True})
+    process.wait(60)

@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "": {"dynascope.agent"},
     "compiled_autograd": {"dynascope.agent"},
     "autoload": {"dynascope.agent"},
-    "cli": {"dynascope.dap.server", "dynascope_lsp.server"},
+    "cli": {"dynascope.dap.server", "dynascope.dap.program.early_debugpy", "dynascope_lsp.server"},
     "__main__": {"dynascope.cli"},
 }
 # The rooms of the two large wings, from the top floor down: which rooms each may import. Never one of its own floor.

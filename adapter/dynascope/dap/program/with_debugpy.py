@@ -7,8 +7,6 @@ When debugpy sends `initialized`, no line of user code has run. The agent is the
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
 from typing import Any
 
 from msgspec import Raw
@@ -16,8 +14,9 @@ from msgspec import Raw
 from dynascope import debugpy_adapter
 from dynascope.dap.agent_channel.agent_connection import AgentListener, ModeRefused, connect_to_agent, open_listener
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_address, attach_by_pid, launch
+from dynascope.dap.program import attach_address, attach_by_pid, early_debugpy, launch
 from dynascope.dap.program.debugpy_events import DebugpyEvents
+from dynascope.dap.program.debugpy_process import DebugpyProcess
 from dynascope.dap.program.injection import inject
 from dynascope.dap.program.program import Answer, Program
 from dynascope.dap.protocol.arguments import Address, NoArguments
@@ -50,7 +49,7 @@ class ProgramWithDebugpy(Program):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._process: asyncio.subprocess.Process | None = None
+        self._process: DebugpyProcess | None = None
         self._listener: AgentListener | None = None
         self._token: str | None = None
         """The token for the sessions of child processes; None if debugpy's port requires none."""
@@ -114,6 +113,7 @@ class ProgramWithDebugpy(Program):
         arguments = self.arguments
         address = attach_address.address_of(arguments) if isinstance(arguments, AttachArguments) else None
         reader, writer = await (self._start_debugpy() if address is None else self._connect(address))
+        early_debugpy.discard_early()
         return Connection(Transport(reader, writer), "debugpy")
 
     async def _connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -133,25 +133,14 @@ class ProgramWithDebugpy(Program):
 
     async def _start_debugpy(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         self._token = new_token()
-        environment = {**os.environ, debugpy_adapter.TOKEN_VARIABLE: self._token}
+        environment = {debugpy_adapter.TOKEN_VARIABLE: self._token}
         if self.launched_processes is not None:
             environment |= self.launched_processes.environment()
         self.check_wanted()
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",  # the folder we were started in must not shadow what debugpy imports
-            "-m",
-            debugpy_adapter.__name__,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=environment,
-            start_new_session=True,
-        )
+        self._process = await DebugpyProcess.start(environment)
         if self.launched_processes is not None:
             self.launched_processes.add(self._process.pid)
-        assert self._process.stdout is not None and self._process.stdin is not None
-        return self._process.stdout, self._process.stdin
+        return self._process.reader, self._process.writer
 
     @property
     def _is_child(self) -> bool:
@@ -243,7 +232,4 @@ class ProgramWithDebugpy(Program):
         if self.launched_processes is not None and not await self.launched_processes.end():
             logger.error("some processes of the program could not be ended")
         if self._process is not None:
-            try:
-                await asyncio.wait_for(self._process.wait(), DISCONNECT_TIMEOUT)
-            except TimeoutError:
-                self._process.kill()
+            await self._process.end(DISCONNECT_TIMEOUT)
