@@ -259,3 +259,16 @@ def test_reverse_continue_returns_to_a_graph_break_that_was_passed() -> None:
         program.main()
     places_of = [(NAMES[stop.frames[0].line], stop.message.reason) for stop in session.stops[:3]]
     assert places_of == [("loop_body", "breakpoint"), ("loop_body", "breakpoint"), ("loop_body", "breakpoint")]
+
+
+def test_a_compile_that_had_begun_before_the_session_does_not_go_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dynascope.agent.internals.compile import retrace
+
+    monkeypatch.setattr(retrace._Arguments, "of", classmethod(lambda cls, args: None))  # as on another torch, too
+    session = ScriptedSession()
+    session.break_at(PATH, LABELS["call"])
+    reasons: list[str | None] = []
+    session.at_stop = lambda session: reasons.append(session.go_back("stepBack"))
+    assert places(session) == ["call"]
+    assert not session.stops[0].message.goes_back
+    assert str(reasons[0]).startswith("Only compile time goes back")

@@ -7,6 +7,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from dynascope.agent.internals.compile.retrace import can_repeat
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import package_of, real_path
@@ -52,9 +53,10 @@ class StopThread:
                 return
         compile_state.travel_ends()
         compile_state.step_ends(stop, at_instruction)
-        plan = TravelPlan(compile_state, stack, functools.partial(self._is_shown, state), stop, at_instruction)
+        is_shown = functools.partial(self._is_shown, state)
+        plan = TravelPlan(compile_state, stack, is_shown, stop, at_instruction) if can_repeat() else None
         command = self._wait(state, functools.partial(self._inspection, stack, plan), stop)
-        if plan.chosen is not None:
+        if plan is not None and plan.chosen is not None:
             self._stops.step_prepared(-1)
             time_travel.begin(compile_state, plan.chosen)
         state.step_package = package_of(real_path(translators.code_of(stack[0]).co_filename))
@@ -94,7 +96,11 @@ class StopThread:
             state.is_stopped = False
 
     def _inspection(
-        self, stack: list[Translator], plan: TravelPlan, ids: Iterator[int], runtime_frames: Sequence[types.FrameType]
+        self,
+        stack: list[Translator],
+        plan: TravelPlan | None,
+        ids: Iterator[int],
+        runtime_frames: Sequence[types.FrameType],
     ) -> Any:
         from dynascope.agent.inspection.inspection import Inspection
 

@@ -10,8 +10,8 @@ from typing import Any
 
 from dynascope.agent.internals.frames.translators import Translator
 
-_CODE, _MODE_STACK, _INSTRUCTIONS, _CODE_OPTIONS = 0, 6, 9, 10
-"""Where these are among the arguments of `convert_frame.trace_frame` (2.9)."""
+_CHANGED = 0, 6, 9, 10
+"""Where `convert_frame.trace_frame` (2.9) takes `code`, `tf_mode_stack`, `instructions` and `code_options`."""
 _COUNTERS = (
     ("torch._dynamo.bytecode_transformation", "_unique_id_counter"),  # 2.0
     ("torch._dynamo.output_graph", "_compile_id_counter"),  # 2.0
@@ -27,12 +27,22 @@ class Rewind(BaseException):
         self.outermost = outermost
 
 
-_this_thread = threading.local()
+class _State(threading.local):
+    can_repeat = False
+    is_repeated = False
+
+
+_this_thread = _State()
+
+
+def can_repeat() -> bool:
+    """Whether a `Rewind` may be raised: the hooks were in place when the trace began."""
+    return _this_thread.can_repeat
 
 
 def is_repeated() -> bool:
     """Whether the trace in progress on this thread repeats an abandoned one."""
-    return getattr(_this_thread, "is_repeated", False)
+    return _this_thread.is_repeated
 
 
 def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], args: Any, kwargs: Any) -> Any:
@@ -40,30 +50,48 @@ def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], arg
 
     `rewinds` is called before each further trace. Dynamo counts neither an attempt nor a restart.
     """
-    modes, code_options, counts = list(args[_MODE_STACK]), dict(args[_CODE_OPTIONS]), _counts()
-    was_repeated, _this_thread.is_repeated = is_repeated(), False
+    arguments = _Arguments.of(args)
+    before = _this_thread.can_repeat, _this_thread.is_repeated
+    _this_thread.can_repeat, _this_thread.is_repeated = arguments is not None, False
     try:
-        return _trace_until_done(trace, rewinds, args, kwargs, (modes, code_options, counts))
+        while True:
+            try:
+                return trace(*args, **kwargs)
+            except Rewind as rewind:
+                _discard(rewind.outermost)
+            rewinds()
+            _this_thread.is_repeated = True
+            assert arguments is not None
+            arguments.restore()
     finally:
-        _this_thread.is_repeated = was_repeated
+        _this_thread.can_repeat, _this_thread.is_repeated = before
 
 
-def _trace_until_done(
-    trace: Callable[..., Any], rewinds: Callable[[], None], args: Any, kwargs: Any, at_start: tuple[Any, Any, Any]
-) -> Any:
-    modes, code_options, counts = at_start
-    while True:
+class _Arguments:
+    """The arguments that a trace changes, as they were."""
+
+    def __init__(self, code: Any, modes: list[Any], instructions: list[Any], code_options: dict[str, Any]) -> None:
+        self._code, self._instructions = code, instructions
+        self._modes, self._modes_before = modes, list(modes)
+        self._code_options, self._code_options_before = code_options, dict(code_options)
+        self._counts = _counts()
+
+    @classmethod
+    def of(cls, args: tuple[Any, ...]) -> _Arguments | None:
+        """Return them, or None on a torch whose function takes others."""
         try:
-            return trace(*args, **kwargs)
-        except Rewind as rewind:
-            _discard(rewind.outermost)
-        rewinds()
-        _this_thread.is_repeated = True
-        args[_MODE_STACK][:] = modes
-        args[_INSTRUCTIONS][:] = _instructions_of(args[_CODE])
-        args[_CODE_OPTIONS].clear()
-        args[_CODE_OPTIONS].update(code_options)
-        _restore(counts)
+            code, modes, instructions, code_options = (args[index] for index in _CHANGED)
+            return cls(code, modes, instructions, code_options)
+        except (IndexError, TypeError, ValueError, AttributeError, KeyError):
+            return None
+
+    def restore(self) -> None:
+        """Set them back for another trace."""
+        self._modes[:] = self._modes_before
+        self._instructions[:] = _instructions_of(self._code)
+        self._code_options.clear()
+        self._code_options.update(self._code_options_before)
+        _restore(self._counts)
 
 
 def _discard(outermost: Translator) -> None:

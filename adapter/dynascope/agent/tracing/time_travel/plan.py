@@ -99,7 +99,9 @@ class TravelPlan:
         self.chosen = travel
 
     def _positions(self, frame: Translator, by_instruction: bool) -> Iterator[Position]:
-        trail, restored_at = self._state.clock.trail, self._state.clock.restored_at
-        for position, begins_line in own_instructions(trail, self._state.frames[id(frame)], frame, restored_at):
+        clock = self._state.clock
+        for position, begins_line in own_instructions(
+            clock.trail, self._state.frames[id(frame)], frame, clock.restored_at
+        ):
             if begins_line or by_instruction:
                 yield position
