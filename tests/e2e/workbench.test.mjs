@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
 import test, { after, afterEach, before } from 'node:test';
-import { breakpointLines, clickGutter, command, dragBorder, goToLine, hover, lineOf, openFile } from './support/editor.mjs';
+import { breakpointLines, choose, clickGutter, command, dragBorder, goToLine, hover, lineOf, openFile } from './support/editor.mjs';
 import {
   callStack,
   consoleShows,
@@ -135,8 +135,7 @@ test('back by a line, to the previous breakpoint, and to the first line of a cal
   await button('Reverse').click();
   await stoppedAt(page, MODEL, scores);
   await callStack(page);
-  await page.locator('.debug-call-stack .stack-frame', { hasText: /^forward \[/ }).nth(1).click({ button: 'right' });
-  await page.getByRole('menuitem', { name: 'Restart Frame' }).click();
+  await choose(page, page.locator('.debug-call-stack .stack-frame', { hasText: /^forward \[/ }).nth(1), 'Restart Frame');
   await stoppedAt(page, MODEL, lineOf(model, 'self.attention(self.norm(x))'));
   await openFile(page, model, scores);
   await clickGutter(page, scores);
