@@ -12,7 +12,7 @@ pytest.importorskip("torch")
 
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
-from tests.support.nonperturbation.time_traveller import TimeTraveller
+from tests.support.nonperturbation.time_traveller import FromEveryStop, TimeTraveller
 
 MOVES = 400 if os.environ.get("WHOLE_CORPUS") else 50
 SEEDS = 12
@@ -44,6 +44,17 @@ def test_export_example(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(OWN))
 def test_own_program(name: str) -> None:
     assert walk(OWN[name]) > 3
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_back_from_every_kind_of_stop(name: str) -> None:
+    program = OWN[name]()
+    run(program, contextlib.nullcontext())
+    plain = run(program, contextlib.nullcontext())
+    traveller = FromEveryStop(moves=60)
+    assert plain.differences(run(program, traveller.inspecting())) == []
+    assert not traveller.complaints, traveller.complaints[:3]
+    assert traveller.went_back > 1
 
 
 @pytest.mark.timeout(900)

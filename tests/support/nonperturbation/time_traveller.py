@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import threading
 import types
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from dynascope.wire.dap import ScopesBody, StackFrame, VariablesBody
+from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
+from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import Granularity, ResumeCommand, StopReason, TravelCommand
-from dynascope.wire.to_agent import PrepareStep, PrepareTravel, Scopes, Variables
+from dynascope.wire.to_agent import (
+    ConfigurationDone,
+    Configure,
+    PrepareStep,
+    PrepareTravel,
+    Scopes,
+    SetDataBreakpoints,
+    SetExceptionFilters,
+    SetFunctionBreakpoints,
+    Variables,
+)
 
 from tests.support.nonperturbation.observers import Everywhere
 
@@ -91,3 +104,55 @@ class TimeTraveller(Everywhere):
 
 def _first_difference(before: list[str], now: list[str]) -> str:
     return next((f"{a!r}, then {b!r}" for a, b in zip(before, now, strict=False) if a != b), "another number of rows")
+
+
+class FromEveryStop(Everywhere):
+    """Goes back at random from the stops of every kind of breakpoint that can hit in a compile."""
+
+    VALUES = ("x", "settings", "items", "count", "size", "y")
+
+    def __init__(self, moves: int, seed: int = 3) -> None:
+        super().__init__(lambda session: None)
+        self.went_back = 0
+        self._moves_left = moves
+        self._random = random.Random(seed)
+
+    @contextlib.contextmanager
+    def inspecting(self) -> Iterator[FromEveryStop]:
+        data = [
+            DataBreakpoint(id=number, data_id=f"local::*::*::{name}", access_type="readWrite")
+            for number, name in enumerate(self.VALUES, 50)
+        ]
+        filters: tuple[FilterId, ...] = ("graphBreak", "specialization", "codegen")
+        caught = [ExceptionFilter(id=number, filter_id=name) for number, name in enumerate(filters, 200)]
+        functions = [
+            FunctionBreakpoint(id=number, name=name) for number, name in enumerate(("torch.*", "operator.*"), 300)
+        ]
+        for request in (
+            Configure(id=0, just_my_code=False),
+            ConfigurationDone(id=0),
+            SetDataBreakpoints(id=5, breakpoints=data),
+            SetExceptionFilters(id=6, filters=caught),
+            SetFunctionBreakpoints(id=7, breakpoints=functions),
+        ):
+            self.agent.receive(request)
+        self.agent.install()
+        try:
+            yield self
+        finally:
+            self.agent.uninstall()
+
+    def wait(self, frames: list[StackFrame], below: types.FrameType | None, reason: StopReason) -> ResumeCommand:
+        self.stops += 1
+        if self._moves_left and self._random.random() < 0.6:
+            self._moves_left -= 1
+            request = PrepareTravel(
+                id=8,
+                thread_ident=threading.get_ident(),
+                command=self._random.choice(BACK),
+                frame_id=self.frames[0].id,
+            )
+            if self.ask(request, dict) is not None:
+                self.went_back += 1
+                return "continue"
+        return self._random.choice(("continue", "continue", "next"))

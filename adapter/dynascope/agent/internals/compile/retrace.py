@@ -68,13 +68,14 @@ def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], arg
 
 
 class _Arguments:
-    """The arguments that a trace changes, as they were."""
+    """The arguments that a trace changes, and what Dynamo counts, as they were."""
 
     def __init__(self, code: Any, modes: list[Any], instructions: list[Any], code_options: dict[str, Any]) -> None:
         self._code, self._instructions = code, instructions
         self._modes, self._modes_before = modes, list(modes)
         self._code_options, self._code_options_before = code_options, dict(code_options)
         self._counts = _counts()
+        self._statistics = {name: counter.copy() for name, counter in _statistics().items()}
 
     @classmethod
     def of(cls, args: tuple[Any, ...]) -> _Arguments | None:
@@ -92,6 +93,9 @@ class _Arguments:
         self._code_options.clear()
         self._code_options.update(self._code_options_before)
         _restore(self._counts)
+        statistics = _statistics()
+        statistics.clear()
+        statistics.update((name, counter.copy()) for name, counter in self._statistics.items())
 
 
 def _discard(outermost: Translator) -> None:
@@ -115,6 +119,11 @@ def _instructions_of(code: Any) -> list[Any]:
     instructions: list[Any] = transformation.cleaned_instructions(code, False)
     transformation.propagate_line_nums(instructions)
     return instructions
+
+
+def _statistics() -> Any:
+    """Return what Dynamo counts: graph breaks, frames … (`torch._dynamo.utils.counters`, 2.0)."""
+    return sys.modules["torch._dynamo.utils"].counters
 
 
 def _counts() -> list[int]:
