@@ -54,10 +54,10 @@ def main() -> None:
 @click.option("--verbose", is_flag=True, help="Log everything, to stderr too.")
 def dap(listen: str | None, log_file: Path | None, verbose: bool) -> None:
     """Serve the Debug Adapter Protocol over stdin and stdout, or over TCP."""
-    from dynascope.dap.program import early_debugpy
+    from dynascope import debugpy_process
 
     if listen is None:
-        early_debugpy.start_early()
+        debugpy_process.start_early()
     from dynascope.dap import server
 
     if listen is None:

@@ -26,7 +26,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "facts": set(),
     "debugpy_adapter": {"dynascope.wire"},
     "agent": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter"},
-    "dap": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter"},
+    "debugpy_process": set(),
+    "dap": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter", "dynascope.debugpy_process"},
     "dynascope_lsp": {"dynascope.wire", "dynascope.facts", "dynascope.__version__"},
     "report": {"dynascope.facts"},
     "recording": {"dynascope.facts"},
@@ -34,7 +35,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "": {"dynascope.agent"},
     "compiled_autograd": {"dynascope.agent"},
     "autoload": {"dynascope.agent"},
-    "cli": {"dynascope.dap.server", "dynascope.dap.program.early_debugpy", "dynascope_lsp.server"},
+    "cli": {"dynascope.dap.server", "dynascope.debugpy_process", "dynascope_lsp.server"},
     "__main__": {"dynascope.cli"},
 }
 # The rooms of the two large wings, from the top floor down: which rooms each may import. Never one of its own floor.

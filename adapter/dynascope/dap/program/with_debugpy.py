@@ -11,12 +11,11 @@ from typing import Any
 
 from msgspec import Raw
 
-from dynascope import debugpy_adapter
+from dynascope import debugpy_adapter, debugpy_process
 from dynascope.dap.agent_channel.agent_connection import AgentListener, ModeRefused, connect_to_agent, open_listener
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_address, attach_by_pid, early_debugpy, launch
+from dynascope.dap.program import attach_address, attach_by_pid, launch
 from dynascope.dap.program.debugpy_events import DebugpyEvents
-from dynascope.dap.program.debugpy_process import DebugpyProcess
 from dynascope.dap.program.injection import inject
 from dynascope.dap.program.program import Answer, Program
 from dynascope.dap.protocol.arguments import Address, NoArguments
@@ -49,7 +48,7 @@ class ProgramWithDebugpy(Program):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._process: DebugpyProcess | None = None
+        self._process: debugpy_process.DebugpyProcess | None = None
         self._listener: AgentListener | None = None
         self._token: str | None = None
         """The token for the sessions of child processes; None if debugpy's port requires none."""
@@ -113,7 +112,7 @@ class ProgramWithDebugpy(Program):
         arguments = self.arguments
         address = attach_address.address_of(arguments) if isinstance(arguments, AttachArguments) else None
         reader, writer = await (self._start_debugpy() if address is None else self._connect(address))
-        early_debugpy.discard_early()
+        debugpy_process.discard_early()
         return Connection(Transport(reader, writer), "debugpy")
 
     async def _connect(self, address: Address) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
@@ -137,7 +136,7 @@ class ProgramWithDebugpy(Program):
         if self.launched_processes is not None:
             environment |= self.launched_processes.environment()
         self.check_wanted()
-        self._process = await DebugpyProcess.start(environment)
+        self._process = await debugpy_process.DebugpyProcess.start(environment)
         if self.launched_processes is not None:
             self.launched_processes.add(self._process.pid)
         return self._process.reader, self._process.writer

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+from dynascope import debugpy_process
 from dynascope.dap.agent_channel.agent_connection import AgentConnection, AgentListener, connect_to_agent
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_address, early_debugpy, launch
+from dynascope.dap.program import attach_address, launch
 from dynascope.dap.program.process_tree import end_process
 from dynascope.dap.program.program import HELLO_TIMEOUT, Answer, Program, succeeded
 from dynascope.dap.protocol.arguments import NoArguments
@@ -37,7 +38,7 @@ class ProgramAlone(Program):
         self._exited = asyncio.Event()
 
     async def start(self, answer: Answer) -> None:
-        early_debugpy.discard_early()
+        debugpy_process.discard_early()
         self._answer = answer
         arguments = self.arguments
         try:
