@@ -37,7 +37,7 @@ def main() -> None:
     if sys.argv[1:] == [FOR_PROGRAM]:
         _serve_program(os.environ.pop(TOKEN_VARIABLE))
         return
-    importlib.import_module("debugpy.adapter.clients")  # meanwhile Dynascope's adapter imports its own modules
+    importlib.import_module("debugpy.adapter.clients")  # before the settings arrive, to save that time
     os.environ.update(_settings())
     _want_token(os.environ.pop(TOKEN_VARIABLE))
     runpy.run_module("debugpy.adapter", run_name="__main__")

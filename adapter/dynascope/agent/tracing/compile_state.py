@@ -78,9 +78,9 @@ class CompileState:
         self.hits_before: dict[Counted, int] = {}
         """The hits of each breakpoint before this compile reached it."""
         self.effects: list[str] = []
-        """What happened outside Dynamo while it traced and would happen again, for the user."""
+        """Clauses for the user: what this compile has done outside Dynamo that a repeated trace does not undo."""
         self.effects_accepted = False
-        """Whether the user has been told of them."""
+        """Whether the warning about them has been shown."""
         self.watched_values: dict[tuple[int, int], Any] = {}
         """The value at the previous instruction, which data breakpoints compare, by breakpoint and frame."""
         self.skipped: list[tuple[types.CodeType, str]] = []

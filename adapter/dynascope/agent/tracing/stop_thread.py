@@ -54,7 +54,8 @@ class StopThread:
         compile_state.travel_ends()
         compile_state.step_ends(stop, at_instruction)
         is_shown = functools.partial(self._is_shown, state)
-        plan = TravelPlan(compile_state, stack, is_shown, stop, at_instruction) if can_repeat() else None
+        is_traced = can_repeat() and stack[-1] is compile_state.outermost  # else another has begun within it
+        plan = TravelPlan(compile_state, stack, is_shown, stop, at_instruction) if is_traced else None
         command = self._wait(state, functools.partial(self._inspection, stack, plan), stop)
         if plan is not None and plan.chosen is not None:
             self._stops.step_prepared(-1)

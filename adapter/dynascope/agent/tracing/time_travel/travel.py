@@ -33,11 +33,11 @@ class Rehearsal:
 
 
 class Travel:
-    """Where to. By default nothing stops on the way."""
+    """The destination of a repeated trace. By default nothing stops on the way."""
 
     silent_until: Position = 0
     rehearsal: Rehearsal | None = None
-    """What breakpoints on the way do; None when they are not asked."""
+    """Decides which breakpoints would stop on the way; None when they are not asked."""
 
     def at_instruction(self, position: Position) -> Stop | Travel | None:
         """Return the stop on arrival before this instruction, or where to travel instead."""
