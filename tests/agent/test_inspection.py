@@ -72,13 +72,13 @@ class Layer(torch.nn.Module):
         self.layers = torch.nn.ModuleList([torch.nn.Linear(16, 16)])
         self.register_buffer("table", torch.zeros(3))
         self.settings = Settings()
-        self.history: list[Any] = []
+        self.seen: list[Any] = []
         self.calls = 0
 
     def forward(self, x: Any) -> Any:
         self.calls += 1
         x = self.layers[0](x)
-        self.history.append(x)
+        self.seen.append(x)
         return x  #: stop
 
 
@@ -183,7 +183,7 @@ def test_modules_show_parameters_and_pending_changes() -> None:
         this = stop.scope("Locals")["self"]
         inside = stop.below(this)
         assert inside["calls"].value == "1"
-        assert inside["history"].value == "[f32[2, 16]]"
+        assert inside["seen"].value == "[f32[2, 16]]"
         assert inside["table"].value == "f32[3]"
         assert inside["settings"].value == "Settings object"
         layers = stop.below(inside["layers"])
@@ -261,7 +261,7 @@ def test_user_code_is_never_run() -> None:
     def inspect_stop(stop: Stopped) -> None:
         rows = stop.scope("Locals")
         assert rows["hostile"].value == "Hostile object"
-        assert list(stop.below(rows["hostile"])) == ["plain"]
+        assert list(stop.below(rows["hostile"])) == ["plain", "history"]
         assert stop.below(rows["slots"])["filled"].value == "1"
         assert rows["items"].value == "HostileList[1, 2]"
         assert stop.below(rows["items"])["[1]"].value == "2"
@@ -285,10 +285,10 @@ def test_children_come_in_pages() -> None:
         hexadecimal = stop.below(many, filter="indexed", start=255, count=1, hex=True)
         assert hexadecimal["[255]"].value == "0xff"
         own = rows["own"]
-        assert (own.named_variables, own.indexed_variables) == (2, 300)
-        assert list(stop.below(own, filter="named")) == ["reconstruct", "VariableTracker"]
+        assert (own.named_variables, own.indexed_variables) == (3, 300)
+        assert list(stop.below(own, filter="named")) == ["reconstruct", "VariableTracker", "history"]
         assert list(stop.below(own, filter="indexed", start=298, count=10)) == ["[298]", "[299]"]
-        assert len(stop.below(own)) == 302
+        assert len(stop.below(own)) == 303
 
     stop_in(function, torch.ones(3), list(range(10_000)), inspect_stop=inspect_stop)
 
@@ -320,7 +320,7 @@ def test_guards_shapes_graph_and_compile() -> None:
         (symbol, shape), *_ = stop.scope("Shapes").items()
         assert shape.value.startswith("8 in [")
         inside = stop.below(shape)
-        assert list(inside) == ["hint", "range", "source", "replacement", "constraints", "guards"]
+        assert list(inside) == ["hint", "range", "source", "replacement", "constraints", "guards", "history"]
         assert inside["source"].value == "L['x'].size()[0]"
         assert inside["constraints"].value.startswith("must not become one value, else the compile fails (Relaxed")
         graph = stop.scope("Graph")

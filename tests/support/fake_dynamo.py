@@ -98,6 +98,7 @@ class FakeDynamo:
         monkeypatch.setattr(hooks.convert_frame, "CompileHooks", self._compile_hooks)
         monkeypatch.setattr(hooks.translators, "ActivationHooks", self._activation_hooks)
         self.hook = hooks.Hook(self.suspension, self.stops, self.sent.append)  # type: ignore[arg-type]
+        self.hook.histories.are_recorded = False
 
     def _compile_hooks(self, observer: Any) -> Any:
         return SimpleNamespace(frame_below=lambda: None, remove=lambda: self.removed.append("compile"))

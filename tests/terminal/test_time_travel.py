@@ -22,3 +22,12 @@ def test_back_by_lines_to_breakpoints_and_to_the_first_line_of_a_call(folder: Pa
 def test_only_compile_time_goes_back(folder: Path) -> None:
     _, out = debug("-b", "--mode run program.py:8", "program.py", commands="back\nrcontinue\nquit\n")
     assert out.count("Only compile time goes back") == 2
+
+
+def test_the_history_of_a_value_begins_where_it_was_made(folder: Path) -> None:
+    commands = "history z\nhistory Graph/y\nprint ctx.history('z')\nhistory nothing\nquit\n"
+    _, out = debug("-b", "program.py:15", "program.py", commands=commands)
+    assert re.search(r"\n  program\.py:9 +made f32\[3\]\n", out), out
+    assert re.search(r"\n  program\.py:8 +made %l_x_ .*\n  program\.py:8 \(2\) +made %y ", out), out
+    assert "['program.py:9 made f32[3]']" in out
+    assert "name 'nothing' is not defined" in out

@@ -28,6 +28,8 @@ class Configure(Request, tag="configure"):
     """Whether the program ran before the session began."""
     record: bool = False
     """Write Dynamo's decisions to the facts of the workspace, as `dynascope run` does."""
+    history: bool = True
+    """Record what becomes of each value in compiles that may stop."""
     compiled_autograd: str | None = None
     """The backend that compiles the program's backwards; None leaves compiled autograd to the program."""
     first_id: int = FIRST_AGENT_ID

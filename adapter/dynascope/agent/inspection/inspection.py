@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -17,6 +17,7 @@ from dynascope.agent.inspection.scopes import graph, headings
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.stop_inspection import StopInspection
 from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.history_rows import History
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, computed
 from dynascope.wire.dap import EvaluateResult, Parameter, ScopesBody, StepInTargetsBody
@@ -34,6 +35,8 @@ class Inspection(StopInspection):
     ) -> None:
         """Take Dynamo's translators and, without debugpy, the program's frames; innermost first."""
         super().__init__(ids)
+        self.history_of: Callable[[Any], History | None] = lambda translator: None
+        """Return the recorded history of what a frame shows."""
         self._translators = translators
         self._names: dict[int, Names] = {}
         self._consoles: dict[int, Console] = {}
@@ -50,7 +53,8 @@ class Inspection(StopInspection):
         """Return the names of a symbolic frame. Raises EvaluationError when it no longer exists."""
         names = self._names.get(frame_id)
         if names is None:
-            names = self._names[frame_id] = Names(self.frame(frame_id))
+            translator = self.frame(frame_id)
+            names = self._names[frame_id] = Names(translator, self.history_of(translator))
         return names
 
     def names_of(self, frame_id: int) -> Names | None:

@@ -85,7 +85,7 @@ class Session(SuspensionObserver):
         if settings.attached:
             observed.note_attached()
         self.lines.compiler_is_debugged = settings.debug_dynamo
-        self._set_stop_on_entry()
+        self._configure_hook()
         self.suspension.configure(settings)
         self.stops.start_ids_at(settings.first_id)
         if settings.record:
@@ -94,9 +94,10 @@ class Session(SuspensionObserver):
             )
         self.backward.configure(settings)
 
-    def _set_stop_on_entry(self) -> None:
-        """Stop at the first traced line, unless debugpy stops at the program's first line."""
+    def _configure_hook(self) -> None:
         if self.hook is not None:
+            self.hook.histories.are_recorded = self._settings.history
+            # debugpy stops at the program's first line by itself
             self.hook.set_stop_on_entry(self._settings.stop_on_entry and self.suspension.kind == "own loop")
 
     def hook_dynamo(self) -> None:
@@ -113,7 +114,7 @@ class Session(SuspensionObserver):
                 hook = self.hook = Hook(self.suspension, self.stops, self.send)
                 self.loaded_sources.attach(hook)
                 hook.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))
-                self._set_stop_on_entry()
+                self._configure_hook()
                 self._effects = Effects(hook)
                 self.breakpoints.attach(hook)
                 for text in self_test.warnings():

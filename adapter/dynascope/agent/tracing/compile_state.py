@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.stops.stop import Stop
@@ -13,6 +13,9 @@ from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.time_travel.travel import Counted, Travel
 from dynascope.agent.tracing.trail import Position, Trail
 from dynascope.wire.messages import Granularity, ResumeCommand
+
+if TYPE_CHECKING:
+    from dynascope.agent.tracing.history.history_writer import HistoryWriter
 
 
 class TraceClock:
@@ -65,6 +68,8 @@ class CompileState:
         self.backend: str | None = None
         """The name of the backend that compiles the graph of that frame, once Dynamo has called it."""
         self.clock = TraceClock()
+        self.history: HistoryWriter | None = None
+        """Writes what becomes of each value in this attempt; None unless the thread may stop."""
         self.seen = SeenEvents()
         """The events that stop only once."""
         self.next_attempt_replays = False

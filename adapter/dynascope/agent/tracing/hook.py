@@ -20,6 +20,7 @@ from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.history.histories import Histories
 from dynascope.agent.tracing.instruction_callbacks import InstructionCallbacks
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames
 from dynascope.agent.tracing.step_continuation import StepContinuation
@@ -54,6 +55,7 @@ class Hook:
         self._checks: tuple[StopCheck, ...] = ()
         self._observers: tuple[TraceObserver, ...] = ()
         self.callbacks = InstructionCallbacks(self.threads, self._instruction)
+        self.histories = Histories(self.threads, self.failures)
         self._activation_hooks = translators.ActivationHooks(self._entered, self._left, self.failures)
         self.compile_hooks = convert_frame.CompileHooks(self)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)
@@ -66,6 +68,7 @@ class Hook:
         self.enabled = False
         self.compile_hooks.remove()
         self._activation_hooks.remove()
+        self.histories.remove()
 
     # ---- checks and observers; any thread
 
@@ -183,6 +186,9 @@ class Hook:
         if translators.instruction_index(translator) < 0 or key not in compile_state.frames:
             compile_state.frames[key] = clock.activations
         clock.trail.frame_entered(compile_state.frames[key])
+        history, watch = compile_state.history, None
+        if history is not None:
+            watch = history.frame_entered(compile_state.frames[key], translator)
         if (
             state.pause_pending
             or compile_state.travel is not None
@@ -192,7 +198,7 @@ class Hook:
         ):
             self.callbacks.add(state, translator)
         else:
-            translators.record_instructions(translator, clock.trail.indices)
+            translators.record_instructions(translator, clock.trail.indices, watch)
 
     def _may_stop_in(self, compile_state: CompileState, code: types.CodeType) -> bool:
         """Whether any check may stop in this code; keyed by identity, as hashing reads it all."""
@@ -211,6 +217,8 @@ class Hook:
             self._step_continuation.compile_entered(state, translator)
         if self._suspension.pause_requested():
             state.pause_pending = True
+        may_stop = self._checks or state.pause_pending or state.stepping.mode is not Mode.RUN
+        self.histories.begin(compile_state, bool(may_stop or compile_state.travel is not None))
 
     def _left(self, translator: Translator) -> None:
         state = self.threads.current()
@@ -219,6 +227,8 @@ class Hook:
         compile_state = state.begin_compile()
         compile_state.clock.activation()
         compile_state.clock.trail.frame_left()
+        if compile_state.history is not None:
+            compile_state.history.frame_left()
         key = id(translator)
         compile_state.activations.pop(key, None)
         translators.unwatch(translator)

@@ -33,9 +33,13 @@ class InstructionCallbacks:
         instruction = self._on_instruction
 
         record = compile_state.clock.trail.indices.append
+        history = compile_state.history
+        watch = history.watcher(translator) if history is not None else None
 
         def on_instruction(line: int) -> None:
             record(translators.instruction_index(translator) + 1)
+            if watch is not None:
+                watch(line)
             translators.note_line(translator, line)
             instruction(state, compile_state, activation, line)
 

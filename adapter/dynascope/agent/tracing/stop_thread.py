@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.internals.compile.retrace import can_repeat
 from dynascope.agent.internals.frames import translators
@@ -13,12 +13,16 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import package_of, real_path
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.stops.stops import CompileStops
+from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel import time_travel
 from dynascope.agent.tracing.time_travel.plan import TravelPlan
 from dynascope.wire.messages import ResumeCommand
+
+if TYPE_CHECKING:
+    from dynascope.agent.tracing.history.frame_history import FrameHistory
 
 
 class StopThread:
@@ -56,7 +60,10 @@ class StopThread:
         is_shown = functools.partial(self._is_shown, state)
         is_traced = can_repeat() and stack[-1] is compile_state.outermost  # else another has begun within it
         plan = TravelPlan(compile_state, stack, is_shown, stop, at_instruction) if is_traced else None
-        command = self._wait(state, functools.partial(self._inspection, stack, plan), stop)
+        history_of = functools.partial(_history_of, compile_state)
+        if compile_state.history is not None:
+            compile_state.history.until_now()
+        command = self._wait(state, functools.partial(self._inspection, stack, plan, history_of), stop)
         if plan is not None and plan.chosen is not None:
             self._stops.step_prepared(-1)
             time_travel.begin(compile_state, plan.chosen)
@@ -100,6 +107,7 @@ class StopThread:
         self,
         stack: list[Translator],
         plan: TravelPlan | None,
+        history_of: Callable[[Translator], FrameHistory | None],
         ids: Iterator[int],
         runtime_frames: Sequence[types.FrameType],
     ) -> Any:
@@ -107,6 +115,15 @@ class StopThread:
 
         inspection = Inspection(stack, ids, runtime_frames)
         inspection.travel_plan = plan
+        inspection.history_of = history_of
         for frame, translator in zip(inspection.frames, stack, strict=False):
             frame.instruction_pointer_reference = self._stops.listings.address_of(translator)
         return inspection
+
+
+def _history_of(state: CompileState, translator: Translator) -> FrameHistory | None:
+    if state.history is None or id(translator) not in state.frames:
+        return None
+    from dynascope.agent.tracing.history.frame_history import FrameHistory
+
+    return FrameHistory(state.history, state.frames[id(translator)], translator)

@@ -125,7 +125,7 @@ class DebugpyEvents:
         arguments, configuration = self._program.arguments, self._program.configuration
         inherited: dict[str, object] = {
             name: configuration[name]
-            for name in ("record", "debugDynamo", "compiledAutograd", "exceptionFilters")
+            for name in ("record", "history", "debugDynamo", "compiledAutograd", "exceptionFilters")
             if name in configuration
         }
         if isinstance(arguments, LaunchArguments):

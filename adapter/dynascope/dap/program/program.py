@@ -158,6 +158,7 @@ class Program(ABC):
             id=agent.next_id(),
             just_my_code=self.arguments.just_my_code,
             debug_dynamo=self.arguments.debug_dynamo,
+            history=self.arguments.history,
             stop_on_entry=without_debugpy and self.arguments.stop_on_entry,
             attached=isinstance(self.arguments, AttachArguments) and self.arguments.sub_process_id is None,
             record=self.arguments.record,

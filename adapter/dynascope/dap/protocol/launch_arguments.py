@@ -13,7 +13,7 @@ from msgspec import Raw, field
 from dynascope.dap.protocol.arguments import Address, ExceptionFilterOptions, PathMapping
 from dynascope.wire.dap import DapStruct
 
-OURS = ("runtime", "record", "debugDynamo", "compiledAutograd", "token", "exceptionFilters")
+OURS = ("runtime", "record", "history", "debugDynamo", "compiledAutograd", "token", "exceptionFilters")
 
 
 class StartArguments(DapStruct):
@@ -23,6 +23,8 @@ class StartArguments(DapStruct):
     """False: compile time only, without debugpy."""
     record: bool = True
     """True: the agent writes Dynamo's decisions into `.dynascope/`, as `dynascope run` does."""
+    history: bool = True
+    """True: the agent records the history of values in compiles that may stop."""
     debug_dynamo: bool = False
     """True: pydevd keeps tracing while Dynamo traces, so that breakpoints inside torch._dynamo work (slow)."""
     compiled_autograd: bool | str = False

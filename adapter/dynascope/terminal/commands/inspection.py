@@ -76,7 +76,7 @@ def expand(session: Session, argument: str) -> None:
     FIRST:LAST slices the elements as in Python; without it, the attributes and the first elements are shown.
     """
     text, page = _page(argument)
-    value, reference, elements = _resolve(session, text)
+    value, reference, elements = resolve(session, text)
     if not reference:
         session.printer.say(f"{value}  (no children)")
         return
@@ -148,7 +148,7 @@ def _page(argument: str) -> tuple[str, tuple[int, int] | None]:
     return argument.strip(), None
 
 
-def _resolve(session: Session, text: str) -> tuple[str, int, int]:
+def resolve(session: Session, text: str) -> tuple[str, int, int]:
     """Return value, reference and number of elements of a path in a scope, or of an expression."""
     head, _, rest = text.partition("/")
     scope = _scope(session, head)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dynascope.terminal.commands import command
+from dynascope.terminal.commands.inspection import resolve
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
+
+_ALL = 10_000
+"""As many rows as the agent sends at once."""
 
 
 @command("back", "rn", usage="[COUNT]", repeats=True, needs_stop=True)
@@ -35,6 +39,21 @@ def restart_frame(session: Session, argument: str) -> None:
     """Go back to the first line of this call (`up` and `down` select it); at compile time only."""
     frame = session.need_frame()
     session.resume("restartFrame", {"frameId": frame.id})
+
+
+@command("history", usage="EXPRESSION | SCOPE/NAME", needs_stop=True, missing="the history of what? `history NAME`")
+def history(session: Session, argument: str) -> None:
+    """Show each line of this compile that made, changed or guarded a value, oldest first: `history x`.
+
+    It can be a name, an attribute, an element, or a row of a scope: `history Shapes/s0`, `history Guards/L['x']`.
+    Copies are left out, through calls and containers: a value's first line is where it was made.
+    """
+    _, reference, _ = resolve(session, argument)
+    rows = session.children(reference, 0, _ALL, "named") or session.children(reference, 0, _ALL) if reference else []
+    below = [row for row in rows if row.name == "history" and row.variables_reference]
+    if not below:
+        raise CommandError(f"no history of `{argument}` was recorded in this compile")
+    session.printer.variables(session.children(below[-1].variables_reference, 0, _ALL))
 
 
 def _step_back(session: Session, argument: str, granularity: str) -> None:

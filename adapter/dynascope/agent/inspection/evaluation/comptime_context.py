@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.inspection.evaluation.shadow import Shadow
 from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.expression_paths import row_at
+from dynascope.agent.inspection.values.history_rows import history_lines
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.internals.comptime.context import ComptimeContext, Reads
 from dynascope.agent.internals.isolation.isolation import isolated
 from dynascope.agent.internals.variables.debug_repr import DebugRepr
+
+_NOT_RECORDED = (
+    "No history was recorded: it is where the session has breakpoints when a compile begins, unless `history` is false."
+)
 
 
 def context_of(
@@ -38,6 +45,14 @@ def context_of(
         with isolated(shadow.mode):
             return shadow.of_real(real)
 
+    def history(expression: str) -> list[str]:
+        if names.history is None:
+            raise refuse(_NOT_RECORDED)
+        row = row_at(ast.parse(expression, mode="eval").body, names, names.options())
+        if row is None:
+            raise refuse(f"{expression} is no name, attribute or element here: only these have a history.")
+        return history_lines(row, names.options())
+
     debug_repr = DebugRepr(names.effects, of_real)
-    reads = Reads(debug_repr.of_variable, debug_repr.of_real, value, refuse, names.effects, act, is_console)
+    reads = Reads(debug_repr.of_variable, debug_repr.of_real, value, refuse, names.effects, act, history, is_console)
     return ComptimeContext(names.translator, reads)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
+from dynascope.agent.inspection.values.history_rows import history_row
 from dynascope.agent.inspection.values.locations import backward_node_of, place_of_node
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Datum, Row, Rows, ViewOptions, computed, fixed
@@ -78,4 +79,4 @@ def _children(node: Any, options: ViewOptions) -> list[Row]:
     ]
     if example is not None:
         rows.append(Row("example_value", example_text(example), children=value, hint=VIRTUAL))
-    return rows
+    return rows + history_row(lambda past: past.of_node(node))(options)

@@ -7,6 +7,7 @@ from typing import Any
 
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.values.guard_rows import guards_row
+from dynascope.agent.inspection.values.history_rows import history_row
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Datum, Row, Rows, ViewOptions, computed
 from dynascope.agent.inspection.values.tensors import VIRTUAL
@@ -43,7 +44,12 @@ def _symbol_row(output: Any, fact: SymbolFact) -> Row:
         Row("replacement", fact.replacement or "none", hint=VIRTUAL),
         Row("constraints", "; ".join(fact.constraints) or "none", hint=VIRTUAL),
     ]
-    children = Children(named=computed(lambda _options: [*rows, guards_row([], _guards_on(output, fact))]))
+
+    def below(options: ViewOptions) -> list[Row]:
+        history = history_row(lambda past: past.of_symbol(fact.name))(options)
+        return [*rows, guards_row([], _guards_on(output, fact)), *history]
+
+    children = Children(named=computed(below))
     datum = Datum("symbol", fact.sources[0] if fact.sources else fact.name)
     return Row(fact.name, text, type="symbol", children=children, hint=VIRTUAL, subject=datum)
 

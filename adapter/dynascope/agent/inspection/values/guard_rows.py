@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.history_rows import history_row, with_history
 from dynascope.agent.inspection.values.locations import Place
 from dynascope.agent.inspection.values.rows import Children, Datum, Row, ViewOptions, computed, fixed
 from dynascope.agent.inspection.values.source_rows import source_row
@@ -72,6 +73,7 @@ def _details(options: ViewOptions, fact: GuardFact) -> Iterator[Row]:  # noqa: C
         yield Row("_force_dict_keys_match", "True", hint=VIRTUAL)
     for i, line in enumerate(fact.code):
         yield Row(f"code[{i}]", line, hint=VIRTUAL)
+    yield from history_row(lambda past: past.of_guard(fact.source, fact.kind))(options)
 
 
 def stack_row(name: str, stack: Sequence[Frame]) -> Row:
@@ -97,9 +99,10 @@ def shape_guard_row(fact: ShapeGuardFact) -> Row:
         _framework_row(fact.framework),
         Row("size_oblivious", str(fact.size_oblivious), hint=VIRTUAL),
     ]
-    return Row(
+    row = Row(
         fact.expression, text, type="SHAPE_ENV", children=Children(named=fixed(rows)), hint=VIRTUAL, made_at=place
     )
+    return with_history(row, lambda past: past.of_shape_guard(fact.guard))
 
 
 def guards_row(on_source: Sequence[GuardFact], on_symbols: Sequence[ShapeGuardFact]) -> Row:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dynascope.agent.inspection.values import concrete, symbolic
+from dynascope.agent.inspection.values.history_rows import History
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
 from dynascope.agent.internals.frames.frame_state import (
@@ -47,8 +48,9 @@ class Named:
 class Names:
     """The scopes of one symbolic frame, read at creation: one instance for each stop and frame."""
 
-    def __init__(self, translator: Any) -> None:
+    def __init__(self, translator: Any, history: History | None = None) -> None:
         self.translator = translator
+        self.history = history
         self.effects = SideEffects(output_of(translator))
         free = set(free_names(translator))
         tracked = {name: Named(variable) for name, variable in symbolic_locals(translator).items()}
@@ -58,7 +60,8 @@ class Names:
 
     def options(self, hexadecimal: bool = False, whole: bool = False) -> ViewOptions:
         """Return the view options of a request at this frame; `whole`: for the clipboard."""
-        return ViewOptions(self.effects, hexadecimal, symbolic.in_place_of, whole, output_of(self.translator))
+        output = output_of(self.translator)
+        return ViewOptions(self.effects, hexadecimal, symbolic.in_place_of, whole, output, self.history)
 
     @functools.cached_property
     def bound_locals(self) -> dict[str, Named]:

@@ -38,6 +38,8 @@ class ViewOptions:
     """Whether texts are for the clipboard: complete, not previews."""
     output: Any = None
     """Dynamo's graph and guards so far (None for running frames)."""
+    history: Any = None
+    """The recorded history (`history_rows.History`) of what the frame shows; None where none is recorded."""
 
 
 @dataclass(slots=True)
@@ -58,6 +60,8 @@ class Row:
     """Whether a client may offer to set it: true for names of the debug console."""
     subject: object | None = None
     """The subject of a data breakpoint on this row: its variable or symbolic number, or a `Datum`."""
+    position: int | None = None
+    """How many instructions were traced when the line of a history began: the way there."""
 
 
 class Datum(NamedTuple):

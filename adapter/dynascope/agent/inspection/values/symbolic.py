@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from dynascope.agent.inspection.values import concrete
+from dynascope.agent.inspection.values.history_rows import with_history
 from dynascope.agent.inspection.values.locations import Whereabouts, place_of_class, place_of_node, place_of_value
 from dynascope.agent.inspection.values.origins import about_rows, origin_rows, way_rows
 from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, computed
@@ -47,7 +48,16 @@ LAZY = VariablePresentationHint(attributes=["unrealised"])
 
 
 def row(options: ViewOptions, name: str, variable: object, path: str | None) -> Row:
-    """Return the row of a variable."""
+    """Return the row of a variable, with its history where one is recorded."""
+    plain = _row(options, name, variable, path)
+    if options.history is None:
+        return plain
+    if path == name:
+        return with_history(plain, lambda past: past.of_name(name, variable))
+    return plain if plain.children is None else with_history(plain, lambda past: past.of_value(variable))
+
+
+def _row(options: ViewOptions, name: str, variable: object, path: str | None) -> Row:
     realized, _ = without_lazy(variable)
     if realized is not None:
         variable = realized
@@ -55,7 +65,7 @@ def row(options: ViewOptions, name: str, variable: object, path: str | None) -> 
     if type(content) is Cell:
         if content.contents is None:
             return Row(name, "unset", type="empty cell", path=path, subject=variable)
-        return row(options, name, content.contents, path)
+        return _row(options, name, content.contents, path)
     if type(content) is Unrealised and content.computed_from is None:
         real = concrete.row(options, name, content.value, path)
         kind = f"{real.type} (not realized by Dynamo yet)"

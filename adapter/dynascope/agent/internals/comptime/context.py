@@ -35,11 +35,13 @@ class Reads:
         refuse: Callable[[str], Exception],
         effects: SideEffects,
         act: Callable[[str], contextlib.AbstractContextManager[None]],
+        history: Callable[[str], list[str]],
         is_console: bool,
     ) -> None:
         """Keep the functions; `act` is entered around a change of the compile, with its name.
 
         In a console, a requested graph break happens when the trace continues."""
+        self.history = history
         self.text, self.value, self.real_text = text, value, real_text
         self.refuse, self.effects, self.act, self.is_console = refuse, effects, act, is_console
 
@@ -165,6 +167,10 @@ class ComptimeContext(_pytorch.ComptimeContext):  # type: ignore[misc]
     def print_disas(self, *, file: Any = None, stacklevel: int = 0) -> None:
         self._at(stacklevel)
         super().print_disas(file=file, stacklevel=stacklevel)
+
+    def history(self, expression: str) -> list[str]:
+        """Return what each line did to a value, oldest first; Dynascope's own, as the row `history` shows it."""
+        return self._reads.history(expression)
 
     def graph_break(self, msg: str = "ComptimeContext.graph_break") -> None:
         graph_break = super().graph_break

@@ -40,8 +40,10 @@ def on_each_instruction(translator: Translator, on_instruction: Callable[[int], 
     translator.__dict__["starts_line"] = on_instruction
 
 
-def record_instructions(translator: Translator, indices: array[int]) -> None:
-    """Append `instruction_pointer` (2.0) to `indices` before each instruction of the frame."""
+def record_instructions(
+    translator: Translator, indices: array[int], watch: Callable[[int], None] | None = None
+) -> None:
+    """Append `instruction_pointer` (2.0) to `indices` before each instruction; call `watch(line)`."""
     append, starts_line = indices.append, type(translator).starts_line
 
     def on_instruction(line: int) -> None:
@@ -49,7 +51,13 @@ def record_instructions(translator: Translator, indices: array[int]) -> None:
         if translator.lineno != line:
             starts_line(translator, line)
 
-    translator.__dict__["starts_line"] = on_instruction
+    def on_watched_instruction(line: int) -> None:
+        append(translator.instruction_pointer)
+        watch(line)  # type: ignore[misc]
+        if translator.lineno != line:
+            starts_line(translator, line)
+
+    translator.__dict__["starts_line"] = on_instruction if watch is None else on_watched_instruction
 
 
 def unwatch(translator: Translator) -> None:

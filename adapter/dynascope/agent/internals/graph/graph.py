@@ -15,11 +15,21 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     symbolic_text,
     tensor_text,
 )
+from dynascope.agent.internals.variables.variables import fields, without_lazy
 
 _written_by_repr = frozenset(
     {int, float, bool, str, complex, bytes, type(None), type(...)}
     | {torch.dtype, torch.device, torch.layout, torch.memory_format}
 )
+
+_CHANGING_OPERATORS = {"setitem", "iadd", "iand", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior"} | {
+    "ipow",
+    "irshift",
+    "isub",
+    "itruediv",
+    "ixor",
+}
+"""Of `operator`."""
 
 
 def nodes_so_far(output: Any) -> Sequence[Any]:
@@ -40,6 +50,25 @@ def example_of(node: Any) -> Any:
 def input_expression(node: Any) -> str | None:
     """Return an input's source, `L['x']` (`node.meta["grapharg"].source`, 2.1), or None."""
     return source_text(getattr(node.meta.get("grapharg"), "source", None))
+
+
+def node_of(variable: object) -> Any:
+    """Return the FX node of a tensor or symbolic number (`TensorVariable.proxy`, 2.0), or None."""
+    realised, _ = without_lazy(variable)
+    return None if realised is None else getattr(fields(realised).get("proxy"), "node", None)
+
+
+def input_nodes(node: Any) -> list[Any]:
+    """Return the nodes that a node takes (`Node.all_input_nodes`, 1.8)."""
+    return list(node.all_input_nodes)
+
+
+def changes_its_argument(node: Any) -> bool:
+    """Whether a node changes its first argument: `x.add_(1)`, `x[0] = 1`, `x += 1`."""
+    name = node.target if isinstance(node.target, str) else getattr(node.target, "__name__", "")
+    if node.op == "call_function" and getattr(node.target, "__module__", "") == "_operator":
+        return name in _CHANGING_OPERATORS
+    return node.op in ("call_method", "call_function") and name.endswith("_") and not name.endswith("__")
 
 
 def real_input(node: Any) -> Any:

@@ -36,6 +36,8 @@ class ShapeGuardFact:
     user_place: tuple[str, int] | None
     framework: tuple[str, int, str] | str | None
     size_oblivious: bool
+    guard: Any
+    """The `torch._guards.ShapeGuard`."""
 
 
 @dataclass(slots=True)
@@ -112,6 +114,7 @@ def _shape_fact(output: Any, guard: Any) -> ShapeGuardFact:
         user_place=_place_of(output, user_line) if user_line else None,
         framework=framework,
         size_oblivious=bool(getattr(guard, "size_oblivious", False)),
+        guard=guard,
     )
 
 

@@ -155,6 +155,12 @@ def tensor_text(tensor: torch.Tensor) -> str:
     return f"{dtype_text(tensor.dtype)}{shape_text(tensor)}{place}"
 
 
+def sizes_of(value: object) -> list[Any]:
+    """Return the symbolic numbers in a fake tensor's shape, or a symbolic number itself."""
+    numbers = value.shape if isinstance(value, torch.Tensor) else (value,)
+    return [number for number in numbers if is_symbolic(number)]
+
+
 def stride_text(tensor: torch.Tensor) -> str:
     """Return `(16, 1)`, `(1,)`, or why there are no strides (sparse and nested tensors)."""
     try:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from torch._dynamo.variables import base as _base
@@ -55,6 +56,12 @@ def is_modified(variable: object) -> bool:
     return bool(getattr(fields(variable).get("mutation_type"), "is_modified", False))
 
 
+def is_mutable(variable: object) -> bool:
+    """Whether Dynamo tracks its changes (`VariableTracker.mutation_type`, 2.5)."""
+    realised, _ = without_lazy(variable)
+    return realised is not None and fields(realised).get("mutation_type") is not None
+
+
 def without_lazy(variable: object) -> tuple[object | None, Any]:
     """Return `(variable, None)`, or `(None, LazyCache)` (2.1; `ComputedLazyCache`, 2.14)."""
     while "LazyVariableTracker" in class_names(variable):
@@ -64,6 +71,17 @@ def without_lazy(variable: object) -> tuple[object | None, Any]:
             return None, cache
         variable = realised
     return variable, None
+
+
+def holds(variable: object, wanted: Container[int], depth: int = 3) -> bool:
+    """Whether a list, tuple, dict … has one of the variables in it, by identity (`items`, 2.0)."""
+    realised, _ = without_lazy(variable)
+    items = () if realised is None else fields(realised).get("items") or ()
+    for item in items.values() if isinstance(items, dict) else items:
+        inside = without_lazy(item)[0] if is_variable(item) else None
+        if inside is not None and (id(inside) in wanted or (depth and holds(inside, wanted, depth - 1))):
+            return True
+    return False
 
 
 def key_variable(key: object) -> object:

@@ -1,0 +1,105 @@
+"""Show the history of a value: the lines of this compile that made, changed, specialised or guarded it."""
+
+from __future__ import annotations
+
+import os.path
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from dynascope.agent.inspection.values.rows import Children, Row, Rows, ViewOptions, computed
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+
+
+class Entry(NamedTuple):
+    """What one line did to a value."""
+
+    position: int
+    """Where the line began, as a number of instructions traced."""
+    what: str
+    """What became of the value: `made`, `input`, `changed`, `guarded`, `specialised` …"""
+    text: str
+    path: str
+    line: int
+
+
+class History(Protocol):
+    """The history of what one frame shows; each list is oldest first."""
+
+    def of_name(self, name: str, variable: object) -> list[Entry]:
+        """Return what became of the values that the name stood for, this variable being the latest."""
+
+    def of_value(self, variable: object) -> list[Entry]:
+        """Return what became of a value."""
+
+    def of_guard(self, source: str, kind: str) -> list[Entry]:
+        """Return the line that first needed this guard."""
+
+    def of_symbol(self, name: str) -> list[Entry]:
+        """Return the lines that made and decided this symbol."""
+
+    def of_shape_guard(self, guard: Any) -> list[Entry]:
+        """Return the line that needed this guard on symbols."""
+
+    def of_node(self, node: Any) -> list[Entry]:
+        """Return the lines that made its input nodes and the node itself, and those that changed it."""
+
+
+Recorded = Callable[[History], list[Entry]]
+
+
+def history_row(recorded: Recorded) -> Callable[[ViewOptions], list[Row]]:
+    """Return a function that makes the row `history`, or none where no history is recorded."""
+
+    def make(options: ViewOptions) -> list[Row]:
+        if options.history is None:
+            return []
+        entries = recorded(options.history)
+        if not entries:
+            return []
+        latest = f"{os.path.basename(entries[-1].path)}:{entries[-1].line}"
+        text = f"{len(entries)} lines, the latest {latest}" if len(entries) > 1 else latest
+        return [Row("history", text, children=Children(named=computed(lambda _: _rows(entries))), hint=VIRTUAL)]
+
+    return make
+
+
+def _rows(entries: list[Entry]) -> list[Row]:
+    """Return a row for each line, named after it; a line that recurs is numbered."""
+    rows, seen = [], Counter[tuple[str, int]]()
+    for entry in entries:
+        seen[entry.path, entry.line] += 1
+        times = seen[entry.path, entry.line]
+        name = f"{os.path.basename(entry.path)}:{entry.line}" + (f" ({times})" if times > 1 else "")
+        text = f"{entry.what} {entry.text}".rstrip()
+        rows.append(Row(name, text, hint=VIRTUAL, made_at=(entry.path, entry.line), position=entry.position))
+    return rows
+
+
+def with_history(row: Row, recorded: Recorded) -> Row:
+    """Return the row with `history` as the last of its named children, where one is recorded."""
+    before = row.children or Children()
+    row.children = Children(named=_followed_by(before.named, history_row(recorded)), indexed=before.indexed)
+    return row
+
+
+def _followed_by(rows: Rows, last: Callable[[ViewOptions], list[Row]]) -> Rows:
+    if rows.are_few:
+        return computed(lambda options: [*rows.make(options, 0, rows.count), *last(options)])
+
+    def make(options: ViewOptions, start: int, stop: int) -> Any:
+        yield from rows.make(options, start, min(stop, rows.count))
+        if stop > rows.count:
+            yield from last(options)
+
+    return Rows(lambda: rows.count + 1, make, names=rows.names)
+
+
+def history_lines(row: Row, options: ViewOptions) -> list[str]:
+    """Return the rows below a row's `history`, oldest first, as texts; none where none is recorded."""
+    rows = row.children.named.make(options, 0, row.children.named.count) if row.children is not None else iter(())
+    below = [each for each in rows if each.name == "history" and each.hint is VIRTUAL]
+    if not below or below[-1].children is None:
+        return []
+    lines = below[-1].children.named
+    return [f"{line.name} {line.value}" for line in lines.make(options, 0, lines.count)]

@@ -1,0 +1,99 @@
+"""Ask again and again what a compile has added to its graph, its guards and its symbols."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from typing import Any
+
+from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.symbolic_shapes.events import range_text, relation_text
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import hints
+
+MADE = "made for"
+"""How the sentence about a new symbol begins."""
+
+
+class Growth:
+    """What one attempt has added since the last time it was asked; each question is cheap where that is nothing."""
+
+    def __init__(self, output: Any) -> None:
+        self._output = output
+        self._guards: dict[int, Any] = {}
+        self._latest_guard: tuple[int, Any] = (0, None)
+        """How many guards there were, and the latest."""
+        self._last_nodes: dict[int, tuple[Any, Any]] = {}
+        """The graph and its latest node, by the graph's identity: Dynamo may be in a subgraph."""
+        self._shape_version: Any = None
+        self._shape_guards = 0
+        self._symbols: dict[Any, tuple[Any, Any]] = {}
+        """The replacement and the range of each symbol."""
+
+    def guards(self) -> list[tuple[str, str]]:
+        """Return (source, type) of each new guard (`GuardsSet.inner`, an `OrderedSet`, 2.0)."""
+        now = self._output.guards.inner._dict
+        latest = next(reversed(now), None)
+        if (len(now), latest) == self._latest_guard:
+            return []
+        before, self._latest_guard = self._latest_guard[1], (len(now), latest)
+        new = list(takewhile(lambda guard: guard is not before, reversed(now)))[::-1]
+        if len(now) != len(self._guards) + len(new):  # Dynamo has taken some back
+            new = [guard for guard in now if id(guard) not in self._guards]
+        self._guards.update({id(guard): guard for guard in new})
+        return [(str(guard.name), str(guard.create_fn_name())) for guard in new]
+
+    def nodes(self) -> list[Any]:
+        """Return the new nodes (`OutputGraph.graph`, 2.0)."""
+        graph = self._output.graph
+        latest = next(iter(reversed(graph.nodes)), None)
+        _, before = self._last_nodes.get(id(graph), (None, None))
+        if latest is before:
+            return []
+        self._last_nodes[id(graph)] = graph, latest
+        return list(takewhile(lambda node: node is not before, reversed(graph.nodes)))[::-1]
+
+    def symbols(self) -> list[tuple[str, str]]:
+        """Return (symbol, sentence about it) for each decision on a symbol.
+
+        `ShapeEnv._version_counter` (2.1) changes with its replacements and ranges.
+        """
+        known = vars(self._output.shape_env)
+        ranges, guards = known.get("var_to_range") or {}, known["guards"]
+        version = known.get("_version_counter"), len(ranges)
+        if version == self._shape_version and len(guards) == self._shape_guards:
+            return []
+        new = guards[self._shape_guards :]
+        self._shape_version, self._shape_guards = version, len(guards)
+        return [*_guarded(new), *self._decided(known, ranges)]
+
+    def _decided(self, known: dict[str, Any], ranges: dict[Any, Any]) -> Iterator[tuple[str, str]]:
+        replacements, numbers = known.get("replacements") or {}, hints(self._output.shape_env)
+        for symbol, span in ranges.items():
+            before, now = self._symbols.get(symbol), (replacements.get(symbol), span)
+            if before == now:
+                continue
+            self._symbols[symbol] = now
+            if now[0] is not None and (before is None or before[0] != now[0]):
+                yield str(symbol), f"{'specialised to' if now[0].is_number else 'replaced by'} {now[0]}"
+            elif before is not None:
+                yield str(symbol), f"refined to {range_text(span)}"
+            else:
+                sources = (known.get("var_to_sources") or {}).get(symbol, ())
+                origin = next(filter(None, map(source_text, sources)), "a result")
+                yield str(symbol), f"{MADE} {origin}: {numbers.get(symbol, 'unknown')} in {range_text(span)}"
+
+
+def _guarded(guards: list[Any]) -> Iterator[tuple[str, str]]:
+    for guard in guards:
+        for symbol in symbols_of_guard(guard):
+            yield symbol, guarded_by(guard)
+
+
+def guarded_by(guard: Any) -> str:
+    """Return the sentence about a guard on symbols (`torch._guards.ShapeGuard.expr`, 2.0)."""
+    return f"guarded by {relation_text(guard.expr)}"
+
+
+def symbols_of_guard(guard: Any) -> list[str]:
+    """Return the symbols in the guard's expression."""
+    return sorted(map(str, guard.expr.free_symbols))

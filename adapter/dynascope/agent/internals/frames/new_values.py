@@ -1,0 +1,44 @@
+"""Notice the values that instructions put on the value stack, and the names that they bind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from typing import Any
+
+from torch._dynamo.variables import constant as _constant
+
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.variables.variables import class_names, is_variable
+
+
+def stack_watcher(
+    translator: Translator, known: Container[int], appeared: Callable[[Sequence[object]], None]
+) -> Callable[[], None]:
+    """Return a function to call before each instruction of a frame.
+
+    It calls `appeared` with the value stack (`InstructionTranslatorBase.stack`, 2.0), whose top is a variable without
+    its `id` in `known`.
+    """
+
+    def look() -> None:
+        stack = translator.stack
+        if stack and id(stack[-1]) not in known:
+            appeared(stack)
+
+    return look
+
+
+def bound_names(translator: Translator) -> dict[str, Any]:
+    """Return Dynamo's own dict of a frame's local variables (`symbolic_locals`, 2.0)."""
+    names: dict[str, Any] = translator.symbolic_locals
+    return names
+
+
+def is_cell(bound: object) -> bool:
+    """Whether it stands for a variable of nested functions (`CellVariable`, 2.6)."""
+    return class_names(bound)[0] == "CellVariable"
+
+
+def shared_constants() -> frozenset[int]:
+    """Return the ids of variables that stand for every `None`, `True` … (`variables.constant`, 2.11)."""
+    return frozenset(id(value) for value in vars(_constant).values() if is_variable(value))

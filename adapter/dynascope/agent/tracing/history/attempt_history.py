@@ -1,0 +1,112 @@
+"""The recorded history of one attempt: which line made, bound, changed or guarded what.
+
+Everything is a number in an array, and every text is kept once: a 24-block transformer takes less than 2 MB. Time is
+counted in segments: runs of instructions of one line of one call, between which Dynamo enters and leaves others.
+"""
+
+from __future__ import annotations
+
+import types
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tracing.trail import Position
+
+Segment = int
+"""The number of a segment, from 0 in order of time."""
+Value = int
+"""The number of a value, from 0 in the order in which values appeared."""
+UNBOUND: Value = -1
+
+
+class Table:
+    """Rows of numbers, four bytes each."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._cells = array("i")
+
+    def __len__(self) -> int:
+        return len(self._cells) // self._width
+
+    def add(self, *cells: int) -> None:
+        """Add a row."""
+        self._cells.extend(cells)
+
+    def row(self, number: int) -> tuple[int, ...]:
+        """Return the row with this number."""
+        start = number * self._width
+        return tuple(self._cells[start : start + self._width])
+
+    def column(self, number: int) -> array[int]:
+        """Return a copy of one column."""
+        return self._cells[number :: self._width]
+
+    def where(self, column: int, cell: int) -> Iterator[tuple[int, ...]]:
+        """Yield the rows that have this cell, in order."""
+        cells, at = self.column(column), -1
+        while True:
+            try:
+                at = cells.index(cell, at + 1)
+            except ValueError:
+                return
+            yield self.row(at)
+
+    @property
+    def size(self) -> int:
+        """Return the size in bytes."""
+        return len(self._cells) * self._cells.itemsize
+
+
+class Texts:
+    """Number texts; each is kept once."""
+
+    def __init__(self) -> None:
+        self.all: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        """Return the number of a text, a new one at its first appearance."""
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self.all)
+            self.all.append(text)
+        return number
+
+    def find(self, text: str) -> int:
+        """Return the number of a text, or -1."""
+        return self._numbers.get(text, -1)
+
+
+class AttemptHistory:
+    """What was recorded of one attempt, in tables of numbers; written only by `HistoryWriter`."""
+
+    def __init__(self) -> None:
+        self.texts = Texts()
+        self.codes: dict[FrameId, types.CodeType] = {}
+        """The code of each frame."""
+        self.segments = Table(4)
+        """Each segment: first position, position at which its line began, frame, line."""
+        self.made = array("i")
+        """The segment in which each value appeared."""
+        self.bindings = Table(6)
+        """Each name that got a value: segment, frame, name, value, text of the value, its source."""
+        self.changes = Table(3)
+        """Each change of a value in place: segment, value, text of what it is then."""
+        self.guards = Table(3)
+        """Each guard: segment, source, type."""
+        self.symbols = Table(3)
+        """Each decision on a symbol: segment, symbol, sentence."""
+
+    def segment_at(self, position: Position) -> Segment:
+        """Return the segment to which an instruction belongs; -1 before the first."""
+        return bisect_right(self.segments.column(0), position) - 1
+
+    @property
+    def size(self) -> int:
+        """Return the size in bytes, about."""
+        tables = self.segments, self.bindings, self.changes, self.guards, self.symbols
+        texts = sum(len(text) + 120 for text in self.texts.all)
+        return sum(table.size for table in tables) + len(self.made) * 4 + texts

@@ -1,0 +1,121 @@
+"""Read the history of what a stopped frame shows. Used on the stopped thread."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from dynascope.agent.inspection.values.history_rows import Entry
+from dynascope.agent.internals.compile.growth import MADE, guarded_by, symbols_of_guard
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.graph.graph import changes_its_argument, example_of, input_nodes, node_of, node_text
+from dynascope.agent.internals.guards.guards import symbols_of
+from dynascope.agent.internals.symbolic_shapes.events import symbols_in
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import sizes_of
+from dynascope.agent.internals.variables.variables import source_object, source_of
+from dynascope.agent.tracing.history.attempt_history import UNBOUND, Segment, Value
+from dynascope.agent.tracing.history.history_writer import HistoryWriter
+from dynascope.agent.tracing.stepping import FrameId
+from dynascope.facts.recompiles.guarded_value import readable
+
+
+class FrameHistory:
+    """Answer `History`'s questions for one frame, from what was recorded of its attempt."""
+
+    def __init__(self, writer: HistoryWriter, frame: FrameId, translator: Translator) -> None:
+        self._writer = writer
+        self._recorded = writer.history
+        self._frame = frame
+        self._translator = translator
+
+    def of_name(self, name: str, variable: object) -> list[Entry]:
+        found: list[tuple[Segment, str, str]] = []
+        number = self._recorded.texts.find(name)
+        rows = [row for row in self._recorded.bindings.where(2, number) if row[1] == self._frame]
+        bindings = list({self._recorded.segments.row(row[0])[1]: row for row in rows}.values())  # a line's last
+        ends = [row[0] for row in bindings[1:]] + [len(self._recorded.segments)]
+        for (segment, _, _, value, *_), end in zip(bindings, ends, strict=False):
+            if value == UNBOUND:
+                found.append((segment, "deleted", ""))
+            else:
+                found += self._of_number(value, end)
+        return self._entries([*found, *self._decided(variable)])
+
+    def of_value(self, variable: object) -> list[Entry]:
+        value = self._writer.numbers.get(id(variable))
+        made = [] if value is None else self._of_number(value, len(self._recorded.segments))
+        return self._entries([*made, *self._decided(variable)])
+
+    def of_guard(self, source: str, kind: str) -> list[Entry]:
+        return self._entries(self._guarded(source, kind))
+
+    def of_symbol(self, name: str) -> list[Entry]:
+        return self._entries(self._decisions([name]))
+
+    def of_shape_guard(self, guard: Any) -> list[Entry]:
+        return self._entries(row for row in self._decisions(symbols_of_guard(guard)) if row[2] == guarded_by(guard))
+
+    def of_node(self, node: Any) -> list[Entry]:
+        nodes = [*input_nodes(node), node]
+        made = [(segment, "made", node_text(each)) for each in nodes if (segment := self._made(each)) is not None]
+        return self._entries([*made, *self._changed_in_graph(node)])
+
+    # ---- (segment, what, text)
+
+    def _of_number(self, value: Value, end: Segment) -> Iterator[tuple[Segment, str, str]]:
+        """Yield what became of a value before segment `end`."""
+        recorded = self._recorded
+        first = next(recorded.bindings.where(3, value), None)
+        text, source = ("", -1) if first is None else (recorded.texts.all[first[4]], first[5])
+        if source >= 0:
+            yield recorded.made[value], "input", f"{readable(recorded.texts.all[source])}: {text}"
+        else:
+            yield recorded.made[value], "made", text
+        for segment, _, changed in recorded.changes.where(1, value):
+            if recorded.made[value] < segment < end:
+                yield segment, "changed", recorded.texts.all[changed]
+
+    def _decided(self, variable: object) -> Iterator[tuple[Segment, str, str]]:
+        """Yield the guards on a value, the decisions on its symbols, and its changes in the graph."""
+        source, output = source_of(variable), translators.output_of(self._translator)
+        symbols: set[str] = set()
+        if source is not None:
+            yield from self._guarded(source)
+            symbols.update(map(str, symbols_of(output, source_object(variable))))
+        node = node_of(variable)
+        if node is not None:
+            symbols.update(*map(symbols_in, sizes_of(example_of(node))))
+            yield from self._changed_in_graph(node)
+        for segment, symbol, text in self._decisions(sorted(symbols)):
+            if source is not None or not text.startswith(MADE):
+                yield segment, symbol, text
+
+    def _guarded(self, source: str, kind: str | None = None) -> Iterator[tuple[Segment, str, str]]:
+        texts = self._recorded.texts
+        for segment, _, of_kind in self._recorded.guards.where(1, texts.find(source)):
+            if kind in (None, texts.all[of_kind]):
+                yield segment, "guarded", texts.all[of_kind]
+
+    def _decisions(self, symbols: Iterable[str]) -> Iterator[tuple[Segment, str, str]]:
+        texts = self._recorded.texts
+        for symbol in symbols:
+            for segment, _, sentence in self._recorded.symbols.where(1, texts.find(symbol)):
+                yield segment, symbol, texts.all[sentence]
+
+    def _changed_in_graph(self, node: Any) -> Iterator[tuple[Segment, str, str]]:
+        for user in node.users:
+            segment = self._made(user)
+            if segment is not None and user.args and user.args[0] is node and changes_its_argument(user):
+                yield segment, "changed", node_text(user)
+
+    def _made(self, node: Any) -> Segment | None:
+        return self._writer.nodes.get(node)
+
+    def _entries(self, rows: Iterable[tuple[Segment, str, str]]) -> list[Entry]:
+        recorded, entries = self._recorded, []
+        for segment, what, text in sorted(dict.fromkeys(rows), key=lambda row: row[0]):
+            if segment >= 0:
+                _, began, frame, line = recorded.segments.row(segment)
+                entries.append(Entry(began, what, text, recorded.codes[frame].co_filename, line))
+        return entries

@@ -1,0 +1,96 @@
+"""The history of values: as recorded, next to what looking at everything after each of Dynamo's steps gives."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import types
+
+from dynascope.agent.inspection.values.history_rows import Entry
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.tracing.activation import Activation
+from dynascope.agent.tracing.history.frame_history import FrameHistory
+from dynascope.agent.tracing.thread_state import ThreadState
+
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.agent.slow_history import SlowHistory
+from tests.support.nonperturbation.capture import run
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
+
+
+class Comparison:
+    """At the last instruction of each call: the recorded history of all that the frame shows, and the slow one."""
+
+    every_instruction = True
+
+    def __init__(self, slow: SlowHistory) -> None:
+        self.compared = 0
+        self.differences: list[tuple[str, Any, Any]] = []
+        self._slow = slow
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        return True
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> None:
+        translator = activation.translator
+        if translators.instruction(translator).opname not in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE"):
+            return
+        compile_state = state.begin_compile()
+        writer = compile_state.history
+        assert writer is not None
+        writer.until_now()
+        history = FrameHistory(writer, compile_state.frames[id(translator)], translator)
+        for name, variable in list(translator.symbolic_locals.items()):
+            made, changed = _parts(history.of_name(name, variable))
+            self._compare(f"{translator.f_code.co_name}: {name}", (made, changed), self._slow.of_name(translator, name))
+        for guard, line in self._slow.guards.values():
+            lines = [(entry.path, entry.line) for entry in history.of_guard(guard.name, guard.create_fn_name())]
+            self._compare(f"guard {guard.name}", line in lines, True)
+        for symbol, lines in self._slow.symbols.items():
+            recorded = {(entry.path, entry.line) for entry in history.of_symbol(symbol)}
+            self._compare(f"symbol {symbol}", recorded, set(lines))
+
+    def _compare(self, what: str, recorded: Any, truth: Any) -> None:
+        self.compared += 1
+        if recorded != truth:
+            self.differences.append((what, recorded, truth))
+
+
+def _parts(entries: list[Entry]) -> tuple[Counter[tuple[tuple[str, int], str]], set[tuple[str, int]]]:
+    made = Counter(((e.path, e.line), e.what) for e in entries if e.what in ("made", "input", "deleted"))
+    return made, {(e.path, e.line) for e in entries if e.what == "changed"} - {place for place, _ in made}
+
+
+@contextlib.contextmanager
+def compared() -> Iterator[Comparison]:
+    session, slow = ScriptedSession(), SlowHistory()
+    comparison = Comparison(slow)
+    with session.attached(), slow.watching():
+        hook = session.agent.session.hook
+        assert hook is not None
+        hook.add_check(comparison)
+        yield comparison
+
+
+def compare(program: Program) -> int:
+    with compared() as comparison:
+        run(program, contextlib.nullcontext())
+    assert comparison.differences == []
+    return comparison.compared
+
+
+@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+def test_export_example(name: str) -> None:
+    compare(export_example(name))
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_own_program(name: str) -> None:
+    assert compare(OWN[name]()) > 3

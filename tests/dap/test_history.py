@@ -1,0 +1,42 @@
+"""The row `history` below variables, by a client; and sessions without it."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.dap.client import DapClient, RequestFailed, Stop
+from tests.support.marks import line, program
+
+COMPILED = program("compiled.py")
+
+
+def at(label: str) -> int:
+    return line(COMPILED, label)
+
+
+def below(stop: Stop, name: str) -> list[str]:
+    return list(stop.variables(stop.locals()[name].variables_reference))
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_a_history_leads_to_the_line_in_the_function_that_made_the_value(client: DapClient, runtime: bool) -> None:
+    arguments = {"program": str(COMPILED), "console": "internalConsole", "subProcess": False, "runtime": runtime}
+    client.launch(arguments, {COMPILED: [at("after")]})
+    stop = client.wait_for_stop()
+    history = stop.variables(stop.locals()["b"].variables_reference)["history"]
+    assert history.value == f"compiled.py:{at('helper') + 1}"
+    (row,) = stop.variables(history.variables_reference).values()
+    assert row.value == "made f32[2, 3]"
+    place = client.request("locations", {"locationReference": row.value_location_reference})
+    assert (place["source"]["path"], place["line"]) == (str(COMPILED), at("helper") + 1)
+    width = stop.variables(stop.locals()["width"].variables_reference)["history"]
+    assert [row.value for row in stop.variables(width.variables_reference).values()] == ["input width: 4"]
+
+
+def test_a_session_can_do_without_histories(client: DapClient) -> None:
+    arguments = {"program": str(COMPILED), "console": "internalConsole", "subProcess": False, "history": False}
+    client.launch(arguments, {COMPILED: [at("after")]})
+    stop = client.wait_for_stop()
+    assert "history" not in below(stop, "b")
+    with pytest.raises(RequestFailed, match="No history was recorded"):
+        stop.evaluate("ctx.history('b')")
