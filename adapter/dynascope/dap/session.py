@@ -44,6 +44,8 @@ class Session:
     def __init__(self, client: Client) -> None:
         self.client = client
         self.program: Program | None = None
+        self.failed_start: asyncio.Task[None] | None = None
+        """Ends what is left of a launch that has failed."""
         self.order = asyncio.Lock()
         """Held while an ordered request is served."""
         self.progress = Progress(client)

@@ -130,11 +130,12 @@ class Program(ABC):
                 self.say(sentence, "console")
             self.event("terminated")
 
-    def in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run `work` in a task of its own; log its failure."""
+    def in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        """Run `work` in a task of its own, which is returned; log its failure."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
+        return task
 
     def _done(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)

@@ -66,6 +66,8 @@ async def attach(session: Session, call: Call[AttachArguments]) -> Body:
 
 async def _start(session: Session, call: Call[LaunchArguments] | Call[AttachArguments]) -> Answered:
     """Start the program; the response follows configurationDone, when the program may run."""
+    if session.failed_start is not None:  # its end would end this program, too
+        await asyncio.wait([session.failed_start])
     if session.program is not None:
         raise RequestError(f"{call.command} is not possible: a program is being debugged already.")
     configuration = msgspec.json.decode(call.raw, type=dict[str, Raw]) if isinstance(call.raw, Raw) else {}
@@ -75,7 +77,7 @@ async def _start(session: Session, call: Call[LaunchArguments] | Call[AttachArgu
         program = session.program
         if not response.success and program is not None:
             session.program = None
-            program.in_background(program.end(program.launched))
+            session.failed_start = program.in_background(program.end(program.launched))
 
     await _start_program(session, configuration, call.arguments, answer)
     return ANSWERED
