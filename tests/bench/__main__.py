@@ -8,9 +8,9 @@ from importlib.metadata import version
 import click
 from rich.console import Console
 
-from tests.bench import big_views, compile_time, first_stop, step_back, stop_latency
+from tests.bench import big_views, compile_time, first_stop, history, step_back, stop_latency
 
-NAMES = ["compile-time", "stop-latency", "big-views", "first-stop", "step-back"]
+NAMES = ["compile-time", "stop-latency", "big-views", "first-stop", "step-back", "history"]
 
 
 @click.command()
@@ -32,6 +32,9 @@ def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ..
         console.print(big_views.measure())
     if not names or "step-back" in names:
         for line in step_back.measure():
+            console.print(line)
+    if not names or "history" in names:
+        for line in history.measure(pairs):
             console.print(line)
     if not names or "compile-time" in names:
         for line in compile_time.measure(pairs, sessions or list(compile_time.SESSIONS)):

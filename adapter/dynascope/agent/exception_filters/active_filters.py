@@ -17,6 +17,7 @@ from dynascope.agent.exception_filters.skipped_frames import SkippedFrames
 from dynascope.agent.exception_filters.specializations import Specializations
 from dynascope.agent.inspection.skipped_frame import SkippedFrameContext
 from dynascope.agent.stops.stop import ExceptionStop, Stop
+from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
 from dynascope.wire.exceptions import FILTERS, FilterId
 from dynascope.wire.messages import Message
@@ -49,6 +50,7 @@ class ActiveFilters:
         for one in filters:
             on.setdefault(one.filter_id, []).append(one)
         self._on = on
+        self._hook.histories.expect_stops(self, always if on else None)
         for filter_id in set(self._installed) - set(on):
             self._installed.pop(filter_id).remove()
         for filter_id in sorted(set(on) - set(self._installed)):

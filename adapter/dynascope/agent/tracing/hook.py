@@ -20,7 +20,7 @@ from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.history.histories import Histories
+from dynascope.agent.tracing.history.histories import Histories, always
 from dynascope.agent.tracing.instruction_callbacks import InstructionCallbacks
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames
 from dynascope.agent.tracing.step_continuation import StepContinuation
@@ -55,12 +55,13 @@ class Hook:
         self._checks: tuple[StopCheck, ...] = ()
         self._observers: tuple[TraceObserver, ...] = ()
         self.callbacks = InstructionCallbacks(self.threads, self._instruction)
-        self.histories = Histories(self.threads, self.failures)
         self._activation_hooks = translators.ActivationHooks(self._entered, self._left, self.failures)
         self.compile_hooks = convert_frame.CompileHooks(self)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)
         self._step_continuation = StepContinuation(suspension, self._runtime_frames)
-        stop_thread = StopThread(stops, self._runtime_frames, self._step_continuation.is_shown, self.callbacks.add)
+        self.histories = Histories(self.threads, self.failures)
+        is_shown = self._step_continuation.is_shown
+        stop_thread = StopThread(stops, self._runtime_frames, is_shown, self.callbacks.add, self.histories)
         self.stop, self.stop_at_skipped_frame = stop_thread.stop, stop_thread.stop_at_skipped_frame
 
     def remove(self) -> None:
@@ -72,19 +73,27 @@ class Hook:
 
     # ---- checks and observers; any thread
 
-    def add_check(self, check: StopCheck) -> None:
-        """Call `check` from now on, also in frames being traced, after the checks added before."""
+    def add_check(self, check: StopCheck, is_loaded: Callable[[], bool] = always) -> None:
+        """Call `check` from now on, also in frames being traced, after the checks added before.
+
+        `is_loaded`: whether the program has loaded code in which it may stop.
+        """
         if check not in self._checks:
             self._checks = (*self._checks, check)
+        self.histories.expect_stops(check, is_loaded)
         self.callbacks.breakpoints_changed()
 
     def remove_check(self, check: StopCheck) -> None:
         """Stop calling `check`."""
         self._checks = tuple(other for other in self._checks if other is not check)
+        self.histories.expect_stops(check, None)
 
-    def set_check(self, check: StopCheck, is_needed: bool) -> None:
+    def set_check(self, check: StopCheck, is_needed: bool, is_loaded: Callable[[], bool] = always) -> None:
         """Add or remove a check whose breakpoints have changed."""
-        (self.add_check if is_needed else self.remove_check)(check)
+        if is_needed:
+            self.add_check(check, is_loaded)
+        else:
+            self.remove_check(check)
 
     def observe(self, observer: TraceObserver) -> None:
         """Notify `observer` of compiles from now on."""
@@ -217,8 +226,8 @@ class Hook:
             self._step_continuation.compile_entered(state, translator)
         if self._suspension.pause_requested():
             state.pause_pending = True
-        may_stop = self._checks or state.pause_pending or state.stepping.mode is not Mode.RUN
-        self.histories.begin(compile_state, bool(may_stop or compile_state.travel is not None))
+        will_stop = state.pause_pending or state.stepping.mode is not Mode.RUN or compile_state.travel is not None
+        self.histories.begin(compile_state, will_stop)
 
     def _left(self, translator: Translator) -> None:
         state = self.threads.current()

@@ -14,6 +14,7 @@ from dynascope.agent.program.user_code import package_of, real_path
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.history.histories import Histories, always
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.thread_state import ThreadState
@@ -34,6 +35,7 @@ class StopThread:
         runtime_frames: RuntimeFrames,
         is_shown: Callable[[ThreadState, Translator], bool],
         add_callback: Callable[[ThreadState, Translator], None],
+        histories: Histories,
     ) -> None:
         """Take `is_shown`, whether steps stop in a frame, and `add_callback`.
 
@@ -43,6 +45,7 @@ class StopThread:
         self._runtime_frames = runtime_frames
         self._is_shown = is_shown
         self._add_callback = add_callback
+        self._histories = histories
 
     def stop(self, state: ThreadState, stack: list[Translator], stop: Stop, at_instruction: bool = False) -> None:
         """Stop the current thread here; `stack` is innermost first.
@@ -63,6 +66,7 @@ class StopThread:
         history_of = functools.partial(_history_of, compile_state)
         if compile_state.history is not None:
             compile_state.history.until_now()
+        self._histories.expect_stops(self, always)  # where one thing has stopped, others will
         command = self._wait(state, functools.partial(self._inspection, stack, plan, history_of), stop)
         if plan is not None and plan.chosen is not None:
             self._stops.step_prepared(-1)

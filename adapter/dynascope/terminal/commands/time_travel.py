@@ -43,7 +43,7 @@ def restart_frame(session: Session, argument: str) -> None:
 
 @command("history", usage="EXPRESSION | SCOPE/NAME", needs_stop=True, missing="the history of what? `history NAME`")
 def history(session: Session, argument: str) -> None:
-    """Show each line of this compile that made, changed or guarded a value, oldest first: `history x`.
+    """Show each line that made, changed or guarded a value, oldest first: `history x`.
 
     It can be a name, an attribute, an element, or a row of a scope: `history Shapes/s0`, `history Guards/L['x']`.
     Copies are left out, through calls and containers: a value's first line is where it was made.

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
+from dynascope.agent.program.loaded_files import is_loaded
 from dynascope.agent.program.source_lines import own_lines
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.stops.stop import Stop
@@ -37,7 +38,7 @@ class LineStops:
     def use(self, table: Mapping[str, Mapping[int, Sequence[Breakpoint]]]) -> None:
         """Replace the breakpoints by an immutable table: real path → line → breakpoints."""
         self._table = {path: lines for path, lines in table.items() if lines}
-        self._hook.set_check(self, bool(self._table))
+        self._hook.set_check(self, bool(self._table), lambda: any(map(is_loaded, self._table)))
 
     def may_stop_in(self, code: types.CodeType) -> bool:
         lines = self._table.get(real_path(code.co_filename))

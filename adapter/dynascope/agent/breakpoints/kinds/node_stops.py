@@ -15,6 +15,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import node_text
 from dynascope.agent.internals.graph.node_events import NodeEvents, names_of
 from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.history.histories import always
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at
 from dynascope.agent.tracing.thread_state import ThreadState
@@ -34,6 +35,7 @@ class NodeStops:
     def use(self, table: NodeTable) -> None:
         """Replace the breakpoints by these. Any thread."""
         self._table = table
+        self._hook.histories.expect_stops(self, None if table.is_empty else always)
         if not table.is_empty and self._events is None:
             self._events = NodeEvents(self._entered, self._hook.failures)
         elif table.is_empty and self._events is not None:

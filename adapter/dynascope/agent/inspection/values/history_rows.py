@@ -96,7 +96,7 @@ def _followed_by(rows: Rows, last: Callable[[ViewOptions], list[Row]]) -> Rows:
 
 
 def history_lines(row: Row, options: ViewOptions) -> list[str]:
-    """Return the rows below a row's `history`, oldest first, as texts; none where none is recorded."""
+    """Return the texts of the rows below a row's `history`, oldest first."""
     rows = row.children.named.make(options, 0, row.children.named.count) if row.children is not None else iter(())
     below = [each for each in rows if each.name == "history" and each.hint is VIRTUAL]
     if not below or below[-1].children is None:

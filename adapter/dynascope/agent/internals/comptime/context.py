@@ -169,7 +169,7 @@ class ComptimeContext(_pytorch.ComptimeContext):  # type: ignore[misc]
         super().print_disas(file=file, stacklevel=stacklevel)
 
     def history(self, expression: str) -> list[str]:
-        """Return what each line did to a value, oldest first; Dynascope's own, as the row `history` shows it."""
+        """Return what each line did to a value, oldest first; PyTorch has no such method."""
         return self._reads.history(expression)
 
     def graph_break(self, msg: str = "ComptimeContext.graph_break") -> None:

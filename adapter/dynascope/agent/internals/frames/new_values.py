@@ -40,5 +40,5 @@ def is_cell(bound: object) -> bool:
 
 
 def shared_constants() -> frozenset[int]:
-    """Return the ids of variables that stand for every `None`, `True` … (`variables.constant`, 2.11)."""
+    """Return the ids of the variables for every `None` … (`variables.constant`, 2.11)."""
     return frozenset(id(value) for value in vars(_constant).values() if is_variable(value))

@@ -43,7 +43,7 @@ def on_each_instruction(translator: Translator, on_instruction: Callable[[int], 
 def record_instructions(
     translator: Translator, indices: array[int], watch: Callable[[int], None] | None = None
 ) -> None:
-    """Append `instruction_pointer` (2.0) to `indices` before each instruction; call `watch(line)`."""
+    """Append `instruction_pointer` (2.0) before each instruction, and call `watch(line)`."""
     append, starts_line = indices.append, type(translator).starts_line
 
     def on_instruction(line: int) -> None:
