@@ -60,6 +60,8 @@ class StopInspection(ABC):
         """The document of the graph so far, once it has a reference."""
         self.travel_plan: Any = None
         """Where the user may go back to from this stop (`tracing.time_travel.plan`); None where that is nowhere."""
+        self.what_if: Any = None
+        """What can be changed in this compile (`tracing.what_if.what_if`); None where that is nothing."""
         self.first_runtime_frame: types.FrameType | None = None
         """The innermost frame of the running program, where debugpy shows none."""
 

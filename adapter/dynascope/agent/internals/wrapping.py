@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
+
+
+class _ThisThread(threading.local):
+    unobserved = False
+
+
+_this_thread = _ThisThread()
+
+
+@contextlib.contextmanager
+def unobserved() -> Iterator[None]:
+    """Let all wrappers only forward calls on this thread: a trace of the debugger's own is no event of the program."""
+    before, _this_thread.unobserved = _this_thread.unobserved, True
+    try:
+        yield
+    finally:
+        _this_thread.unobserved = before
 
 
 class Wrapping:
@@ -18,8 +37,13 @@ class Wrapping:
     """
 
     def __init__(self) -> None:
-        self.is_removed = False
+        self._is_removed = False
         self._wrapped: list[tuple[Any, str, Any, Any]] = []
+
+    @property
+    def is_removed(self) -> bool:
+        """Whether calls are only forwarded: the wrappers are removed, or this thread is unobserved."""
+        return self._is_removed or _this_thread.unobserved
 
     def original(self, name: TorchName) -> Any:
         """Return what `name` stands for now, for a wrapper to call; None where this torch lacks it."""
@@ -31,7 +55,7 @@ class Wrapping:
 
     def put(self, name: TorchName, wrapper: Any) -> None:
         """Replace what `name` stands for; `inspect.signature` of a function is the original's."""
-        if self.is_removed:
+        if self._is_removed:
             return
         owner, attribute = owner_of(name)
         replaced = inspect.getattr_static(owner, attribute)
@@ -44,7 +68,7 @@ class Wrapping:
 
     def remove(self) -> None:
         """Restore the originals."""
-        self.is_removed = True
+        self._is_removed = True
         for owner, attribute, wrapper, original in reversed(self._wrapped):
             if vars(owner).get(attribute) is not wrapper:
                 continue

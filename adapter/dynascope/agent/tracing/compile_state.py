@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from dynascope.agent.tracing.seen_events import SeenEvents
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.time_travel.travel import Counted, Travel
 from dynascope.agent.tracing.trail import Position, Trail
+from dynascope.agent.tracing.what_if.change import Change, put_in_force
 from dynascope.wire.messages import Granularity, ResumeCommand
 
 if TYPE_CHECKING:
@@ -43,6 +45,10 @@ class TraceClock:
     def rewinds(self, silent: Position) -> None:
         """Start over to trace again what this attempt has traced: silently up to `silent`."""
         self.activations, self.trail, self._silent = 0, Trail(), silent
+
+    def forget_what_follows(self) -> None:
+        """Let steps end again after the present position, where the trace will take another course."""
+        self.latest = self._silent = self.trail.position
 
     def activation(self) -> None:
         """Count a frame that was entered or left."""
@@ -86,6 +92,12 @@ class CompileState:
         """Clauses for the user: what this compile has done outside Dynamo that a repeated trace does not undo."""
         self.effects_accepted = False
         """Whether the warning about them has been shown."""
+        self.kept: list[Change] = []
+        """The changes of what is compiled that the user keeps."""
+        self.applied: list[Change] = []
+        """Those with which the present trace began."""
+        self.in_force = contextlib.ExitStack()
+        """Ends those that are in force all the time."""
         self.watched_values: dict[tuple[int, int], Any] = {}
         """The value at the previous instruction, which data breakpoints compare, by breakpoint and frame."""
         self.skipped: list[tuple[types.CodeType, str]] = []
@@ -137,8 +149,20 @@ class CompileState:
             self.stepped_from[here] = origin
 
     def trace_repeats(self) -> None:
-        """End the trace of the attempt where the user goes back."""
+        """End the trace of the attempt where the user goes back, or changes what is compiled."""
         self.next_attempt_replays = True
+        self.in_force.close()
+        self.applied = list(self.kept)
+        self.in_force = put_in_force(self.applied)
+
+    def changes_course(self) -> bool:
+        """Whether the frame is to be traced again because the user keeps other changes than before."""
+        if self.kept == self.applied:
+            return False
+        self.clock.forget_what_follows()
+        here = self.clock.trail.position
+        self.reached = {(breakpoint, position) for breakpoint, position in self.reached if position <= here}
+        return True
 
     def travel_ends(self) -> None:
         """Stop repeating the trace: from here on it is traced as usual."""

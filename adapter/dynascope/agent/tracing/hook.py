@@ -29,6 +29,7 @@ from dynascope.agent.tracing.stop_check import CompileOutcome, StopCheck, TraceO
 from dynascope.agent.tracing.stop_thread import StopThread
 from dynascope.agent.tracing.thread_state import Threads, ThreadState
 from dynascope.agent.tracing.time_travel import time_travel
+from dynascope.agent.tracing.what_if.change import make
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
@@ -153,6 +154,7 @@ class Hook:
                 for observer in self._observers:
                     observer.compile_ended(outcome)
         finally:
+            compile_state.in_force.close()
             state.compile = None
         if state.stepping.compile_ends():
             # another compile may continue the step before it ends at run time (see `step_continuation`)
@@ -201,6 +203,7 @@ class Hook:
         if (
             state.pause_pending
             or compile_state.travel is not None
+            or compile_state.applied
             or translators.in_resume_prologue(translator)
             or (state.stepping.mode is not Mode.RUN and state.stepping.follows(compile_state.frames[key]))
             or (self._checks and self._may_stop_in(compile_state, translators.code_of(translator)))
@@ -284,6 +287,8 @@ class Hook:
                 clock.restored_at = clock.trail.position
             return
         clock.note_position()
+        if compile_state.applied:
+            make(compile_state.applied, clock.trail.position, activation.translator)
         if self._arrives(state, compile_state, activation):
             return
         rehearses = compile_state.travel is not None and compile_state.travel.rehearsal is not None

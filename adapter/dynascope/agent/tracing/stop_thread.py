@@ -7,7 +7,7 @@ import types
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dynascope.agent.internals.compile.retrace import can_repeat
+from dynascope.agent.internals.compile.retrace import Rewind, can_repeat
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.user_code import package_of, real_path
@@ -20,6 +20,7 @@ from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel import time_travel
 from dynascope.agent.tracing.time_travel.plan import TravelPlan
+from dynascope.agent.tracing.what_if.what_if import WhatIf
 from dynascope.wire.messages import ResumeCommand
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ class StopThread:
         if compile_state.history is not None:
             compile_state.history.until_now()
         self._histories.expect_stops(self, always)  # where one thing has stopped, others will
-        command = self._wait(state, functools.partial(self._inspection, stack, plan, history_of), stop)
+        what_if = WhatIf(compile_state, stack, stop) if is_traced else None
+        command = self._wait(state, functools.partial(self._inspection, stack, plan, history_of, what_if), stop)
         if plan is not None and plan.chosen is not None:
             self._stops.step_prepared(-1)
             time_travel.begin(compile_state, plan.chosen)
@@ -86,6 +88,8 @@ class StopThread:
         for translator, frame in zip(stack, frames, strict=True):
             if state.stepping.follows(frame):
                 self._add_callback(state, translator)
+        if compile_state.changes_course():
+            raise Rewind(compile_state.outermost)
 
     def stop_at_skipped_frame(self, state: ThreadState, frame: Any, stop: Stop) -> None:
         """Stop at a frame that Dynamo does not trace; `frame` is Dynamo's view of it."""
@@ -112,13 +116,14 @@ class StopThread:
         stack: list[Translator],
         plan: TravelPlan | None,
         history_of: Callable[[Translator], FrameHistory | None],
+        what_if: WhatIf | None,
         ids: Iterator[int],
         runtime_frames: Sequence[types.FrameType],
     ) -> Any:
         from dynascope.agent.inspection.inspection import Inspection
 
         inspection = Inspection(stack, ids, runtime_frames)
-        inspection.travel_plan = plan
+        inspection.travel_plan, inspection.what_if = plan, what_if
         inspection.history_of = history_of
         for frame, translator in zip(inspection.frames, stack, strict=False):
             frame.instruction_pointer_reference = self._stops.listings.address_of(translator)

@@ -27,12 +27,20 @@ class EffectEvents(Events):
     def _backend_called(self, output: Any, *args: Any, **kwargs: Any) -> None:
         self._happened(f"the backend {backend_name(output)} would compile its graph again")
 
-    def _comptime_called(self, variable: Any, translator: Any, args: Any, kwargs: Any) -> None:
-        """Report a function that `comptime` calls (`UserFunctionVariable.get_code`, 2.0)."""
-        code = args[0].get_code()
-        if "breakpoint" not in code.co_qualname:
+    def _comptime_called(self, *args: Any, **kwargs: Any) -> None:
+        if calls_comptime_function(*args, **kwargs):
             self._happened("the functions given to `comptime` would run, and print, again")
 
     def _lazy_module_called(self, translator: Any, module: Any, *args: Any, **kwargs: Any) -> None:
-        if hasattr(module, _LAZY):
+        if is_lazy(module):
             self._happened(f"the lazy module {type(module).__name__} is initialized by now, and stays so")
+
+
+def calls_comptime_function(variable: Any, translator: Any, args: Any, kwargs: Any) -> bool:
+    """Whether `comptime` calls a function, and does not just stop (`UserFunctionVariable.get_code`, 2.0)."""
+    return "breakpoint" not in args[0].get_code().co_qualname
+
+
+def is_lazy(module: Any) -> bool:
+    """Whether the module is still to be initialized."""
+    return hasattr(module, _LAZY)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dynascope.agent.internals.frames.translators import Translator
@@ -30,6 +31,7 @@ class Rewind(BaseException):
 class _State(threading.local):
     can_repeat = False
     is_repeated = False
+    call: tuple[tuple[Any, ...], dict[str, Any]] | None = None
 
 
 _this_thread = _State()
@@ -45,14 +47,20 @@ def is_repeated() -> bool:
     return _this_thread.is_repeated
 
 
+def call_in_progress() -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Return the arguments of `convert_frame.trace_frame` (2.9) in the trace in progress on this thread."""
+    assert _this_thread.call is not None
+    return _this_thread.call
+
+
 def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], args: Any, kwargs: Any) -> Any:
     """Call `convert_frame.trace_frame` (2.9) again after each `Rewind`, as for the first time.
 
     `rewinds` is called before each further trace. Dynamo counts neither an attempt nor a restart.
     """
     arguments = _Arguments.of(args)
-    before = _this_thread.can_repeat, _this_thread.is_repeated
-    _this_thread.can_repeat, _this_thread.is_repeated = arguments is not None, False
+    before = _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call
+    _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call = arguments is not None, False, (args, kwargs)
     try:
         while True:
             try:
@@ -64,7 +72,7 @@ def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], arg
             assert arguments is not None
             arguments.restore()
     finally:
-        _this_thread.can_repeat, _this_thread.is_repeated = before
+        _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call = before
 
 
 class _Arguments:
@@ -119,6 +127,16 @@ def _instructions_of(code: Any) -> list[Any]:
     instructions: list[Any] = transformation.cleaned_instructions(code, False)
     transformation.propagate_line_nums(instructions)
     return instructions
+
+
+@contextlib.contextmanager
+def names_counted_as_before() -> Iterator[None]:
+    """Number what is traced meanwhile in vain."""
+    counts = _counts()
+    try:
+        yield
+    finally:
+        _restore(counts)
 
 
 def _statistics() -> Any:

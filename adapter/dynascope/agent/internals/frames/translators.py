@@ -66,14 +66,15 @@ def unwatch(translator: Translator) -> None:
 
 
 def before_next_instruction(translator: Translator, act: Callable[[], None]) -> None:
-    """Call `act` once instead of the next instruction; it must raise what Dynamo catches there.
+    """Call `act` once before the next instruction; what it raises must be what Dynamo catches there.
 
     Shadows `InstructionTranslatorBase.dispatch_table` (2.1), which `step` reads for every instruction.
     """
 
-    def instead(frame: Translator, _instruction: Any) -> None:
+    def instead(frame: Translator, instruction: Any) -> Any:
         frame.__dict__.pop("dispatch_table", None)
         act()
+        return frame.dispatch_table[instruction.opcode](frame, instruction)
 
     translator.__dict__["dispatch_table"] = [instead] * len(type(translator).dispatch_table)
 

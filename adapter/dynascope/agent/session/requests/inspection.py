@@ -18,6 +18,8 @@ from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Lo
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
+_NOTHING_TO_CHANGE = "Only in a frame that Dynamo traces can something else be compiled, and here it traces none."
+
 
 @serves_at_stop(FormatStack)
 def format_stack(inspection: StopInspection, message: FormatStack) -> FormattedStackBody:
@@ -43,7 +45,16 @@ def find_step_in_targets(inspection: StopInspection, message: FindStepInTargets)
 
 @serves_at_stop(Evaluate)
 def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
-    return inspection.evaluate(message)
+    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.tracing.what_if.asked import question
+
+    asked = question(message)
+    if asked is None:
+        return inspection.evaluate(message)
+    symbolic = [frame.id for frame in inspection.frames[: inspection.symbolic_frames]]
+    if inspection.what_if is None or message.frame_id not in symbolic:
+        raise EvaluationError(_NOTHING_TO_CHANGE)
+    return inspection.result(inspection.what_if.answer(asked, symbolic.index(message.frame_id)))
 
 
 @serves_at_stop(Locations)

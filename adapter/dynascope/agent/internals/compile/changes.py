@@ -1,0 +1,112 @@
+"""Change what a compile decides, as the user asks: shapes, constants, settings, graph breaks.
+
+Some changes are in force while a frame is traced, the others are made before one of its instructions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
+from dynascope.agent.internals.variables.variables import class_names, fields, without_lazy
+
+_MARKS = "_dynamo_weak_dynamic_indices", "_has_dynamo_dim_marking"
+"""The attributes that `maybe_mark_dynamic` (2.1) sets on a tensor."""
+
+
+def real_tensor(translator: Translator, variable: object) -> torch.Tensor | None:
+    """Return the tensor of the program that an input is, or None.
+
+    Reads `LazyCache.value` (2.1) and `TracingContext.tensor_to_context` (2.2), by their `tensor_source`.
+    """
+    _, cache = without_lazy(variable)
+    if cache is not None:
+        value = vars(cache).get("value")
+        return value if isinstance(value, torch.Tensor) else None
+    source = fields(variable).get("source")
+    known = translator.output.tracing_context.tensor_to_context
+    for reference, context in list(known.data.items()):
+        tensor = reference()
+        if source is not None and getattr(context, "tensor_source", None) == source and tensor is not None:
+            return tensor
+    return None
+
+
+@contextlib.contextmanager
+def marked_dynamic(tensor: torch.Tensor, dimensions: Sequence[int]) -> Iterator[None]:
+    """Mark dimensions of an input as `torch._dynamo.maybe_mark_dynamic` (2.1) does."""
+    before = {name: tensor.__dict__[name] for name in _MARKS if name in tensor.__dict__}
+    marks = set(before.get(_MARKS[0], ()))
+    decorators: Any = sys.modules["torch._dynamo.decorators"]
+    tensor.__dict__.pop(_MARKS[0], None)  # the set may be the program's own
+    try:
+        decorators.maybe_mark_dynamic(tensor, [*marks, *dimensions])
+        yield
+    finally:
+        for name in _MARKS:
+            tensor.__dict__.pop(name, None)
+        tensor.__dict__.update(before)
+
+
+@contextlib.contextmanager
+def number_dynamic(source: str) -> Iterator[None]:
+    """Make an int dynamic by its source (`torch.compiler.config.dynamic_sources`, 2.8)."""
+    config: Any = sys.modules["torch.compiler.config"]
+    before: str = config.dynamic_sources
+    config.dynamic_sources = ",".join(filter(None, (before, source)))
+    try:
+        yield
+    finally:
+        config.dynamic_sources = before
+
+
+def is_setting(name: str) -> bool:
+    """Whether `torch._dynamo.config` (2.0) has a setting of that name."""
+    return hasattr(sys.modules["torch._dynamo.config"], name)
+
+
+@contextlib.contextmanager
+def setting_changed(name: str, value: Any) -> Iterator[None]:
+    """Change a setting of `torch._dynamo.config` (2.0) for a while."""
+    config: Any = sys.modules["torch._dynamo.config"]
+    before = getattr(config, name)
+    setattr(config, name, value)
+    try:
+        yield
+    finally:
+        setattr(config, name, before)
+
+
+def make_static(translator: Translator, name: str, dimension: int | None) -> None:
+    """Fix a local's symbolic number, or the sizes of a tensor, to the present value, with a guard.
+
+    Calls `SymNodeVariable.evaluate_expr` (2.0), which `ComptimeVar.force_static` calls, and `SymNode.guard_int` (2.0).
+    """
+    variable = translator.symbolic_locals[name]
+    if "LazyVariableTracker" in class_names(variable):
+        variable = variable.realize()
+    if "SymNodeVariable" in class_names(variable):
+        set_constant(translator, name, variable.evaluate_expr())
+    elif "TensorVariable" in class_names(variable):
+        sizes = variable.as_proxy().node.meta["example_value"].shape
+        for size in sizes if dimension is None else sizes[dimension : dimension + 1]:
+            if is_symbolic(size):
+                size.node.guard_int("", 0)
+
+
+def set_constant(translator: Translator, name: str, value: Any) -> None:
+    """Set a local to a constant (`InstructionTranslatorBase.symbolic_locals`, `ConstantVariable.create`, 2.0)."""
+    variables: Any = sys.modules["torch._dynamo.variables"]
+    translator.symbolic_locals[name] = variables.ConstantVariable.create(value)
+
+
+def break_graph(translator: Translator) -> None:
+    """End the graph before the next instruction (`ComptimeContext.graph_break`, 2.0). Raises Unsupported."""
+    comptime: Any = sys.modules["torch._dynamo.comptime"]
+    comptime.ComptimeContext(translator).graph_break("what if")

@@ -1,0 +1,203 @@
+"""Trace the frame of a compile to its end on the side, and undo all of it: nothing is compiled.
+
+Dynamo's own loop of attempts is called a second time while the trace in progress waits, with the arguments of that
+trace and a backend that only notes the graph.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import _guards
+
+from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.compile.convert_frame_events import graph_size
+from dynascope.agent.internals.compile.effects import calls_comptime_function, is_lazy
+from dynascope.agent.internals.compile.retrace import call_in_progress, names_counted_as_before
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.guards.guards import GuardFact, ShapeGuardFact, guards_so_far, shape_guards_so_far
+from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
+from dynascope.agent.internals.wrapping import Wrapping, unobserved
+
+Acts = Mapping[int, Callable[[Translator], None]]
+"""What is done before an instruction, by the number of instructions traced up to it, itself included."""
+
+
+@dataclass
+class GraphBreak:
+    """The graph break that has ended a trace: Dynamo's first line about it, and the user's innermost line."""
+
+    reason: str
+    path: str
+    line: int
+
+
+@dataclass
+class Outcome:
+    """The result of a trace of the frame to its end."""
+
+    nodes: list[int] = field(default_factory=list)
+    """The number of operations in each graph."""
+    graph_break: GraphBreak | None = None
+    error: str | None = None
+    """The first line of the error that has ended the trace instead."""
+    guards: list[GuardFact] = field(default_factory=list)
+    shape_guards: list[ShapeGuardFact] = field(default_factory=list)
+    symbols: list[SymbolFact] = field(default_factory=list)
+    acted: set[int] = field(default_factory=set)
+    """The keys of `Acts` whose instruction was traced."""
+
+
+class EffectMet(BaseException):
+    """Ends a trial before something that could not be undone; `effect` is a clause for the user."""
+
+    def __init__(self, effect: str) -> None:
+        super().__init__(effect)
+        self.effect = effect
+
+
+class _Trial(Wrapping):
+    """Counts the instructions that this thread traces, and acts before some of them (`OutputGraph.push_tx`, 2.10)."""
+
+    def __init__(self, acts: Acts, acted: set[int], heeds_effects: bool) -> None:
+        super().__init__()
+        self._acts, self._acted, self._position = acts, acted, 0
+        original, here = self.original(torch_names.PUSH_TX), threading.get_ident()
+
+        def push_tx(output: Any, translator: Translator) -> None:
+            original(output, translator)
+            if threading.get_ident() == here:
+                self._count(translator)
+
+        self.put(torch_names.PUSH_TX, push_tx)
+        if heeds_effects:
+            self._heed(torch_names.CALL_COMPTIME, _effect_of_comptime)
+            self._heed(torch_names.INITIALIZE_LAZY_MODULE, _effect_of_lazy_module)
+
+    def _heed(self, name: torch_names.TorchName, effect_of: Callable[..., str | None]) -> None:
+        original = self.original(name)
+
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            effect = effect_of(*args, **kwargs)
+            if effect is not None:
+                raise EffectMet(effect)
+            return original(*args, **kwargs)
+
+        self.put(name, wrapper)
+
+    def _count(self, translator: Translator) -> None:
+        if translators.is_outermost(translator):
+            self._position = 0
+
+        def on_instruction(line: int) -> None:
+            translators.note_line(translator, line)
+            self._position += 1
+            act = self._acts.get(self._position)
+            if act is not None:
+                self._acted.add(self._position)
+                act(translator)
+
+        translators.on_each_instruction(translator, on_instruction)
+
+
+def _effect_of_comptime(*args: Any, **kwargs: Any) -> str | None:
+    return "the functions given to `comptime` would run, and print" if calls_comptime_function(*args, **kwargs) else None
+
+
+def _effect_of_lazy_module(translator: Any, module: Any, *args: Any, **kwargs: Any) -> str | None:
+    return f"the lazy module {type(module).__name__} would be initialized" if is_lazy(module) else None
+
+
+def trial(translator: Translator, acts: Acts, heeds_effects: bool) -> Outcome:
+    """Trace the frame that is being traced, whose outermost translator is given, to its end.
+
+    `heeds_effects`: raise EffectMet before what cannot be undone. Calls `convert_frame.compile_frame` (2.0).
+    """
+    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
+    args, kwargs = call_in_progress()
+    code, globals_, locals_, builtins, closure, _, _, one_graph = args[:8]
+    state = kwargs.get("distributed_state")
+    if state is not None and state.all_states is None:  # the other ranks would wait for this one
+        kwargs = kwargs | {"distributed_state": None}
+    outcome = Outcome()
+
+    def note_graph(graph_module: Any, _example_inputs: Any) -> Any:
+        outcome.nodes.append(graph_size(graph_module))
+        return graph_module.forward
+
+    with _undone(translator, globals_):
+        watching = _Trial(acts, outcome.acted, heeds_effects)
+        try:
+            result = convert_frame.compile_frame(
+                code, globals_, locals_, builtins, closure, note_graph, one_graph, set(), **(kwargs | {"package": None})
+            ).tracer_output
+            _read(outcome, result.output_graph)
+            _clean_up(result)
+        except Exception as error:
+            outcome.error = _first_line(error)
+            failed = getattr(error, "_torch_dynamo_tracer_output", None)
+            if failed is not None:
+                _clean_up(failed)
+        finally:
+            watching.remove()
+    return outcome
+
+
+def _read(outcome: Outcome, output: Any) -> None:
+    """Fill in what the graph of a finished trace has (`OutputGraph.compile_subgraph_reason`, 2.0)."""
+    reason = output.compile_subgraph_reason
+    if reason is not None and reason.graph_break:
+        place = reason.user_stack[-1] if reason.user_stack else None
+        where = ("", 0) if place is None else (place.filename, place.lineno or 0)
+        outcome.graph_break = GraphBreak(str(reason.reason).strip().split("\n")[0], *where)
+    on_sources, on_state = guards_so_far(output)
+    outcome.guards = [*on_sources, *on_state]
+    outcome.shape_guards = list(shape_guards_so_far(output))
+    outcome.symbols = symbols_so_far(output)
+
+
+def _clean_up(result: Any) -> None:
+    """Remove the globals that a trace has installed (`OutputGraph.cleanups`, 2.0), and its graph."""
+    output = getattr(result, "output_graph", None)
+    while output is not None and output.cleanups:
+        output.cleanups.pop()()
+    result._cleanup_output_graph()
+
+
+@contextlib.contextmanager
+def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[None]:
+    """Trace as from the state before the trace in progress, and leave everything as it is now.
+
+    `OutputGraph.restore_global_state` (2.0) sets grad mode, autocast … for that time. Restored are also
+    `pgo.get_code_state` (2.6), `output_graph.graph_break_reasons` (2.0) and `CompileContext.attempt` (2.0).
+    """
+    pgo: Any = sys.modules["torch._dynamo.pgo"]
+    reasons: list[Any] = sys.modules["torch._dynamo.output_graph"].graph_break_reasons
+    context: Any = _guards.CompileContext.try_get()
+    learnt, attempt, known = pgo.get_code_state(), getattr(context, "attempt", 0), set(global_names)
+    learnt_before, number_of_reasons = copy.deepcopy(learnt), len(reasons)
+    try:
+        with unobserved(), names_counted_as_before(), translators.output_of(translator).restore_global_state():
+            with undisturbed():
+                yield
+    finally:
+        learnt.clear()
+        learnt.update(learnt_before)
+        del reasons[number_of_reasons:]
+        for name in set(global_names) - known:
+            del global_names[name]
+        if context is not None:
+            context.attempt = attempt
+
+
+def _first_line(error: Exception) -> str:
+    text = str(getattr(error, "msg", None) or error).strip().split("\n")[0]
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -1,0 +1,80 @@
+"""Tell the difference between two outcomes of a trace, in sentences and as rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import PurePath
+
+from dynascope.agent.inspection.values.rows import Row
+from dynascope.agent.internals.compile.trial import Outcome
+
+_LISTED = 12
+"""The greatest number of guards of which the text tells; the rows have them all."""
+
+
+class Difference:
+    """What becomes of a frame with a change, compared with what becomes of it without."""
+
+    def __init__(self, plain: Outcome, changed: Outcome) -> None:
+        self._pairs = [
+            ("graph break", _break_text(plain), _break_text(changed)),
+            ("graphs", _graphs_text(plain), _graphs_text(changed)),
+        ]
+        self._sets = [
+            ("symbol", _symbols(plain), _symbols(changed)),
+            ("guard", _guards(plain), _guards(changed)),
+        ]
+
+    def text(self) -> str:
+        """Return one sentence for each thing that differs, or that nothing does."""
+        return "\n".join(self._sentences()) or "Nothing changes: the same graphs, guards and symbols, the same end."
+
+    def rows(self) -> list[Row]:
+        """Return a row for each thing that differs."""
+        rows = [
+            Row(name, after if before == after else f"{before} → {after}") for name, before, after in self._pairs
+        ]
+        for name, before, after in self._sets:
+            rows += [Row(f"{name} gone", text) for text in (before - after).elements()]
+            rows += [Row(f"{name} new", text) for text in (after - before).elements()]
+        return rows
+
+    def _sentences(self) -> Iterator[str]:
+        for name, before, after in self._pairs:
+            if before != after:
+                yield f"{name.capitalize()}: {after}; without the change: {before}."
+        for name, before, after in self._sets:
+            gone, new = list((before - after).elements()), list((after - before).elements())
+            if gone or new:
+                yield f"{name.capitalize()}s: {after.total()}, without the change {before.total()}."
+            for sign, texts in (("−", gone), ("+", new)):
+                yield from (f"  {sign} {text}" for text in texts[:_LISTED])
+                if len(texts) > _LISTED:
+                    yield f"  {sign} {len(texts) - _LISTED} more"
+
+
+def _break_text(outcome: Outcome) -> str:
+    if outcome.error is not None:
+        return f"none, but the trace fails with {outcome.error}"
+    found = outcome.graph_break
+    return "none" if found is None else f"{found.reason} ({PurePath(found.path).name}:{found.line})"
+
+
+def _graphs_text(outcome: Outcome) -> str:
+    sizes = [f"{nodes} {'operation' if nodes == 1 else 'operations'}" for nodes in outcome.nodes]
+    return "no graph" if not sizes else f"{len(sizes)} {'graph' if len(sizes) == 1 else 'graphs'} of {', '.join(sizes)}"
+
+
+def _symbols(outcome: Outcome) -> Counter[str]:
+    texts = []
+    for symbol in outcome.symbols:
+        fixed = f", replaced by {symbol.replacement}" if symbol.replacement is not None else ""
+        source = f" ({', '.join(symbol.sources)})" if symbol.sources else ""
+        texts.append(f"{symbol.name}{source} in [{symbol.low}, {symbol.high}]{fixed}")
+    return Counter(texts)
+
+
+def _guards(outcome: Outcome) -> Counter[str]:
+    on_sources = [f"{guard.kind} {guard.source}".strip() for guard in outcome.guards]
+    return Counter(on_sources + [guard.expression for guard in outcome.shape_guards])

@@ -1,0 +1,188 @@
+"""Answer `what if` at a stop: try a change, keep it, undo it. Used on the stopped thread."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.inspection.values.rows import Children, Row, fixed
+from dynascope.agent.internals.compile import changes
+from dynascope.agent.internals.compile.trial import EffectMet, Outcome, trial
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
+from dynascope.agent.internals.variables.contents import Cell, Constant, Contents, Number, Tensor, Unrealised, Unset
+from dynascope.agent.internals.variables.kinds import contents
+from dynascope.agent.internals.variables.variables import source_of
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.what_if import asked
+from dynascope.agent.tracing.what_if.change import Change, make, put_in_force
+from dynascope.agent.tracing.what_if.difference import Difference
+
+_EFFECTS = (
+    "To try this, Dynamo traces this frame to its end, and not all can be undone: {}. Ask again to try it all the same."
+)
+_EFFECTS_OF_KEEPING = (
+    "For this, Dynamo traces this frame again from its start, and not all can be undone: {}. Ask again to do it all the "
+    "same."
+)
+_PLAINLY = "The program compiles plainly. To make the change: what if keep"
+_KEPT = "When the program goes on, this compile is traced again from its start with the change: {}."
+_ADVICE = re.compile(r"torch\._dynamo\.config\.\w+ ?= ?\w+")
+
+
+class WhatIf:
+    """The changes that can be tried and kept at one stop."""
+
+    def __init__(self, state: CompileState, stack: Sequence[Translator], stop: Stop) -> None:
+        """Take the stack innermost first."""
+        self._state = state
+        self._stack = stack
+        self._stop = stop
+        self._tried: Change | None = None
+
+    def answer(self, question: str, frame: int) -> Row:
+        """Return the answer as a row; `frame` is the number of the selected frame, 0 is the innermost.
+
+        Raises EvaluationError.
+        """
+        match question.split():
+            case []:
+                kept = [f"kept: {change.text}" for change in self._state.kept]
+                return Row("", "\n".join([*kept, asked.HELP]))
+            case ["keep"]:
+                return Row("", self._keep())
+            case ["undo"]:
+                return Row("", self._undo())
+            case ["hint"]:
+                question = self._advice()
+        change = self._change(question, frame)
+        difference = self._try(change)
+        self._tried = change
+        return Row("", f"{difference.text()}\n{_PLAINLY}", children=Children(named=fixed(difference.rows())))
+
+    def _keep(self) -> str:
+        if self._tried is None:
+            raise EvaluationError("Nothing has been tried at this stop: try a change first, `what if` lists them.")
+        self._check_effects()
+        self._state.kept.append(self._tried)
+        return _KEPT.format(self._tried.text)
+
+    def _undo(self) -> str:
+        if not self._state.kept:
+            raise EvaluationError("No change is kept in this compile.")
+        self._check_effects()
+        return f"No longer kept: {self._state.kept.pop().text}."
+
+    def _check_effects(self) -> None:
+        state = self._state
+        if state.effects and not state.effects_accepted:
+            state.effects_accepted = True
+            raise EvaluationError(_EFFECTS_OF_KEEPING.format("; ".join(state.effects)))
+
+    def _try(self, change: Change) -> Difference:
+        kept = self._state.kept
+        return Difference(self._outcome(kept), self._outcome([*kept, change], change))
+
+    def _outcome(self, all_changes: Sequence[Change], tried: Change | None = None) -> Outcome:
+        state = self._state
+        positions = {change.position for change in all_changes if change.act is not None}
+        acts = {position: functools.partial(make, all_changes, position) for position in positions}
+        state.in_force.close()
+        try:
+            with put_in_force(all_changes):
+                outcome = trial(state.outermost, acts, heeds_effects=not state.effects_accepted)
+        except EffectMet as met:
+            state.effects_accepted = True
+            raise EvaluationError(_EFFECTS.format(met.effect)) from met
+        finally:
+            state.in_force = put_in_force(state.applied)
+        if tried is not None and tried.act is not None and tried.position not in outcome.acted:
+            raise EvaluationError("With this change Dynamo does not come to the line where you are, so it has no effect.")
+        return outcome
+
+    def _advice(self) -> str:
+        text = "" if self._stop.exception is None else self._stop.exception.info.details.message
+        advice = _ADVICE.search(text or "")
+        if advice is None:
+            raise EvaluationError("No hint at this stop names a setting of torch._dynamo.config to try.")
+        return advice[0]
+
+    # ---- from a question to a change
+
+    def _change(self, question: str, frame: int) -> Change:
+        depth = len(self._stack) - 1 - frame
+        make_change = functools.partial(Change, question, self._state.clock.trail.position)
+        if question.split() == ["graph", "break"]:
+            return make_change(len(self._stack) - 1, act=changes.break_graph)
+        match asked.parsed(question):
+            case asked.Assigned(name, value, is_setting=True):
+                if not changes.is_setting(name):
+                    raise EvaluationError(f"torch._dynamo.config has no setting `{name}`.")
+                return make_change(depth, functools.partial(changes.setting_changed, name, value))
+            case asked.Assigned(name, value):
+                self._local(name, frame)
+                return make_change(depth, act=functools.partial(changes.set_constant, name=name, value=value))
+            case asked.Decided(name, dimension, "dynamic"):
+                return make_change(depth, self._dynamic(name, dimension, frame))
+            case asked.Decided(name, dimension, kind):
+                self._check_can_be_static(name, dimension, kind, frame)
+                act = functools.partial(changes.make_static, name=name, dimension=dimension)
+                return make_change(depth, act=act)
+
+    def _local(self, name: str, frame: int) -> tuple[object, Contents]:
+        """Return a local's variable and what it contains. Raises EvaluationError."""
+        names = Names(self._stack[frame])
+        named = names.locals.get(name)
+        if named is None:
+            raise EvaluationError(f"This frame has no local variable `{name}`.")
+        if named.variable is None:
+            raise EvaluationError(f"The code never reads `{name}`, so Dynamo decides nothing about it.")
+        content = contents(named.variable, names.effects)
+        match content:
+            case Cell() | Unset():
+                raise EvaluationError(f"`{name}` is unbound, or shared with a nested function: it cannot be changed.")
+        return named.variable, content
+
+    def _dynamic(self, name: str, dimension: int | None, frame: int) -> Callable[[], AbstractContextManager[None]]:
+        variable, content = self._local(name, frame)
+        source, tensor = source_of(variable), changes.real_tensor(self._stack[frame], variable)
+        if source is None:
+            raise EvaluationError(f"`{name}` is computed here: what it depends on can be dynamic, which are the inputs.")
+        if tensor is not None:
+            chosen = range(tensor.dim()) if dimension is None else (dimension,)
+            self._check_dimension(name, dimension, tensor.dim())
+            sizes = [index for index in chosen if tensor.shape[index] > 1]
+            if not sizes:
+                raise EvaluationError("Sizes of 0 and 1 are always fixed, so nothing would change.")
+            return functools.partial(changes.marked_dynamic, tensor, sizes)
+        match content:
+            case Constant(int(value)) | Unrealised(int(value)) if type(value) is int:
+                if value in (0, 1):
+                    raise EvaluationError("The numbers 0 and 1 are always fixed, so nothing would change.")
+                return functools.partial(changes.number_dynamic, source)
+            case Number():
+                return functools.partial(changes.number_dynamic, source)
+        raise EvaluationError(f"Only an int and the sizes of a tensor can be dynamic, and `{name}` is neither.")
+
+    def _check_can_be_static(self, name: str, dimension: int | None, kind: str, frame: int) -> None:
+        variable, content = self._local(name, frame)
+        match content:
+            case Number(symbolic) if is_symbolic(symbolic) and dimension is None:
+                return
+            case Tensor(example) if example is not None:
+                self._check_dimension(name, dimension, example.dim())
+                sizes = example.shape if dimension is None else example.shape[dimension : dimension + 1]
+                if any(map(is_symbolic, sizes)):
+                    return
+            case Unrealised():  # what Dynamo will decide is known only once it reads the value
+                return
+        raise EvaluationError(f"This is {kind} already: no symbol stands for it.")
+
+    def _check_dimension(self, name: str, dimension: int | None, dimensions: int) -> None:
+        if dimension is not None and dimension >= dimensions:
+            raise EvaluationError(f"`{name}` has {dimensions} dimensions, which are counted from 0.")
