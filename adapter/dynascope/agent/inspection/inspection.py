@@ -16,7 +16,7 @@ from dynascope.agent.inspection.frames.step_in_targets import step_in_targets
 from dynascope.agent.inspection.scopes import graph, headings
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.stop_inspection import StopInspection
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.errors import EvaluationError, NotSettable
 from dynascope.agent.inspection.values.history_rows import History
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, computed
@@ -91,7 +91,7 @@ class Inspection(StopInspection):
         frame_id = request.frame_id
         if request.variables_reference is not None:
             if request.variables_reference not in self._console_scopes:
-                raise EvaluationError(f"{request.expression} {NOT_SET}")
+                raise NotSettable(f"{request.expression} {NOT_SET}")
             frame_id = self._console_scopes[request.variables_reference]
         running = self.runtime_frame(frame_id)
         if running is not None:

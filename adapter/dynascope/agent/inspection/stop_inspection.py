@@ -123,6 +123,10 @@ class StopInspection(ABC):
             raise EvaluationError(_FRAME_GONE)
         return self._frames[frame_id]
 
+    def frame_id_of(self, frame: Any) -> int:
+        """Return the id of a frame of this stop; -1 for any other."""
+        return next((frame_id for frame_id, known in self._frames.items() if known is frame), -1)
+
     def runtime_frame(self, frame_id: int) -> RunningFrame | None:
         """Return the frame with that id if it belongs to the running program, or None."""
         frame = self.frame(frame_id)

@@ -17,7 +17,7 @@ from dynascope.agent.stops.stop import Stop
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.suspension.time_limits import TimeLimits
 from dynascope.wire.dap import FIRST_AGENT_ID, Source
-from dynascope.wire.from_agent import CompileBegins, Invalidated, Resumed, Stopping
+from dynascope.wire.from_agent import CompileBegins, Invalidated, Output, Resumed, Stopping
 from dynascope.wire.messages import Area, Granularity, Message, ResumeCommand
 from dynascope.wire.to_agent import PrepareStep
 
@@ -122,6 +122,10 @@ class CompileStops:
     def invalidate(self, areas: list[Area], frame_id: int | None = None) -> None:
         """Report that the client's view of this stop is stale (DAP `invalidated`). Stopped thread."""
         self._send(Invalidated(thread_ident=threading.get_ident(), areas=areas, stack_frame_id=frame_id))
+
+    def tell(self, text: str) -> None:
+        """Write a text to the debug console."""
+        self._send(Output(category="console", output=f"{text}\n"))
 
     # ---- any thread
 

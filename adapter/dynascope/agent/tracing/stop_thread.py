@@ -68,7 +68,7 @@ class StopThread:
         if compile_state.history is not None:
             compile_state.history.until_now()
         self._histories.expect_stops(self, always)  # where one thing has stopped, others will
-        what_if = WhatIf(compile_state, stack, stop) if is_traced else None
+        what_if = WhatIf(compile_state, stack, stop, self._stops.tell) if is_traced else None
         command = self._wait(state, functools.partial(self._inspection, stack, plan, history_of, what_if), stop)
         if plan is not None and plan.chosen is not None:
             self._stops.step_prepared(-1)

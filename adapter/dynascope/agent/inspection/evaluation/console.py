@@ -20,7 +20,7 @@ from dynascope.agent.inspection.evaluation.shadow import Shadow
 from dynascope.agent.inspection.evaluation.shadow_builtins import ShadowGlobals, builtins_at, told
 from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.concrete import type_text
-from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.errors import EvaluationError, NotSettable
 from dynascope.agent.inspection.values.expression_paths import row_at
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
@@ -38,7 +38,7 @@ from dynascope.agent.program.cancellation import Cancelled
 NOT_SET = (
     "cannot be set at a compile-time stop: Dynamo may trace this function again from its start, and the compiled code "
     "computes the program's own value in any case. In the debug console an assignment makes a name of your own, which "
-    "your expressions see and the program does not; ctx.get_local('name').force_static() changes what is compiled."
+    "your expressions see and the program does not; `what if` tries what else could be compiled."
 )
 """Text that follows the name of a variable that cannot be set."""
 
@@ -105,7 +105,7 @@ class Console:
         _parsed(value, statements=False)
         assert isinstance(statement, ast.Expr)
         if root_name(statement.value) not in self._kept:
-            raise EvaluationError(f"{target.strip()} {NOT_SET}")
+            raise NotSettable(f"{target.strip()} {NOT_SET}")
         self._run(
             _parsed(f"{target.strip()} = ({value.strip()})", statements=True), runs_user_code=True, captures=False
         )

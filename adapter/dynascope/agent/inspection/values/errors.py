@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class EvaluationError(Exception):
     """Raised when an expression has no value here; its text is a message for the user."""
+
+
+class NotSettable(EvaluationError):
+    """Raised when a value that is not the debug console's own is to be set."""

@@ -58,6 +58,8 @@ class Row:
     """The definition of its value, a function or an object's class."""
     is_settable: bool = False
     """Whether a client may offer to set it: true for names of the debug console."""
+    is_tried: bool = False
+    """Whether a client may offer to set it, which tries another value: true for numbers of the program."""
     subject: object | None = None
     """The subject of a data breakpoint on this row: its variable or symbolic number, or a `Datum`."""
     position: int | None = None
@@ -184,7 +186,7 @@ def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
         evaluate_name=row.path,
         named_variables=counts[0] if counts else None,
         indexed_variables=counts[1] if counts else None,
-        presentation_hint=row.hint if row.is_settable else _read_only(row.hint),
+        presentation_hint=row.hint if row.is_settable or row.is_tried else _read_only(row.hint),
         declaration_location_reference=made_at,
         # VS Code shows only this one as a link, so it also has the line of a node or guard
         value_location_reference=locations.reference(row.written_at) or made_at,

@@ -17,7 +17,6 @@ from typing import Any
 from torch import _guards
 
 from dynascope.agent.internals import torch_names
-from dynascope.agent.internals.compile.convert_frame_events import graph_size
 from dynascope.agent.internals.compile.effects import calls_comptime_function, is_lazy
 from dynascope.agent.internals.compile.retrace import call_in_progress, names_counted_as_before
 from dynascope.agent.internals.frames import translators
@@ -29,6 +28,10 @@ from dynascope.agent.internals.wrapping import Wrapping, unobserved
 
 Acts = Mapping[int, Callable[[Translator], None]]
 """What is done before an instruction, by the number of instructions traced up to it, itself included."""
+
+
+_UNEXPLAINED = {"step_unsupported": "the graph ends at this statement"}
+"""In plain words, what Dynamo notes of a break between two statements."""
 
 
 @dataclass
@@ -44,8 +47,8 @@ class GraphBreak:
 class Outcome:
     """The result of a trace of the frame to its end."""
 
-    nodes: list[int] = field(default_factory=list)
-    """The number of operations in each graph."""
+    graphs: list[list[str]] = field(default_factory=list)
+    """The operations of each graph, as lines of code."""
     graph_break: GraphBreak | None = None
     error: str | None = None
     """The first line of the error that has ended the trace instead."""
@@ -109,7 +112,9 @@ class _Trial(Wrapping):
 
 
 def _effect_of_comptime(*args: Any, **kwargs: Any) -> str | None:
-    return "the functions given to `comptime` would run, and print" if calls_comptime_function(*args, **kwargs) else None
+    return (
+        "the functions given to `comptime` would run, and print" if calls_comptime_function(*args, **kwargs) else None
+    )
 
 
 def _effect_of_lazy_module(translator: Any, module: Any, *args: Any, **kwargs: Any) -> str | None:
@@ -130,7 +135,7 @@ def trial(translator: Translator, acts: Acts, heeds_effects: bool) -> Outcome:
     outcome = Outcome()
 
     def note_graph(graph_module: Any, _example_inputs: Any) -> Any:
-        outcome.nodes.append(graph_size(graph_module))
+        outcome.graphs.append(_operations(graph_module))
         return graph_module.forward
 
     with _undone(translator, globals_):
@@ -157,11 +162,19 @@ def _read(outcome: Outcome, output: Any) -> None:
     if reason is not None and reason.graph_break:
         place = reason.user_stack[-1] if reason.user_stack else None
         where = ("", 0) if place is None else (place.filename, place.lineno or 0)
-        outcome.graph_break = GraphBreak(str(reason.reason).strip().split("\n")[0], *where)
+        text = str(reason.reason).strip().split("\n")[0]
+        outcome.graph_break = GraphBreak(_UNEXPLAINED.get(text, text), *where)
     on_sources, on_state = guards_so_far(output)
     outcome.guards = [*on_sources, *on_state]
     outcome.shape_guards = list(shape_guards_so_far(output))
     outcome.symbols = symbols_so_far(output)
+
+
+def _operations(graph_module: Any) -> list[str]:
+    """Return the lines of `torch.fx.GraphModule.code` (1.8) that calculate something."""
+    names = {node.name for node in graph_module.graph.nodes if node.op.startswith("call_")}
+    lines = (line.partition(";  ")[0].strip() for line in graph_module.code.splitlines())
+    return [line for line in lines if line.partition(" = ")[0].partition(":")[0] in names]
 
 
 def _clean_up(result: Any) -> None:

@@ -18,8 +18,6 @@ from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Lo
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
-_NOTHING_TO_CHANGE = "Only in a frame that Dynamo traces can something else be compiled, and here it traces none."
-
 
 @serves_at_stop(FormatStack)
 def format_stack(inspection: StopInspection, message: FormatStack) -> FormattedStackBody:
@@ -45,16 +43,20 @@ def find_step_in_targets(inspection: StopInspection, message: FindStepInTargets)
 
 @serves_at_stop(Evaluate)
 def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
-    from dynascope.agent.inspection.values.errors import EvaluationError
+    from dynascope.agent.inspection.values.errors import NotSettable
+    from dynascope.agent.session.what_if import answer, try_value
     from dynascope.agent.tracing.what_if.asked import question
 
     asked = question(message)
-    if asked is None:
+    if asked is not None:
+        return answer(inspection, message.frame_id, asked)
+    try:
         return inspection.evaluate(message)
-    symbolic = [frame.id for frame in inspection.frames[: inspection.symbolic_frames]]
-    if inspection.what_if is None or message.frame_id not in symbolic:
-        raise EvaluationError(_NOTHING_TO_CHANGE)
-    return inspection.result(inspection.what_if.answer(asked, symbolic.index(message.frame_id)))
+    except NotSettable:
+        tried = try_value(inspection, message)
+        if tried is None:
+            raise
+        return tried
 
 
 @serves_at_stop(Locations)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.wire.to_agent import Evaluate
@@ -51,6 +51,11 @@ def question(request: Evaluate) -> str | None:
     """Return what follows `what if` in the debug console; None for an expression."""
     match = _WHAT_IF.fullmatch(request.expression) if request.context == "repl" else None
     return None if match is None else match[1].strip().removesuffix("?").strip()
+
+
+def is_decision(value: str) -> bool:
+    """Whether a value that a client sets is a word for a decision."""
+    return value.strip() in get_args(Kind)
 
 
 def parsed(text: str) -> Decided | Assigned:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePath
 
 from dynascope.agent.inspection.values.rows import Row
 from dynascope.agent.internals.compile.trial import Outcome
 
 _LISTED = 12
-"""The greatest number of guards of which the text tells; the rows have them all."""
+"""The greatest number of guards, or operations, gone or new that the text lists; the rows have them all."""
 
 
 class Difference:
@@ -18,13 +19,16 @@ class Difference:
 
     def __init__(self, plain: Outcome, changed: Outcome) -> None:
         self._pairs = [
-            ("graph break", _break_text(plain), _break_text(changed)),
+            ("graph break", _end_text(plain), _end_text(changed)),
             ("graphs", _graphs_text(plain), _graphs_text(changed)),
         ]
         self._sets = [
+            ("operation", Counter(chain(*plain.graphs)), Counter(chain(*changed.graphs))),
             ("symbol", _symbols(plain), _symbols(changed)),
             ("guard", _guards(plain), _guards(changed)),
         ]
+        if plain.error is not None or changed.error is not None:
+            self._sets.clear()  # there is nothing to compare
 
     def text(self) -> str:
         """Return one sentence for each thing that differs, or that nothing does."""
@@ -32,9 +36,7 @@ class Difference:
 
     def rows(self) -> list[Row]:
         """Return a row for each thing that differs."""
-        rows = [
-            Row(name, after if before == after else f"{before} → {after}") for name, before, after in self._pairs
-        ]
+        rows = [Row(name, after if before == after else f"{before} → {after}") for name, before, after in self._pairs]
         for name, before, after in self._sets:
             rows += [Row(f"{name} gone", text) for text in (before - after).elements()]
             rows += [Row(f"{name} new", text) for text in (after - before).elements()]
@@ -54,16 +56,18 @@ class Difference:
                     yield f"  {sign} {len(texts) - _LISTED} more"
 
 
-def _break_text(outcome: Outcome) -> str:
+def _end_text(outcome: Outcome) -> str:
     if outcome.error is not None:
-        return f"none, but the trace fails with {outcome.error}"
+        return f"Dynamo gives the frame up, {outcome.error}"
     found = outcome.graph_break
-    return "none" if found is None else f"{found.reason} ({PurePath(found.path).name}:{found.line})"
+    return "no graph break" if found is None else f"{found.reason} ({PurePath(found.path).name}:{found.line})"
 
 
 def _graphs_text(outcome: Outcome) -> str:
-    sizes = [f"{nodes} {'operation' if nodes == 1 else 'operations'}" for nodes in outcome.nodes]
-    return "no graph" if not sizes else f"{len(sizes)} {'graph' if len(sizes) == 1 else 'graphs'} of {', '.join(sizes)}"
+    if not outcome.graphs:
+        return "none"
+    sizes = ", ".join(str(len(operations)) for operations in outcome.graphs)
+    return f"{len(outcome.graphs)} of {sizes} {'operation' if sizes == '1' else 'operations'}"
 
 
 def _symbols(outcome: Outcome) -> Counter[str]:

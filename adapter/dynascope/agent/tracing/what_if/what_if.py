@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import functools
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 
 from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.expression_paths import row_at
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
 from dynascope.agent.internals.compile import changes
@@ -38,11 +40,14 @@ _ADVICE = re.compile(r"torch\._dynamo\.config\.\w+ ?= ?\w+")
 class WhatIf:
     """The changes that can be tried and kept at one stop."""
 
-    def __init__(self, state: CompileState, stack: Sequence[Translator], stop: Stop) -> None:
-        """Take the stack innermost first."""
+    def __init__(
+        self, state: CompileState, stack: Sequence[Translator], stop: Stop, tell: Callable[[str], None]
+    ) -> None:
+        """Take the stack innermost first; `tell` writes to the debug console."""
         self._state = state
         self._stack = stack
         self._stop = stop
+        self._tell = tell
         self._tried: Change | None = None
 
     def answer(self, question: str, frame: int) -> Row:
@@ -64,6 +69,19 @@ class WhatIf:
         difference = self._try(change)
         self._tried = change
         return Row("", f"{difference.text()}\n{_PLAINLY}", children=Children(named=fixed(difference.rows())))
+
+    def try_value(self, target: str, value: str, frame: int) -> Row | None:
+        """Try what a client sets, tell the difference, and return the row as it is; None for what is no number.
+
+        `dynamic` and `static` are values, too. Raises EvaluationError.
+        """
+        names = Names(self._stack[frame])
+        decision = asked.is_decision(value)
+        if not decision and not names.is_number(target):
+            return None
+        question = f"{target} {value}" if decision else f"{target} = {value}"
+        self._tell(f"What if {question}?\n{self.answer(question, frame).value}")
+        return row_at(ast.parse(target, mode="eval").body, names, names.options())
 
     def _keep(self) -> str:
         if self._tried is None:
@@ -102,7 +120,9 @@ class WhatIf:
         finally:
             state.in_force = put_in_force(state.applied)
         if tried is not None and tried.act is not None and tried.position not in outcome.acted:
-            raise EvaluationError("With this change Dynamo does not come to the line where you are, so it has no effect.")
+            raise EvaluationError(
+                "With this change Dynamo does not come to the line where you are, so it has no effect."
+            )
         return outcome
 
     def _advice(self) -> str:
@@ -152,7 +172,9 @@ class WhatIf:
         variable, content = self._local(name, frame)
         source, tensor = source_of(variable), changes.real_tensor(self._stack[frame], variable)
         if source is None:
-            raise EvaluationError(f"`{name}` is computed here: what it depends on can be dynamic, which are the inputs.")
+            raise EvaluationError(
+                f"`{name}` is computed here: what it depends on can be dynamic, which are the inputs."
+            )
         if tensor is not None:
             chosen = range(tensor.dim()) if dimension is None else (dimension,)
             self._check_dimension(name, dimension, tensor.dim())

@@ -1,0 +1,70 @@
+"""The law, with changes tried at every stop: without `keep`, a compile leaves what a plain run leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from collections.abc import Callable
+
+import pytest
+
+pytest.importorskip("torch")
+
+from dynascope.wire.dap import EvaluateResult
+from dynascope.wire.to_agent import Evaluate
+
+from tests.support.nonperturbation.capture import run
+from tests.support.nonperturbation.observers import Everywhere
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
+
+QUESTIONS = ("{} dynamic", "graph break", "{} static", "{} = 3", "config.assume_static_by_default = False")
+
+
+class Asker(Everywhere):
+    """Asks one question at each of the first `stops` stops of a program, the next at the next, then lets it compile on."""
+
+    def __init__(self, stops: int) -> None:
+        super().__init__(Asker.ask_next)
+        self.tried = 0
+        self._left = stops
+        self._questions = itertools.cycle(QUESTIONS)
+
+    def ask_next(self) -> None:
+        if not self._left:
+            return
+        self._left -= 1
+        hook = self.agent.session.hook
+        names = hook.threads.current().outermost.f_code.co_varnames if hook is not None else ()
+        question = f"what if {next(self._questions)}".format(names[0] if names else "x")
+        request = Evaluate(id=9, thread_ident=threading.get_ident(), frame_id=self.frames[-1].id, expression=question)
+        self.tried += self.ask(request, EvaluateResult) is not None
+
+
+def tries(make: Callable[[], Program], stops: int) -> int:
+    """Compile the program and ask; return how many changes were tried."""
+    program = make()
+    run(program, contextlib.nullcontext())  # warms caches
+    plain = run(program, contextlib.nullcontext())
+    asker = Asker(stops)
+    differences = plain.differences(run(program, asker.inspecting()))
+    assert not asker.complaints, asker.complaints[:3]
+    assert differences == []
+    return asker.tried
+
+
+@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+def test_export_example(name: str) -> None:
+    tries(lambda: export_example(name), 10)
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_own_program(name: str) -> None:
+    assert tries(OWN[name], 25)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", sorted(MODELS)[:2])
+def test_transformers_model(name: str) -> None:
+    pytest.importorskip("transformers")
+    assert tries(MODELS[name], 4)

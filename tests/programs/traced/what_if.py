@@ -1,0 +1,73 @@
+"""Functions to try changes in: sizes, numbers, branches, graph breaks, and effects that cannot be undone."""
+
+import torch
+from torch._dynamo.comptime import comptime
+
+graphs = []
+"""The graphs that the backend was given: the number of operations, and the shapes of the inputs."""
+
+
+def backend(graph_module, example_inputs):
+    operations = [node for node in graph_module.graph.nodes if node.op == "call_function" or node.op == "call_method"]
+    symbolic = any(type(size) is torch.SymInt for given in example_inputs for size in getattr(given, "shape", ()))
+    graphs.append((len(operations), symbolic))
+    return graph_module.forward
+
+
+def scaled(q, n):
+    s = q * n  #: inlined
+    return s.sin()  #: inlined_last
+
+
+def fn(x, n, flag=False):
+    a = x.cos()  #: first
+    b = scaled(a, n)  #: call
+    if x.shape[0] > 3:  #: branch
+        b = b + 1
+    if flag:  #: flag
+        print(end="")
+    c = b.sum()  #: after_flag
+    return c * n  #: last
+
+
+def main():
+    return torch.compile(fn, backend=backend)(torch.ones(4, 3), 7)
+
+
+def main_flag():
+    return torch.compile(fn, backend=backend)(torch.ones(4, 3), 7, True)
+
+
+def main_dynamic():
+    return torch.compile(fn, backend=backend, dynamic=True)(torch.ones(4, 3), 7)
+
+
+def read(x):
+    y = x * 2  #: read_first
+    z = y.sum().item()  #: item
+    return x + z  #: after_item
+
+
+def main_reading():
+    return torch.compile(read, backend=backend)(torch.ones(4, 3))
+
+
+def printing(x):
+    y = x + 1  #: prints_first
+    comptime.print(y)
+    return y * 2
+
+
+def main_printing():
+    torch.compile(printing, backend=backend)(torch.ones(2))
+
+
+def other(x):
+    with torch.no_grad():
+        y = x * 2  #: no_grad
+    torch._dynamo.graph_break()
+    return y + x.shape[0]  #: resumed
+
+
+def main_other():
+    return torch.compile(other, backend=backend)(torch.ones(2, 3, requires_grad=True))
