@@ -22,7 +22,7 @@ QUESTIONS = ("{} dynamic", "graph break", "{} static", "{} = 3", "config.assume_
 
 
 class Asker(Everywhere):
-    """Asks one question at each of the first `stops` stops of a program, the next at the next, then lets it compile on."""
+    """Asks one question at each of the first `stops` stops of a program, then lets it compile on."""
 
     def __init__(self, stops: int) -> None:
         super().__init__(Asker.ask_next)

@@ -112,9 +112,8 @@ class _Trial(Wrapping):
 
 
 def _effect_of_comptime(*args: Any, **kwargs: Any) -> str | None:
-    return (
-        "the functions given to `comptime` would run, and print" if calls_comptime_function(*args, **kwargs) else None
-    )
+    calls = calls_comptime_function(*args, **kwargs)
+    return "the functions given to `comptime` would run, and print" if calls else None
 
 
 def _effect_of_lazy_module(translator: Any, module: Any, *args: Any, **kwargs: Any) -> str | None:
@@ -198,9 +197,9 @@ def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[No
     learnt, attempt, known = pgo.get_code_state(), getattr(context, "attempt", 0), set(global_names)
     learnt_before, number_of_reasons = copy.deepcopy(learnt), len(reasons)
     try:
-        with unobserved(), names_counted_as_before(), translators.output_of(translator).restore_global_state():
-            with undisturbed():
-                yield
+        output = translators.output_of(translator)
+        with unobserved(), names_counted_as_before(), output.restore_global_state(), undisturbed():
+            yield
     finally:
         learnt.clear()
         learnt.update(learnt_before)

@@ -37,19 +37,19 @@ class Difference:
     def rows(self) -> list[Row]:
         """Return a row for each thing that differs."""
         rows = [Row(name, after if before == after else f"{before} → {after}") for name, before, after in self._pairs]
-        for name, before, after in self._sets:
-            rows += [Row(f"{name} gone", text) for text in (before - after).elements()]
-            rows += [Row(f"{name} new", text) for text in (after - before).elements()]
+        for name, earlier, later in self._sets:
+            rows += [Row(f"{name} gone", text) for text in (earlier - later).elements()]
+            rows += [Row(f"{name} new", text) for text in (later - earlier).elements()]
         return rows
 
     def _sentences(self) -> Iterator[str]:
         for name, before, after in self._pairs:
             if before != after:
                 yield f"{name.capitalize()}: {after}; without the change: {before}."
-        for name, before, after in self._sets:
-            gone, new = list((before - after).elements()), list((after - before).elements())
+        for name, earlier, later in self._sets:
+            gone, new = list((earlier - later).elements()), list((later - earlier).elements())
             if gone or new:
-                yield f"{name.capitalize()}s: {after.total()}, without the change {before.total()}."
+                yield f"{name.capitalize()}s: {later.total()}, without the change {earlier.total()}."
             for sign, texts in (("−", gone), ("+", new)):
                 yield from (f"  {sign} {text}" for text in texts[:_LISTED])
                 if len(texts) > _LISTED:

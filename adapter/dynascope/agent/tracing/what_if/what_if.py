@@ -29,8 +29,8 @@ _EFFECTS = (
     "To try this, Dynamo traces this frame to its end, and not all can be undone: {}. Ask again to try it all the same."
 )
 _EFFECTS_OF_KEEPING = (
-    "For this, Dynamo traces this frame again from its start, and not all can be undone: {}. Ask again to do it all the "
-    "same."
+    "For this, Dynamo traces this frame again from its start, and not all can be undone: {}. Ask again to do it "
+    "all the same."
 )
 _PLAINLY = "The program compiles plainly. To make the change: what if keep"
 _KEPT = "When the program goes on, this compile is traced again from its start with the change: {}."
@@ -120,14 +120,12 @@ class WhatIf:
         finally:
             state.in_force = put_in_force(state.applied)
         if tried is not None and tried.act is not None and tried.position not in outcome.acted:
-            raise EvaluationError(
-                "With this change Dynamo does not come to the line where you are, so it has no effect."
-            )
+            raise EvaluationError("With what is kept, Dynamo does not come to this line any more: nothing to try.")
         return outcome
 
     def _advice(self) -> str:
-        text = "" if self._stop.exception is None else self._stop.exception.info.details.message
-        advice = _ADVICE.search(text or "")
+        details = None if self._stop.exception is None else self._stop.exception.info.details
+        advice = None if details is None else _ADVICE.search(details.message or "")
         if advice is None:
             raise EvaluationError("No hint at this stop names a setting of torch._dynamo.config to try.")
         return advice[0]
@@ -172,9 +170,7 @@ class WhatIf:
         variable, content = self._local(name, frame)
         source, tensor = source_of(variable), changes.real_tensor(self._stack[frame], variable)
         if source is None:
-            raise EvaluationError(
-                f"`{name}` is computed here: what it depends on can be dynamic, which are the inputs."
-            )
+            raise EvaluationError(f"`{name}` is computed here: only inputs can be made dynamic.")
         if tensor is not None:
             chosen = range(tensor.dim()) if dimension is None else (dimension,)
             self._check_dimension(name, dimension, tensor.dim())
@@ -192,7 +188,7 @@ class WhatIf:
         raise EvaluationError(f"Only an int and the sizes of a tensor can be dynamic, and `{name}` is neither.")
 
     def _check_can_be_static(self, name: str, dimension: int | None, kind: str, frame: int) -> None:
-        variable, content = self._local(name, frame)
+        _, content = self._local(name, frame)
         match content:
             case Number(symbolic) if is_symbolic(symbolic) and dimension is None:
                 return
