@@ -4,13 +4,14 @@ import torch
 from torch._dynamo.comptime import comptime
 
 graphs = []
-"""The graphs that the backend was given: the number of operations, and the shapes of the inputs."""
+"""The graphs that the backend was given: the number of operations, and whether a tensor has a symbolic size."""
 
 
 def backend(graph_module, example_inputs):
-    operations = [node for node in graph_module.graph.nodes if node.op == "call_function" or node.op == "call_method"]
-    symbolic = any(type(size) is torch.SymInt for given in example_inputs for size in getattr(given, "shape", ()))
-    graphs.append((len(operations), symbolic))
+    nodes = graph_module.graph.nodes
+    inputs = [node.meta["example_value"] for node in nodes if node.op == "placeholder"]
+    symbolic = any(type(size) is torch.SymInt for given in inputs for size in getattr(given, "shape", ()))
+    graphs.append((sum(node.op.startswith("call_") for node in nodes), symbolic))
     return graph_module.forward
 
 
@@ -23,7 +24,7 @@ def fn(x, n, flag=False):
     a = x.cos()  #: first
     b = scaled(a, n)  #: call
     if x.shape[0] > 3:  #: branch
-        b = b + 1
+        b = b + 1  #: taken
     if flag:  #: flag
         print(end="")
     c = b.sum()  #: after_flag
@@ -31,6 +32,11 @@ def fn(x, n, flag=False):
 
 
 def main():
+    compiled = torch.compile(fn, backend=backend)
+    return [compiled(torch.ones(rows, 3), 7).item() for rows in (4, 5)]
+
+
+def main_once():
     return torch.compile(fn, backend=backend)(torch.ones(4, 3), 7)
 
 
@@ -71,3 +77,15 @@ def other(x):
 
 def main_other():
     return torch.compile(other, backend=backend)(torch.ones(2, 3, requires_grad=True))
+
+
+def shared(x, n):
+    def inner(y):
+        return y * n
+
+    n = n + 1
+    return inner(x)  #: shared
+
+
+def main_shared():
+    return torch.compile(shared, backend=backend)(torch.ones(2, 3), 7)

@@ -17,6 +17,7 @@ from dynascope.wire.dap import (
     Breakpoint,
     BreakpointsBody,
     DataBreakpoint,
+    EvaluateResult,
     FunctionBreakpoint,
     ScopesBody,
     SourceBreakpoint,
@@ -29,6 +30,7 @@ from dynascope.wire.messages import Granularity, Message, ResumeCommand, StopRea
 from dynascope.wire.to_agent import (
     ConfigurationDone,
     Configure,
+    Evaluate,
     PrepareTravel,
     Scopes,
     SetBreakpoints,
@@ -98,6 +100,16 @@ class ScriptedSession(Suspension):
         self.agent.receive(message)
         reply = self._replies.pop(9)
         return reply.message if isinstance(reply, Failure) else None
+
+    def type(self, expression: str, frame: int = 0) -> str:
+        """Return what the debug console answers at this stop, or why it does not."""
+        stop = self.stops[-1]
+        ident, frame_id = stop.message.thread_ident, stop.message.frames[frame].id
+        self.agent.receive(Evaluate(id=10, thread_ident=ident, frame_id=frame_id, expression=expression))
+        reply = self._replies.pop(10)
+        if isinstance(reply, Failure):
+            return reply.message
+        return msgspec.json.decode(reply.body, type=EvaluateResult).result
 
     def post(self, thread_ident: int, job: Callable[[], None]) -> bool:
         job()

@@ -30,7 +30,7 @@ Acts = Mapping[int, Callable[[Translator], None]]
 """What is done before an instruction, by the number of instructions traced up to it, itself included."""
 
 
-_UNEXPLAINED = {"step_unsupported": "the graph ends at this statement"}
+_UNEXPLAINED = {"step_unsupported": "the graph ends here, and the rest of the function runs uncompiled"}
 """In plain words, what Dynamo notes of a break between two statements."""
 
 

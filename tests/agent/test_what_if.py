@@ -1,0 +1,237 @@
+"""Changes that are tried at a stop, kept and undone: what is told, and what the program then compiles."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from dynascope.wire.messages import ResumeCommand, TravelCommand
+
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import PROGRAMS, labels, load
+
+PATH = PROGRAMS / "traced" / "what_if.py"
+LABELS = labels(PATH)
+NAMES = {line: label for label, line in LABELS.items()}
+PLAINLY = "The program compiles plainly. To make the change: what if keep"
+
+
+def compile_with(
+    at: str,
+    main: str,
+    at_stop: Callable[[ScriptedSession, int], None],
+    *commands: ResumeCommand | TravelCommand,
+) -> tuple[types.ModuleType, Any, list[str]]:
+    """Call `at_stop` with the number of each stop; return the program, its result, and where it stopped."""
+    session = ScriptedSession(commands)
+    if at:
+        session.break_at(PATH, LABELS[at])
+    else:
+        session.catch("graphBreak")
+    session.at_stop = lambda session: at_stop(session, len(session.stops))
+    program = load(PATH)
+    with session.attached():
+        result = getattr(program, main)()
+    return program, result, [NAMES[stop.frames[0].line] for stop in session.stops]
+
+
+def answers(at: str, main: str, *questions: str, frame: int = 0) -> list[str]:
+    """Return what is told at the first stop; the program compiles plainly."""
+    told: list[str] = []
+
+    def ask(session: ScriptedSession, number: int) -> None:
+        if number == 1:
+            told.extend(session.type(f"what if {question}", frame) for question in questions)
+
+    program, result, _ = compile_with(at, main, ask)
+    plain = load(PATH)
+    assert str(getattr(plain, main)()) == str(result) and plain.graphs == program.graphs
+    return told
+
+
+def keeping(question: str) -> Callable[[ScriptedSession, int], None]:
+    def keep(session: ScriptedSession, number: int) -> None:
+        if number == 1:
+            assert PLAINLY in session.type(f"what if {question}")
+            assert session.type("what if keep").endswith(f"with the change: {question}.")
+
+    return keep
+
+
+def test_a_size_is_dynamic() -> None:
+    (told,) = answers("flag", "main_once", "x.shape[0] is dynamic")
+    assert "+ s77 (L['x'].size()[0]) in [4, oo]" in told and "+ s77 > 3" in told
+    assert "s27" not in told and told.endswith(PLAINLY)
+
+
+def test_every_size_is_dynamic_and_a_number() -> None:
+    sizes, number = answers("flag", "main_once", "x dynamic", "n dynamic?")
+    assert "L['x'].size()[0]" in sizes and "L['x'].size()[1]" in sizes
+    assert "(L['n'])" in number and "− CONSTANT_MATCH L['n']" in number
+
+
+def test_sizes_and_numbers_are_static() -> None:
+    size, sizes, number = answers("flag", "main_dynamic", "x.size(0) static", "x static", "n constant")
+    assert "replaced by 4" in size and "replaced by 3" not in size and "+ Eq(s77, 4)" in size
+    assert "replaced by 4" in sizes and "replaced by 3" in sizes
+    assert "− mul_1 = c * l_n_\n  + mul_1 = c * 7" in number
+
+
+def test_a_size_of_what_is_computed_is_static() -> None:
+    (told,) = answers("flag", "main_dynamic", "b.shape[1] static")
+    assert "+ Eq(s27, 3)" in told
+
+
+def test_a_local_has_another_value_from_here_on() -> None:
+    number, flag = answers("flag", "main_flag", "n = 8", "flag = False")
+    assert "without the change" not in number.partition("Operations")[0]
+    # the graph ends before `c * n`, so nothing of it changes
+    assert number.startswith("Nothing changes")
+    assert flag.startswith("Graph break: no graph break; without the change: Failed to trace builtin operator (what_if")
+    assert "Graphs: 1 of 6 operations; without the change: 1 of 4 operations." in flag
+
+
+def test_a_local_of_a_caller() -> None:
+    (told,) = answers("inlined_last", "main_once", "n = 8", frame=1)
+    assert "− mul_1 = c * 7\n  + mul_1 = c * 8" in told and "a * 8" not in told
+
+
+@pytest.mark.parametrize(("at", "operations"), [("flag", 4), ("inlined_last", 1)])
+def test_a_graph_break_here(at: str, operations: int) -> None:
+    (told,) = answers(at, "main_once", "graph break")
+    assert told.startswith("Graph break: ") and "without the change: no graph break." in told
+    ends = "operation" if operations == 1 else "operations"
+    assert f"Graphs: 1 of {operations} {ends}; without the change: 1 of 6 operations." in told
+
+
+def test_a_graph_break_before_anything_is_in_the_graph() -> None:
+    (told,) = answers("first", "main_once", "graph break")
+    assert "Dynamo gives the frame up" in told and "Graphs: none" in told and "Guards" not in told
+
+
+def test_a_setting_and_the_hint_of_a_graph_break() -> None:
+    hint, setting = answers("", "main_reading", "hint", "config.capture_scalar_outputs = True")
+    assert hint == setting and hint.startswith(
+        "Graph break: no graph break; without the change: Unsupported Tensor.item"
+    )
+    assert "Graphs: 1 of 4 operations; without the change: 1 of 2 operations." in hint
+
+
+def test_nothing_changes() -> None:
+    assert answers("flag", "main_once", "n = 7") == [
+        f"Nothing changes: the same graphs, guards and symbols, the same end.\n{PLAINLY}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("at", "main", "question", "reason"),
+    [
+        ("flag", "main_once", "b dynamic", "only inputs"),
+        ("flag", "main_once", "x.shape[2] dynamic", "has 2 dimensions"),
+        ("flag", "main_once", "x.shape[0] static", "static already"),
+        ("flag", "main_once", "n constant", "constant already"),
+        ("flag", "main_once", "flag dynamic", "Only an int and the sizes"),
+        ("flag", "main_once", "nobody dynamic", "no local variable `nobody`"),
+        ("flag", "main_once", "n = x.sum()", "Only a number"),
+        ("flag", "main_once", "x.shape[0] = 3", "dynamic or static"),
+        ("flag", "main_once", "x.T.y dynamic", "Name a local variable"),
+        ("flag", "main_once", "config.no_such_thing = 1", "has no setting `no_such_thing`"),
+        ("flag", "main_once", "hint", "No hint at this stop"),
+        ("flag", "main_once", "keep", "Nothing has been tried"),
+        ("flag", "main_once", "undo", "No change is kept"),
+        ("flag", "main_once", "something else", "what if graph break"),
+        ("shared", "main_shared", "n = 2", "shared with a nested function"),
+    ],
+)
+def test_what_cannot_be_tried_is_refused_with_the_reason(at: str, main: str, question: str, reason: str) -> None:
+    (told,) = answers(at, main, question)
+    assert reason in told and "without the change" not in told
+
+
+def test_the_list_of_changes_and_of_those_kept() -> None:
+    told: list[str] = []
+
+    def ask(session: ScriptedSession, number: int) -> None:
+        if number == 1:
+            keeping("n = 8")(session, number)
+            told.append(session.type("what if"))
+
+    compile_with("flag", "main_once", ask)
+    assert told[0].startswith("kept: n = 8\nwhat if x.shape[0] dynamic")
+
+
+def test_what_cannot_be_undone_is_said_before(capsys: pytest.CaptureFixture[str]) -> None:
+    first, second = answers("prints_first", "main_printing", "graph break", "graph break")
+    assert "the functions given to `comptime` would run, and print" in first and "Ask again" in first
+    assert second.endswith(PLAINLY)
+
+
+def test_a_change_kept_is_made_in_this_compile() -> None:
+    program, result, places = compile_with("flag", "main", keeping("x.shape[0] dynamic"))
+    assert program.graphs == [(6, True)], "the second call has another size and needs no compile"
+    assert places == ["flag"], "a change that is kept does not stop again where the user has been"
+    assert result == load(PATH).main()
+
+
+def test_a_change_kept_and_steps_on() -> None:
+    program, _, places = compile_with("branch", "main_once", keeping("x.shape[0] dynamic"), "next", "next")
+    assert program.graphs == [(6, True)]
+    assert places == ["branch", "taken", "flag"]
+
+
+def test_a_graph_break_kept_in_a_function_that_was_inlined() -> None:
+    program, result, places = compile_with("inlined_last", "main_once", keeping("graph break"))
+    assert program.graphs == [(1, False), (2, False), (3, False)]
+    assert places == ["inlined_last", "inlined_last"], "the function is now compiled by itself"
+    assert result == load(PATH).main_once()
+
+
+def test_a_value_kept() -> None:
+    program, result, _ = compile_with("flag", "main_once", keeping("n = 8"))
+    assert program.graphs == [(6, False)] and result.item() == pytest.approx(load(PATH).main_once().item() * 8 / 7)
+
+
+def test_changes_kept_add_up() -> None:
+    def keep_two(session: ScriptedSession, number: int) -> None:
+        keeping("n = 8")(session, number)
+        if number == 1:
+            told = session.type("what if flag = True")
+            assert "c * 7" not in told
+            session.type("what if keep")
+
+    program, _, _ = compile_with("flag", "main_once", keep_two)
+    assert [nodes for nodes, _ in program.graphs] == [4, 2]
+
+
+def test_back_and_forth_with_a_change_kept() -> None:
+    seen = []
+
+    def ask(session: ScriptedSession, number: int) -> None:
+        keeping("n = 8")(session, number)
+        seen.append(session.type("n"))
+
+    commands: Sequence[ResumeCommand | TravelCommand] = ["next", "stepBack", "stepBack"]
+    _, _, places = compile_with("flag", "main_once", ask, *commands)
+    assert places == ["flag", "after_flag", "flag", "taken"]
+    assert seen == ["7", "8", "7", "7"], "the value is another one once the line is traced"
+
+
+@pytest.mark.parametrize("stops", [1, 2])
+def test_undo(stops: int) -> None:
+    def undo(session: ScriptedSession, number: int) -> None:
+        keeping("n = 8")(session, number)
+        if number == stops:
+            assert session.type("what if undo") == "No longer kept: n = 8."
+
+    _, result, places = compile_with("call", "main_once", undo, "next" if stops == 2 else "continue")
+    assert len(places) == stops and result == load(PATH).main_once()
+
+
+def test_a_change_ends_with_its_compile() -> None:
+    import torch
+
+    before = torch._dynamo.config.capture_scalar_outputs
+    program, _, _ = compile_with("", "main_reading", keeping("config.capture_scalar_outputs = True"))
+    assert program.graphs == [(4, False)] and torch._dynamo.config.capture_scalar_outputs is before
