@@ -69,8 +69,10 @@ ROWS: dict[str, Row] = {
     "supportsEvaluateForHovers": Row("reads rows; runs none of your code", SAME, "`print`"),
     "supportsClipboardContext": Row("the whole text", SAME, "`print`"),
     "supportsCompletionsRequest": Row("locals, closure, globals, `ctx`, attributes", SAME, "Tab"),
-    "supportsSetVariable": Row("names of the debug console", SAME, "`print`"),
-    "supportsSetExpression": Row("names of the debug console", SAME, "`print`"),
+    "supportsSetVariable": Row("names of the debug console; another number is tried", SAME, "`print`, `what if`"),
+    "supportsSetExpression": Row(
+        "names of the debug console; another number, `dynamic`, `static` is tried", SAME, "`print`, `what if`"
+    ),
     "supportsLoadedSourcesRequest": Row(
         "every graph, generated code, resume function; the graph so far", "files of the modules", "`sources`"
     ),

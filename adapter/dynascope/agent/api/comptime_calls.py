@@ -26,8 +26,10 @@ from dynascope.agent.internals.variables.contents import (
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import is_variable, key_variable
+from dynascope.agent.internals.wrapping import is_unobserved
 from dynascope.wire.from_agent import Output
 
+_CHANGES = frozenset({"force_static", "graph_break"})
 _PRINTS = frozenset({"print_disas", "print_value_stack", "print_locals", "print_bt"})
 
 
@@ -36,6 +38,12 @@ def answer(translator: Any, method: str, arguments: dict[str, Any]) -> Any:
 
     Raises TypeError for an argument that must be a constant but is not, and exceptions of the user's function.
     """
+    if is_unobserved() and method not in _CHANGES:  # the debugger tries what would be compiled: nothing is printed
+        return arguments.get("e") if method == "print_value_stack_and_return" else None
+    return _answer(translator, method, arguments)
+
+
+def _answer(translator: Any, method: str, arguments: dict[str, Any]) -> Any:
     context = context_at(translator)
     if method == "force_static":  # PyTorch's own, as it changes the compile by adding a guard
         _tell(translator, method)
@@ -139,7 +147,7 @@ def _tell(translator: Any, name: str) -> None:
     from dynascope.agent.session.current import current_session
 
     session = current_session()
-    if session is not None:
+    if session is not None and not is_unobserved():
         text = f"comptime.{name} changes what is compiled, as the program asks.\n"
         session.send(
             Output(category="console", output=text, path=code_of(translator).co_filename, line=line_of(translator))

@@ -20,6 +20,11 @@ class _ThisThread(threading.local):
 _this_thread = _ThisThread()
 
 
+def is_unobserved() -> bool:
+    """Whether what this thread traces is no event of the program: the debugger tries something."""
+    return _this_thread.unobserved
+
+
 @contextlib.contextmanager
 def unobserved() -> Iterator[None]:
     """Let all wrappers only forward calls on this thread: a trace of the debugger's own is no event of the program."""

@@ -1,0 +1,24 @@
+"""Try a change at the prompt, with a real program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.terminal.debugging import debug, folder
+
+__all__ = ["folder"]
+
+
+def test_a_change_is_tried_kept_and_undone(folder: Path) -> None:
+    commands = "what\nwhat if graph break\nwhat if keep\nwhat if undo\nwhat if x dynamic\ncontinue\n"
+    code, out = debug("-b", "program.py:15", "program.py", commands=commands)
+    assert code == 12  # the sum of what the program calculates
+    assert "what if x.shape[0] dynamic   " in out
+    assert "Graphs: 1 of 2 operations; without the change: 1 of 3 operations." in out
+    assert "with the change: graph break." in out and "No longer kept: graph break." in out
+    assert "(L['x'].size()[0]) in [2, oo]" in out
+
+
+def test_the_help_says_what_it_does(folder: Path) -> None:
+    _, out = debug("program.py", commands="help what\nquit\n")
+    assert "what if x.shape[0] dynamic" in out and "compiles plainly" in out.replace("\n", " ")
