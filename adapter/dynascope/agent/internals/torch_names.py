@@ -29,6 +29,7 @@ from dynascope.agent.internals.features import (
     SPECIALIZATION,
     STOPS,
     TIME_TRAVEL,
+    WHAT_IF,
     Feature,
 )
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
@@ -71,7 +72,7 @@ def all_names() -> tuple[TorchName, ...]:
 
 
 _output_graph = partial(_declare, "torch._dynamo.output_graph")
-PUSH_TX = _output_graph("OutputGraph.push_tx", "self, tx", "2.10", STOPS, RECORDING)
+PUSH_TX = _output_graph("OutputGraph.push_tx", "self, tx", "2.10", STOPS, RECORDING, WHAT_IF)
 POP_TX = _output_graph("OutputGraph.pop_tx", "self", "2.10", STOPS, RECORDING, GRAPH_BREAK, SKIPPED_FRAME, CODEGEN)
 CALL_USER_COMPILER = _output_graph(
     "OutputGraph.call_user_compiler", "self, gm, ...", "2.0", RECORDING, CALLED_FUNCTIONS, TIME_TRAVEL
@@ -85,6 +86,7 @@ CODEGEN_SUFFIX = _output_graph(
 )
 CODEGEN_CELLS = _output_graph("OutputGraph.codegen_cells", "self, tx, cg", "2.9", CODEGEN)
 CREATE_NODE = _output_graph("SubgraphTracer.create_node", "self, ...", "2.0", NODE_BREAKPOINTS, DATA_BREAKPOINTS)
+GRAPH_BREAK_REASONS = _output_graph("graph_break_reasons", None, "2.0", WHAT_IF)
 LAZY_FORMAT_GRAPH_CODE = _output_graph("lazy_format_graph_code", "name, gm, ...", "2.1", GRAPH_DOCUMENTS)
 
 _symbolic_convert = partial(_declare, "torch._dynamo.symbolic_convert")
@@ -100,6 +102,12 @@ CALL_OF_CALLBACK = _convert_frame(
     "CatchErrorsWrapper.__call__", "self, frame, cache_entry, frame_state", "2.1", STOPS, RECORDING
 )
 TRACE_FRAME = _convert_frame("trace_frame", None, "2.9", STOPS, RECORDING)
+COMPILE_FRAME = _convert_frame(
+    "compile_frame",
+    "code, globals, locals, builtins, closure, compiler_fn, one_graph, restart_reasons, ...",
+    "2.0",
+    WHAT_IF,
+)
 CAPTURE_FRAME = _convert_frame("_fullgraph_capture_frame", "frame, ...", "2.10", STOPS)
 COMPILE = _convert_frame(
     "_compile", "code, globals, locals, builtins, closure, compiler_fn, one_graph, ...", "2.0", RECORDING
@@ -155,6 +163,7 @@ CALL_COMPTIME = _declare(
 INITIALIZE_LAZY_MODULE = _declare(
     "torch._dynamo.variables.nn_module", "initialize_lazy_module", "tx, mod, args, kwargs", "2.0", TIME_TRAVEL
 )
+GET_CODE_STATE = _declare("torch._dynamo.pgo", "get_code_state", "", "2.6", WHAT_IF)
 CALLBACK_FROM_STANCE = _declare("torch._dynamo.eval_frame", "_callback_from_stance", "callback", "2.6", EVALUATION)
 ADD_GUARD = _declare(
     "torch._guards", "GuardsSet.add", "self, guard, collect_debug_stack, skip", "2.0", DATA_BREAKPOINTS

@@ -27,7 +27,7 @@ def is_unobserved() -> bool:
 
 @contextlib.contextmanager
 def unobserved() -> Iterator[None]:
-    """Let all wrappers only forward calls on this thread: a trace of the debugger's own is no event of the program."""
+    """Let all wrappers only forward calls on this thread, while the debugger tries something."""
     before, _this_thread.unobserved = _this_thread.unobserved, True
     try:
         yield

@@ -26,7 +26,7 @@ def answer(inspection: StopInspection, frame_id: int, question: str) -> Evaluate
 
 
 def try_value(inspection: StopInspection, request: Evaluate) -> EvaluateResult | None:
-    """Try the value that a client sets, and return the present one; None for what cannot be tried.
+    """Try the value that a client sets; return the present one, or None if none can be tried.
 
     Raises EvaluationError.
     """

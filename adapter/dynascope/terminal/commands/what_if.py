@@ -8,7 +8,7 @@ from dynascope.terminal.session import Session
 
 @command("what", usage="if CHANGE | if keep | if undo | if", needs_stop=True)
 def what_if(session: Session, argument: str) -> None:
-    """Try a change at this line, and tell what would be compiled: `what if x.shape[0] dynamic`, `what if n = 8`.
+    """Tell what would be compiled with a change: `what if x.shape[0] dynamic`, `what if n = 8`.
 
     Dynamo traces the frame to its end with and without the change, and gives no graph to a backend. The program then
     compiles plainly, unless you say `what if keep`. `what if` lists the changes that can be tried.

@@ -84,7 +84,7 @@ def setting_changed(name: str, value: Any) -> Iterator[None]:
 
 
 def make_static(translator: Translator, name: str, dimension: int | None) -> None:
-    """Fix a local's symbolic number, or the sizes of a tensor, to the present value, with a guard.
+    """Fix a local's symbolic number, or a tensor's sizes, to the present value, with a guard.
 
     Calls `SymNodeVariable.evaluate_expr` (2.0), which `ComptimeVar.force_static` calls, and `SymNode.guard_int` (2.0).
     """
@@ -101,12 +101,12 @@ def make_static(translator: Translator, name: str, dimension: int | None) -> Non
 
 
 def set_constant(translator: Translator, name: str, value: Any) -> None:
-    """Set a local to a constant (`InstructionTranslatorBase.symbolic_locals`, `ConstantVariable.create`, 2.0)."""
+    """Set a local (`symbolic_locals`, 2.0) to a constant (`ConstantVariable.create`, 2.0)."""
     variables: Any = sys.modules["torch._dynamo.variables"]
     translator.symbolic_locals[name] = variables.ConstantVariable.create(value)
 
 
 def break_graph(translator: Translator) -> None:
-    """End the graph before the next instruction (`ComptimeContext.graph_break`, 2.0). Raises Unsupported."""
+    """Raise what ends the graph before the instruction (`ComptimeContext.graph_break`, 2.0)."""
     comptime: Any = sys.modules["torch._dynamo.comptime"]
     comptime.ComptimeContext(translator).graph_break("what if")

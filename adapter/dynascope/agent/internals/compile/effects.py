@@ -37,7 +37,7 @@ class EffectEvents(Events):
 
 
 def calls_comptime_function(variable: Any, translator: Any, args: Any, kwargs: Any) -> bool:
-    """Whether `comptime` calls a function, and does not just stop (`UserFunctionVariable.get_code`, 2.0)."""
+    """Whether `comptime` does more than stop; reads `UserFunctionVariable.get_code` (2.0)."""
     return "breakpoint" not in args[0].get_code().co_qualname
 
 

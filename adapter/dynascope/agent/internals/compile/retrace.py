@@ -48,7 +48,7 @@ def is_repeated() -> bool:
 
 
 def call_in_progress() -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return the arguments of `convert_frame.trace_frame` (2.9) in the trace in progress on this thread."""
+    """Return this thread's arguments of `convert_frame.trace_frame` (2.9), while it traces."""
     assert _this_thread.call is not None
     return _this_thread.call
 

@@ -156,7 +156,7 @@ def trial(translator: Translator, acts: Acts, heeds_effects: bool) -> Outcome:
 
 
 def _read(outcome: Outcome, output: Any) -> None:
-    """Fill in what the graph of a finished trace has (`OutputGraph.compile_subgraph_reason`, 2.0)."""
+    """Read the graph of a finished trace, and its end (`compile_subgraph_reason`, 2.0)."""
     reason = output.compile_subgraph_reason
     if reason is not None and reason.graph_break:
         place = reason.user_stack[-1] if reason.user_stack else None
@@ -177,7 +177,7 @@ def _operations(graph_module: Any) -> list[str]:
 
 
 def _clean_up(result: Any) -> None:
-    """Remove the globals that a trace has installed (`OutputGraph.cleanups`, 2.0), and its graph."""
+    """Remove the globals that a trace has installed (`OutputGraph.cleanups`, 2.0)."""
     output = getattr(result, "output_graph", None)
     while output is not None and output.cleanups:
         output.cleanups.pop()()

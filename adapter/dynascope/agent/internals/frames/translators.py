@@ -66,7 +66,7 @@ def unwatch(translator: Translator) -> None:
 
 
 def before_next_instruction(translator: Translator, act: Callable[[], None]) -> None:
-    """Call `act` once before the next instruction; what it raises must be what Dynamo catches there.
+    """Call `act` once before the next instruction; it may raise what Dynamo catches there.
 
     Shadows `InstructionTranslatorBase.dispatch_table` (2.1), which `step` reads for every instruction.
     """

@@ -27,7 +27,7 @@ class Change:
 
 
 def make(changes: Sequence[Change], position: Position, innermost: Translator) -> None:
-    """Make the changes that are for the instruction about to be traced: Dynamo does, as a part of it."""
+    """Have Dynamo make the changes that are for the instruction about to be traced."""
     frames = translators.active_translators(innermost)
     acts = [(change.act, frames[change.depth]) for change in changes if change.act and change.position == position]
 

@@ -51,7 +51,7 @@ class WhatIf:
         self._tried: Change | None = None
 
     def answer(self, question: str, frame: int) -> Row:
-        """Return the answer as a row; `frame` is the number of the selected frame, 0 is the innermost.
+        """Return the answer as a row; `frame` is the selected frame's number, 0 the innermost.
 
         Raises EvaluationError.
         """
@@ -71,7 +71,7 @@ class WhatIf:
         return Row("", f"{difference.text()}\n{_PLAINLY}", children=Children(named=fixed(difference.rows())))
 
     def try_value(self, target: str, value: str, frame: int) -> Row | None:
-        """Try what a client sets, tell the difference, and return the row as it is; None for what is no number.
+        """Try what a client sets, tell the difference, and return the row; None for no number.
 
         `dynamic` and `static` are values, too. Raises EvaluationError.
         """
