@@ -9,6 +9,7 @@ from pathlib import PurePath
 
 from dynascope.agent.inspection.values.rows import Row
 from dynascope.agent.internals.compile.trial import Outcome
+from dynascope.agent.internals.guards.guards import ShapeGuardFact
 
 _LISTED = 12
 """The greatest number of guards, or operations, gone or new that the text lists; the rows have them all."""
@@ -81,4 +82,9 @@ def _symbols(outcome: Outcome) -> Counter[str]:
 
 def _guards(outcome: Outcome) -> Counter[str]:
     on_sources = [f"{guard.kind} {guard.source}".strip() for guard in outcome.guards]
-    return Counter(on_sources + [guard.expression for guard in outcome.shape_guards])
+    return Counter(on_sources + [_shape_guard(guard) for guard in outcome.shape_guards])
+
+
+def _shape_guard(guard: ShapeGuardFact) -> str:
+    place = guard.user_place
+    return guard.expression if place is None else f"{guard.expression} ({PurePath(place[0]).name}:{place[1]})"

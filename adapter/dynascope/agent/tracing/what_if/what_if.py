@@ -170,7 +170,7 @@ class WhatIf:
         variable, content = self._local(name, frame)
         source, tensor = source_of(variable), changes.real_tensor(self._stack[frame], variable)
         if source is None:
-            raise EvaluationError(f"`{name}` is computed here: only inputs can be made dynamic.")
+            raise EvaluationError(f"`{name}` is computed here: only inputs can be dynamic. Ask where they have a name.")
         if tensor is not None:
             chosen = range(tensor.dim()) if dimension is None else (dimension,)
             self._check_dimension(name, dimension, tensor.dim())
