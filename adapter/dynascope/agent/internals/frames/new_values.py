@@ -11,21 +11,29 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.variables.variables import class_names, is_variable
 
 
-def stack_watcher(
-    translator: Translator, known: Container[int], appeared: Callable[[Sequence[object]], None]
-) -> Callable[[], None]:
-    """Return a function to call before each instruction of a frame.
+def watcher(
+    translator: Translator,
+    known: Container[int],
+    appeared: Callable[[Sequence[object]], None],
+    line_begins: Callable[[int], None],
+) -> Callable[[int], None]:
+    """Return a function to call with the line before each instruction of a frame.
 
     It calls `appeared` with the value stack (`InstructionTranslatorBase.stack`, 2.0), whose top is a variable without
-    its `id` in `known`.
+    its `id` in `known`, and then `line_begins` if the line has changed. One closure, as it runs at every instruction.
     """
+    latest = None
 
-    def look() -> None:
+    def before_instruction(line: int) -> None:
+        nonlocal latest
         stack = translator.stack
         if stack and id(stack[-1]) not in known:
             appeared(stack)
+        if line != latest:
+            latest = line
+            line_begins(line)
 
-    return look
+    return before_instruction
 
 
 def bound_names(translator: Translator) -> dict[str, Any]:

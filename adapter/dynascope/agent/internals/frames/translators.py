@@ -45,19 +45,23 @@ def record_instructions(
 ) -> None:
     """Append `instruction_pointer` (2.0) before each instruction, and call `watch(line)`."""
     append, starts_line = indices.append, type(translator).starts_line
+    if watch is not None:
+
+        def on_watched_instruction(line: int) -> None:
+            append(translator.instruction_pointer)
+            watch(line)
+            if translator.lineno != line:
+                starts_line(translator, line)
+
+        translator.__dict__["starts_line"] = on_watched_instruction
+        return
 
     def on_instruction(line: int) -> None:
         append(translator.instruction_pointer)
         if translator.lineno != line:
             starts_line(translator, line)
 
-    def on_watched_instruction(line: int) -> None:
-        append(translator.instruction_pointer)
-        watch(line)  # type: ignore[misc]
-        if translator.lineno != line:
-            starts_line(translator, line)
-
-    translator.__dict__["starts_line"] = on_instruction if watch is None else on_watched_instruction
+    translator.__dict__["starts_line"] = on_instruction
 
 
 def unwatch(translator: Translator) -> None:

@@ -100,18 +100,16 @@ class HistoryWriter:
 
     def watcher(self, translator: Translator) -> Callable[[int], None]:
         """Return a function to call with the line before each instruction of this frame."""
-        look = new_values.stack_watcher(translator, self.numbers, self._appeared)
         frame = next(frame for frame in reversed(self._stack) if frame.translator is translator)
 
-        def before_instruction(line: int) -> None:
-            look()
+        def line_begins(line: int) -> None:
             if line != frame.line:
                 with self._failures:
                     self._close()
                     frame.line, frame.began = line, self._trail.position
                     self._open(frame.began)
 
-        return before_instruction
+        return new_values.watcher(translator, self.numbers, self._appeared, line_begins)
 
     def changed(self, variable: object, attribute: str | None) -> None:
         """Record that a value changes, or its attribute; how is read where the segment ends."""
