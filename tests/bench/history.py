@@ -6,12 +6,17 @@ of each counts, in CPU seconds. A breakpoint is set in a function that is never 
 
 from __future__ import annotations
 
+import gc
 import statistics
 import time
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import torch
+from dynascope.agent.tracing.history.frame_history import FrameHistory
+from dynascope.agent.tracing.history.histories import always
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 
@@ -39,8 +44,15 @@ class Idle(ScriptedSession):
             assert hook is not None
             hook.histories.are_recorded = self._records
             began = time.process_time()
-            torch.compile(model, backend="eager")(torch.randn(2, 8, 32))
+            torch.compile(model, backend=self._backend)(torch.randn(2, 8, 32))
             return time.process_time() - began
+
+    def _backend(self, module: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., object]:
+        """Note the size of the history, and compile as `eager` does."""
+        hook = self.agent.session.hook
+        history = hook.threads.current().begin_compile().history if hook is not None else None
+        self.size = 0 if history is None else history.history.size
+        return module.forward
 
 
 class Reading(ScriptedSession):
@@ -61,8 +73,6 @@ class Reading(ScriptedSession):
         history = state.history
         assert history is not None
         self.size, self.lines = history.history.size, len(history.history.segments)
-        from dynascope.agent.tracing.history.frame_history import FrameHistory
-
         translator = state.outermost
         read = FrameHistory(history, state.frames[id(translator)], translator)
         for name, variable in list(translator.symbolic_locals.items())[:50]:
@@ -72,30 +82,40 @@ class Reading(ScriptedSession):
         return "continue"
 
 
-def _long_function() -> types.FunctionType:
-    """Return a function of many lines, each of which changes a list or makes a value."""
+def _long_function(folder: Path) -> tuple[types.FunctionType, Path]:
+    """Return a function of many lines, each of which makes a value or changes a list, and its file."""
     lines = [f"    t{i % 40} = x + {i % 7}\n    kept.append({i})" for i in range(LONG // 2)]
+    path = folder / "long.py"
+    path.write_text("def long(x, kept):\n" + "\n".join(lines) + "\n    return x\n")
     names: dict[str, types.FunctionType] = {}
-    exec(compile("def long(x, kept):\n" + "\n".join(lines) + "\n    return x", "long.py", "exec"), names)
-    return names["long"]
+    exec(compile(path.read_text(), str(path), "exec"), names)
+    return names["long"], path
 
 
 def measure(pairs: int = 8) -> Iterator[str]:
     """Yield the ratio for a transformer, the size of its history, and the time to read one of many lines."""
     times: dict[bool, list[float]] = {True: [], False: []}
+    size = 0
     for _ in range(pairs + 1):
         for records in times:
-            times[records].append(Idle(records).compile())
+            gc.collect()
+            session = Idle(records)
+            times[records].append(session.compile())
+            size = max(size, session.size)
     with_it, without = min(times[True][1:]), min(times[False][1:])
-    yield f"Compile of {BLOCKS} blocks with histories / without (CPU seconds): {with_it:.3f} / {without:.3f} = " + (
-        f"{with_it / without:.3f}"
+    yield f"Compile of {BLOCKS} blocks with histories / without (CPU seconds, Dynamo alone): " + (
+        f"{with_it:.3f} / {without:.3f} = {with_it / without:.3f}; {size / 1e6:.2f} MB"
     )
-    session = Reading()
-    session.break_in("long")
-    with session.attached():
-        torch.compile(_long_function(), backend="eager")(torch.ones(2), [])
-    if session.seconds:
-        yield (
-            f"{session.lines} lines: {session.size / 1e6:.2f} MB; one history read in "
-            f"{1000 * statistics.median(session.seconds):.1f} ms, at most {1000 * max(session.seconds):.1f}"
-        )
+    reading = Reading()
+    with TemporaryDirectory() as folder:
+        function, path = _long_function(Path(folder))
+        reading.break_at(path, LONG + 2)
+        with reading.attached():
+            hook = reading.agent.session.hook
+            assert hook is not None
+            hook.histories.expect_stops(reading, always)  # the file is no module's
+            torch.compile(function, backend="eager")(torch.ones(2), [])
+    yield (
+        f"{reading.lines} lines, {reading.size / 1e6:.2f} MB: one history is read in "
+        f"{1000 * statistics.median(reading.seconds):.1f} ms, at most {1000 * max(reading.seconds):.1f}"
+    )

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import types
 from array import array
-from bisect import bisect_right
 from collections.abc import Iterator
 
 from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position
 
 Segment = int
 """The number of a segment, from 0 in order of time."""
@@ -27,6 +25,9 @@ class Table:
     def __init__(self, width: int) -> None:
         self._width = width
         self._cells = array("i")
+        self._indexed = 0
+        self._indices: dict[int, dict[int, list[int]]] = {}
+        """The numbers of the rows by the cell in a column, of each column that was searched."""
 
     def __len__(self) -> int:
         return len(self._cells) // self._width
@@ -40,19 +41,16 @@ class Table:
         start = number * self._width
         return tuple(self._cells[start : start + self._width])
 
-    def column(self, number: int) -> array[int]:
-        """Return a copy of one column."""
-        return self._cells[number :: self._width]
-
     def where(self, column: int, cell: int) -> Iterator[tuple[int, ...]]:
         """Yield the rows that have this cell, in order."""
-        cells, at = self.column(column), -1
-        while True:
-            try:
-                at = cells.index(cell, at + 1)
-            except ValueError:
-                return
-            yield self.row(at)
+        if self._indexed != len(self._cells):
+            self._indexed, self._indices = len(self._cells), {}
+        if column not in self._indices:
+            index: dict[int, list[int]] = {}
+            for number, each in enumerate(self._cells[column :: self._width]):
+                index.setdefault(each, []).append(number)
+            self._indices[column] = index
+        yield from map(self.row, self._indices[column].get(cell, ()))
 
     @property
     def size(self) -> int:
@@ -99,10 +97,6 @@ class AttemptHistory:
         """Each guard: segment, source, type."""
         self.symbols = Table(3)
         """Each decision on a symbol: segment, symbol, sentence."""
-
-    def segment_at(self, position: Position) -> Segment:
-        """Return the segment to which an instruction belongs; -1 before the first."""
-        return bisect_right(self.segments.column(0), position) - 1
 
     @property
     def size(self) -> int:
