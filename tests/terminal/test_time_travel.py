@@ -31,3 +31,12 @@ def test_the_history_of_a_value_begins_where_it_was_made(folder: Path) -> None:
     assert re.search(r"\n  program\.py:8 +made %l_x_ .*\n  program\.py:8 \(2\) +made %y ", out), out
     assert "['program.py:9 made f32[3]']" in out
     assert "name 'nothing' is not defined" in out
+
+
+def test_jump_leads_back_to_a_line_also_of_a_function_that_was_left(folder: Path) -> None:
+    commands = "jump 8\njump program.py:14\njump 15\njump inner\njump\nquit\n"
+    code, out = debug("-b", "program.py:15", "program.py", commands=commands)
+    assert code == 0
+    assert re.findall(r"● compile time .*  program\.py:(\d+)", out) == ["15", "8", "14"]
+    assert "has not begun line 15 of program.py" in out and "`tbreak 15`" in out
+    assert "`inner` is not a line" in out and "to which line?" in out

@@ -190,6 +190,18 @@ class StepInTargetsBody(DapStruct):
     targets: list[StepInTarget]
 
 
+class GotoTarget(DapStruct):
+    """A place that `goto` leads to."""
+
+    id: int
+    label: str
+    line: int
+
+
+class GotoTargetsBody(DapStruct):
+    targets: list[GotoTarget]
+
+
 class BreakpointLocation(DapStruct):
     line: int
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dynascope.terminal.breakpoints.locations import BadLocation, parse
 from dynascope.terminal.commands import command
 from dynascope.terminal.commands.inspection import resolve
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
+from dynascope.wire.dap import GotoTargetsBody
 
 _ALL = 10_000
 """As many rows as the agent sends at once."""
@@ -54,6 +56,27 @@ def history(session: Session, argument: str) -> None:
     if not below:
         raise CommandError(f"no history of `{argument}` was recorded in this compile")
     session.printer.variables(session.children(below[-1].variables_reference, 0, _ALL))
+
+
+@command("jump", "j", usage="LINE | FILE:LINE", needs_stop=True, missing="to which line? `jump 12`, `jump FILE:12`")
+def jump(session: Session, argument: str) -> None:
+    """Go back to where Dynamo last began a line; at run time, make it the next line to run.
+
+    At compile time the line may be one of a function that Dynamo has left by now. To go on to a line: `tbreak LINE`,
+    then `continue`.
+    """
+    session.need_frame()
+    try:
+        location, _ = parse(argument, session.current_file)
+    except BadLocation as error:
+        raise CommandError(str(error)) from error
+    if location.path is None:
+        raise CommandError(f"`{argument}` is not a line: `jump 12`, `jump FILE:12`")
+    where = {"source": {"path": str(location.path)}, "line": location.line}
+    targets = session.ask("gotoTargets", where, GotoTargetsBody).targets
+    if not targets:
+        raise CommandError(f"there is nothing to jump to in {location}")
+    session.resume("goto", {"targetId": targets[0].id})
 
 
 def _step_back(session: Session, argument: str, granularity: str) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from dynascope.agent.program.source_lines import lines_with_code
+from dynascope.agent.program.user_code import real_path
 from dynascope.agent.session.requests.registry import serves_at_stop
-from dynascope.wire.to_agent import PrepareTravel
+from dynascope.wire.dap import FIRST_AGENT_ID, GotoTarget, GotoTargetsBody
+from dynascope.wire.to_agent import FindGotoTargets, PrepareTravel
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
@@ -18,9 +21,7 @@ _NOT_SYMBOLIC = "Only compile time goes back: this frame runs, and what it did s
 def prepare_travel(inspection: StopInspection, message: PrepareTravel) -> None:
     from dynascope.agent.inspection.values.errors import EvaluationError
 
-    plan = inspection.travel_plan
-    if plan is None:
-        raise EvaluationError(_NOT_HERE)
+    plan = _plan(inspection)
     match message.command:
         case "stepBack":
             plan.step_back(message.granularity)
@@ -31,3 +32,27 @@ def prepare_travel(inspection: StopInspection, message: PrepareTravel) -> None:
             if message.frame_id not in symbolic:
                 raise EvaluationError(_NOT_SYMBOLIC)
             plan.restart_frame(symbolic.index(message.frame_id))
+        case "goto":
+            plan.go_to((message.target_id or 0) - FIRST_AGENT_ID)
+
+
+@serves_at_stop(FindGotoTargets)
+def find_goto_targets(inspection: StopInspection, message: FindGotoTargets) -> GotoTargetsBody:
+    plan, path = _plan(inspection), real_path(message.path)
+    code = lines_with_code(path)
+    line = (code and code.line_for(message.line)) or message.line
+    position, function = plan.line_before(path, line)
+    return GotoTargetsBody(targets=[GotoTarget(id=target_id(position), label=f"line {line} of {function}", line=line)])
+
+
+def target_id(position: int) -> int:
+    """Return the id of a `GotoTarget` at a position of the trail; debugpy's ids are smaller."""
+    return FIRST_AGENT_ID + position
+
+
+def _plan(inspection: StopInspection) -> Any:
+    from dynascope.agent.inspection.values.errors import EvaluationError
+
+    if inspection.travel_plan is None:
+        raise EvaluationError(_NOT_HERE)
+    return inspection.travel_plan
