@@ -170,6 +170,12 @@ class FindGotoTargets(StoppedThreadRequest, tag="gotoTargets"):
     line: int
 
 
+class Timeline(Request, tag="timeline"):
+    """List the newest `count` events of the compiler. Reply: TimelineBody."""
+
+    count: int
+
+
 class Pause(Request, tag="pause"):
     """Stop at the next line Dynamo traces, on every thread that compiles. Reply: {"compiling": [threadId…]}."""
 
@@ -312,6 +318,7 @@ ToAgent: TypeAlias = (
     | PrepareStep
     | PrepareTravel
     | FindGotoTargets
+    | Timeline
     | Pause
     | Threads
     | FormatStack

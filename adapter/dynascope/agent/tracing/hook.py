@@ -150,11 +150,13 @@ class Hook:
             self._suspension.finish_step_at_runtime(self._runtime_frames.user_frame(), state.step_lines)
 
     @contained
-    def attempt_restarts(self, kind: convert_frame.Restart) -> None:
+    def attempt_restarts(self, kind: convert_frame.Restart, reason: str) -> None:
         state = self.threads.current()
         if not state.is_stopped:
             self._travel_fails(state)
             state.begin_compile().attempt_restarts(replays=kind == "speculation")
+            for observer in self._observers:
+                observer.attempt_restarts(reason, replays=kind == "speculation")
 
     def _travel_fails(self, state: ThreadState) -> None:
         """End a travel that has not arrived: Dynamo has not traced the same instructions again."""
@@ -211,10 +213,14 @@ class Hook:
     def _attempt_begins(self, state: ThreadState, compile_state: CompileState, translator: Translator) -> None:
         self.frames_entered += 1
         state.thread_id = self._suspension.thread_id()
-        if compile_state.attempt_begins(translator):
+        replays = compile_state.attempt_begins(translator)
+        if replays:
             state.stepping.trace_restarts()
         else:
             self._step_continuation.compile_entered(state, translator)
+        if compile_state.travel is None:
+            for observer in self._observers:
+                observer.attempt_begins(state, translator)
         if self._suspension.pause_requested():
             state.pause_pending = True
         may_stop = self._checks or state.pause_pending or state.stepping.mode is not Mode.RUN

@@ -1,19 +1,25 @@
-"""Jump to a line: in the running program by debugpy, in a compile by going back to where the line began."""
+"""Jump to a line: in the running program by debugpy, in a compile by going back to where the line began.
+
+And list the events of the compiler, some of which are places to jump to as well.
+"""
 
 from __future__ import annotations
+
+import msgspec
 
 from dynascope.dap.protocol.arguments import (
     GotoArguments,
     GotoTargetsArguments,
     NoArguments,
+    TimelineArguments,
 )
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.requests.stepping import go_back
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID
-from dynascope.wire.to_agent import FindGotoTargets
+from dynascope.wire.dap import FIRST_AGENT_ID, TimelineBody
+from dynascope.wire.to_agent import FindGotoTargets, Timeline
 
 _NO_FILE = "Only lines of a file can be jumped to at compile time."
 _OLD_TARGET = "This place is one of the running program, and the thread is stopped at compile time: choose it again."
@@ -47,6 +53,22 @@ async def goto(session: Session, call: Call[GotoArguments]) -> Body:
     if stop is not None:
         raise RequestError(_OLD_TARGET)
     return session.pass_to_debugpy(call)
+
+
+@request("dynascopeTimeline", TimelineArguments)
+async def timeline(session: Session, call: Call[TimelineArguments]) -> Body:
+    """List the newest events of the compiler; `goto` leads to the `targetId` that some have."""
+    program = session.running()
+    if program.agent is None:
+        return TimelineBody(events=[], total=0)
+    answer = await program.agent.ask(Timeline(id=program.agent.next_id(), count=call.arguments.count))
+    body = msgspec.json.decode(answer, type=TimelineBody)
+    for event in body.events:
+        event.source = program.paths.source_to_client(event.source)
+        stop = None if event.thread_id is None else program.stops.of_thread(event.thread_id)
+        if stop is None or not stop.notice.goes_back:
+            event.target_id = None
+    return body
 
 
 @request("debugpySystemInfo", NoArguments)

@@ -1,4 +1,7 @@
-"""Requests to go back in a compile. Served on the stopped thread, which goes back when it is resumed."""
+"""Requests to go back in a compile, and for the events to which one can go.
+
+Going back is prepared on the stopped thread, which goes back when it is resumed.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.program.source_lines import lines_with_code
 from dynascope.agent.program.user_code import real_path
-from dynascope.agent.session.requests.registry import serves_at_stop
-from dynascope.wire.dap import FIRST_AGENT_ID, GotoTarget, GotoTargetsBody
-from dynascope.wire.to_agent import FindGotoTargets, PrepareTravel
+from dynascope.agent.session.requests.registry import serves, serves_at_stop
+from dynascope.agent.session.session import Session
+from dynascope.agent.session.timeline import target_id
+from dynascope.wire.dap import FIRST_AGENT_ID, GotoTarget, GotoTargetsBody, TimelineBody
+from dynascope.wire.to_agent import FindGotoTargets, PrepareTravel, Timeline
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
@@ -45,9 +50,9 @@ def find_goto_targets(inspection: StopInspection, message: FindGotoTargets) -> G
     return GotoTargetsBody(targets=[GotoTarget(id=target_id(position), label=f"line {line} of {function}", line=line)])
 
 
-def target_id(position: int) -> int:
-    """Return the id of a `GotoTarget` at a position of the trail; debugpy's ids are smaller."""
-    return FIRST_AGENT_ID + position
+@serves(Timeline)
+def timeline(session: Session, message: Timeline) -> TimelineBody:
+    return session.timeline.newest(message.count)
 
 
 def _plan(inspection: StopInspection) -> Any:
