@@ -163,7 +163,9 @@ class Hook:
         compile_state = state.begin_compile()
         if compile_state.travel is not None:
             compile_state.travel_ends()
-            self._send(Output(category="important", output=_TRACED_DIFFERENTLY))
+            code = translators.code_of(compile_state.outermost)
+            place = code.co_filename, code.co_firstlineno
+            self._send(Output(category="important", output=_TRACED_DIFFERENTLY, path=place[0], line=place[1]))
 
     def trace_repeats(self) -> None:
         self.threads.current().begin_compile().trace_repeats()
