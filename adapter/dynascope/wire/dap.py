@@ -198,6 +198,11 @@ class GotoTarget(DapStruct):
     line: int
 
 
+def goto_target_id(position: int) -> int:
+    """Return the id of a `GotoTarget` at a position of a trail; debugpy's ids are smaller."""
+    return FIRST_AGENT_ID + position
+
+
 class GotoTargetsBody(DapStruct):
     targets: list[GotoTarget]
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from dynascope.agent.tracing.trail import Position
-from dynascope.wire.dap import FIRST_AGENT_ID, Source, TimelineBody, TimelineEvent, TimelineKind
+from dynascope.wire.dap import Source, TimelineBody, TimelineEvent, TimelineKind, goto_target_id
 
 KEPT = 10_000
 
@@ -70,15 +70,10 @@ class Timeline:
         newest = events[max(0, len(events) - count) :]
         return TimelineBody(
             events=[
-                msgspec.structs.replace(event, target_id=target_id(positions[event.number]))
+                msgspec.structs.replace(event, target_id=goto_target_id(positions[event.number]))
                 if event.number in positions
                 else event
                 for event in newest
             ],
             total=events[-1].number if events else 0,
         )
-
-
-def target_id(position: Position) -> int:
-    """Return the id of a `GotoTarget` at a position of the trail; debugpy's ids are smaller."""
-    return FIRST_AGENT_ID + position

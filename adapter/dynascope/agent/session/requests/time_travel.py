@@ -11,8 +11,7 @@ from dynascope.agent.program.source_lines import lines_with_code
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.session.requests.registry import serves, serves_at_stop
 from dynascope.agent.session.session import Session
-from dynascope.agent.session.timeline import target_id
-from dynascope.wire.dap import FIRST_AGENT_ID, GotoTarget, GotoTargetsBody, TimelineBody
+from dynascope.wire.dap import FIRST_AGENT_ID, GotoTarget, GotoTargetsBody, TimelineBody, goto_target_id
 from dynascope.wire.to_agent import FindGotoTargets, PrepareTravel, Timeline
 
 if TYPE_CHECKING:
@@ -47,7 +46,9 @@ def find_goto_targets(inspection: StopInspection, message: FindGotoTargets) -> G
     code = lines_with_code(path)
     line = (code and code.line_for(message.line)) or message.line
     position, function = plan.line_before(path, line)
-    return GotoTargetsBody(targets=[GotoTarget(id=target_id(position), label=f"line {line} of {function}", line=line)])
+    return GotoTargetsBody(
+        targets=[GotoTarget(id=goto_target_id(position), label=f"line {line} of {function}", line=line)]
+    )
 
 
 @serves(Timeline)
