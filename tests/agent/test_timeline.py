@@ -80,6 +80,20 @@ def test_back_to_an_event_and_forth_again() -> None:
     assert [event.kind for event in events(session)].count("graph break") == 3
 
 
+def test_forth_again_to_a_graph_break_from_which_one_has_gone_back() -> None:
+    session = ScriptedSession()
+    session.catch("graphBreak", "first chance")
+
+    def move(session: ScriptedSession) -> None:
+        if len(session.stops) <= 2:
+            found = events(session)
+            assert session.go_back("goto", target=found[len(session.stops) - 1].target_id) is None
+
+    session.at_stop = move
+    assert stepped(session)[:3] == ["graph_break", "first", "graph_break"]
+    assert [stop.message.reason for stop in session.stops[:3]] == ["exception", "goto", "goto"]
+
+
 def test_without_a_stop_only_the_newest_events_are_kept() -> None:
     timeline = Timeline()
     for number in range(KEPT + 5):

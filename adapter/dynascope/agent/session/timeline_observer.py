@@ -58,9 +58,10 @@ class TimelineObserver(TraceObserver):
 
     def attempt_begins(self, state: ThreadState, translator: Translator) -> None:
         code = translators.code_of(translator)
-        if compile_id_and_attempt()[1]:
+        attempt = compile_id_and_attempt()[1]
+        if attempt:
             why, self._restart_reason = self._restart_reason, ""
-            text = f"Dynamo traces {_name(code)} again{': ' + why if why else '.'}"
+            text = f"Dynamo traces {_name(code)} again (restart {attempt}){': ' + why if why else '.'}"
             self._add("restart", text, _place(code), _FIRST)
         else:
             self._timeline.trace_ends()

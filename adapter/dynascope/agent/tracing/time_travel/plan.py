@@ -106,7 +106,7 @@ class TravelPlan:
 
         Raises CannotGoBack.
         """
-        if not 0 < position <= max(self._here, self._state.clock.latest):
+        if not 0 < position <= max(self._here, self._state.clock.furthest):
             raise CannotGoBack(_NOT_IN_COMPILE)
         self._choose(ToPosition(position, Stop("goto")))
 
