@@ -107,19 +107,3 @@ def test_supports_breakpoint_locations_request(client: DapClient, runtime: bool)
     assert [each["line"] for each in found] == [line(COMPILED, mark) for mark in ("first", "call", "after")]
     del wanted["endLine"]
     assert client.request("breakpointLocations", wanted)["breakpoints"] == [{"line": line(COMPILED, "first")}]
-
-
-def test_goto_is_refused_where_dynamo_traces_and_served_where_the_program_runs(client: DapClient) -> None:
-    client.launch(launch(), {COMPILED: [line(COMPILED, "call"), line(COMPILED, "ran")]})
-    stop = client.wait_for_stop()
-    target = {"source": {"path": str(COMPILED)}, "line": line(COMPILED, "after")}
-    assert "The next statement cannot be set" in client.failure("gotoTargets", target)
-    assert "The next statement cannot be set" in client.failure("goto", {"threadId": stop.thread_id, "targetId": 1})
-    stop.resume()
-    stop = client.wait_for_stop()
-    assert not stop.at_compile_time
-    wanted = {"source": {"path": str(COMPILED)}, "line": line(COMPILED, "compile")}
-    target = client.request("gotoTargets", wanted)["targets"][0]
-    client.request("goto", {"threadId": stop.thread_id, "targetId": target["id"]})
-    stop = client.wait_for_stop()
-    assert stop.where() == ("caller", line(COMPILED, "compile"))

@@ -60,6 +60,8 @@ def test_a_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_path: P
     assert "other.py:2: the breakpoint was never hit. Its file was never imported" in said
     assert "Dynamo came here once, and its condition (x.shape[0] == 9) never held" in said
     assert f"program.py:{hit}:" not in said
+    told = [event["body"] for event in client.events if event["event"] == "output" and "source" in event["body"]]
+    assert (str(other), 2) in [(body["source"]["path"], body["line"]) for body in told], "each line is a link"
 
 
 UNTOUCHED = """\

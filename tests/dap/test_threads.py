@@ -132,8 +132,9 @@ def test_a_thread_that_waits_for_one_that_goes_on_alone_stops_where_its_compile_
     lines = [line(WAITING, mark) for mark in ("first", "second")]
     client.launch(launch(WAITING), {WAITING: lines}, initialize={"supportsInvalidatedEvent": True})
     stop = client.wait_for_stop()
-    client.wait_for_event("output", where=lambda body: "waits for Dynamo's compile lock" in body["output"])
-    here = stop.where()[0]
+    told = client.wait_for_event("output", where=lambda body: "waits for Dynamo's compile lock" in body["output"])
+    here, stopped_at = stop.where()
+    assert (told["body"]["source"]["path"], told["body"]["line"]) == (str(WAITING), stopped_at)
     client.request("continue", {"threadId": stop.thread_id, "singleThread": True})
     event = client.wait_for_event("invalidated", where=lambda body: body["areas"] == ["stacks"])
     other = Stop(client, {"reason": "pause", **event["body"]})

@@ -143,6 +143,29 @@ test('back by a line, to the previous breakpoint, and to the first line of a cal
   await sessionOver(page);
 });
 
+test('the timeline of the compile, and the way back to an event', { timeout: 120_000 }, async () => {
+  launchJson();
+  const scores = lineOf(model, 'scores =');
+  await openFile(page, model, scores);
+  await clickGutter(page, scores);
+  await page.keyboard.press('F5');
+  await stoppedAt(page, MODEL, scores);
+  const view = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Compile Timeline' }) });
+  const header = view.locator('.pane-header');
+  if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
+  const row = view.locator('.monaco-list-row', { hasText: 'Dynamo begins to compile forward.' });
+  await row.hover();
+  await workbench.screenshot('timeline');
+  await row.locator('.action-label[aria-label="Go There"]').click();
+  await stoppedAt(page, MODEL, lineOf(model, 'x = self.embed(tokens)'));
+  await view.locator('.monaco-list-row', { hasText: 'Stopped: breakpoint.' }).click();
+  await header.click();
+  await openFile(page, model, scores);
+  await clickGutter(page, scores);
+  await page.keyboard.press('F5');
+  await sessionOver(page);
+});
+
 test('the picture of the README', { timeout: 120_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');

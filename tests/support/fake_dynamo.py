@@ -113,7 +113,7 @@ class FakeDynamo:
         for attempt in range(1, attempts + 1):
             self._trace(function.__code__, SimpleNamespace(_current_tx=[], tracing_context=None))
             if attempt < attempts:
-                self.hook.attempt_restarts("speculation")
+                self.hook.attempt_restarts("speculation", "")
         self.hook.compile_ends(SimpleNamespace(f_code=function.__code__), True, None)
 
     def _trace(self, code: types.CodeType, output: Any) -> None:

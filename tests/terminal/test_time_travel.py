@@ -31,3 +31,22 @@ def test_the_history_of_a_value_begins_where_it_was_made(folder: Path) -> None:
     assert re.search(r"\n  program\.py:8 +made %l_x_ .*\n  program\.py:8 \(2\) +made %y ", out), out
     assert "['program.py:9 made f32[3]']" in out
     assert "name 'nothing' is not defined" in out
+
+
+def test_jump_leads_back_to_a_line_also_of_a_function_that_was_left(folder: Path) -> None:
+    commands = "jump 8\njump program.py:14\njump 15\njump inner\njump\nquit\n"
+    code, out = debug("-b", "program.py:15", "program.py", commands=commands)
+    assert code == 0
+    assert re.findall(r"● compile time .*  program\.py:(\d+)", out) == ["15", "8", "14"]
+    assert "has not begun line 15 of program.py" in out and "`tbreak 15`" in out
+    assert "`inner` is not a line" in out and "to where?" in out
+
+
+def test_the_timeline_lists_events_and_jump_leads_to_them(folder: Path) -> None:
+    commands = "timeline\ncontinue\ntimeline 2\njump #2\ngoto #1\njump #9\ncontinue\n"
+    _, out = debug("-b", "program.py:8", "-b", "program.py:15", "program.py", commands=commands)
+    lines = re.findall(r"● compile time .*  program\.py:(\d+)", out)
+    assert lines == ["8", "15", "8", "14"], out
+    assert re.search(r"→#1 .* \[0/0\]\s+compile\s+Dynamo begins to compile outer\.  program\.py:12", out)
+    assert len(re.findall(r"→#2 .*Stopped: breakpoint\.  program\.py:8", out)) == 2
+    assert "there is no event #9; `timeline` lists them" in out

@@ -11,6 +11,7 @@ import { pickProcess } from './pickProcess';
 import type { Problem } from './preflight';
 import { stopText } from './stopText';
 import { threadCommands } from './threadCommands';
+import { timeline } from './timeline';
 
 let languageServer: LanguageServer | undefined;
 
@@ -43,6 +44,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),
+    ...timeline(),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),

@@ -91,6 +91,9 @@ export function resetState(): void {
   state.started.length = 0;
   debug.breakpoints = [];
   debug.activeStackItem = undefined;
+  debug.activeDebugSession = undefined;
+  trackers.length = 0;
+  trees.clear();
   debug.began.dispose();
   debug.ended.dispose();
   state.answer = undefined;
@@ -157,6 +160,10 @@ export const window = {
     panels.push(panel);
     return panel;
   },
+  registerTreeDataProvider: (view: string, tree: FakeTree) => {
+    trees.set(view, tree);
+    return nothing;
+  },
   createOutputChannel: () => fakeLog().channel,
   createStatusBarItem: (id: unknown) => {
     // As the workbench does: an item of an id that it has seen is shown at once, with what the item before said.
@@ -211,6 +218,30 @@ export const commands = {
   },
 };
 
+/** Sees the messages of a session's adapter. */
+interface FakeTrackers {
+  readonly createDebugAdapterTracker: () => { readonly onDidSendMessage?: (message: unknown) => void };
+}
+/** Every factory registered. */
+export const trackers: FakeTrackers[] = [];
+
+export class TreeItem {
+  description?: string;
+  contextValue?: string;
+  command?: { readonly command: string; readonly arguments: readonly [FakeUri, { readonly selection: Range }] };
+  constructor(readonly label: string) {}
+}
+export class ThemeIcon {
+  constructor(readonly id: string) {}
+}
+export interface FakeTree {
+  readonly onDidChangeTreeData: (listener: () => void) => void;
+  readonly getChildren: () => Promise<unknown[]>;
+  readonly getTreeItem: (row: unknown) => TreeItem;
+}
+/** The tree of each view. */
+export const trees = new Map<string, FakeTree>();
+
 export const debug = {
   breakpoints: [] as FakeBreakpoint[],
   addBreakpoints: (added: FakeBreakpoint[]): void => void debug.breakpoints.push(...added),
@@ -228,7 +259,12 @@ export const debug = {
   onDidTerminateDebugSession: (listener: (session: FakeSession) => void) => debug.ended.event(listener),
   registerDebugConfigurationProvider: () => nothing,
   registerDebugAdapterDescriptorFactory: () => nothing,
-  registerDebugAdapterTrackerFactory: () => nothing,
+  registerDebugAdapterTrackerFactory: (_type: string, factory: FakeTrackers) => {
+    trackers.push(factory);
+    return nothing;
+  },
+  activeDebugSession: undefined as FakeSession | undefined,
+  onDidChangeActiveDebugSession: () => nothing,
 };
 
 /** The language status item made last. */

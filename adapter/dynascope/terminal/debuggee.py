@@ -51,7 +51,7 @@ WHO_WE_ARE = {
     "supportsVariablePaging": True,
     "supportsRunInTerminalRequest": True,
 }
-StepCommand = Literal["continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "restartFrame"]
+StepCommand = Literal["continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "restartFrame", "goto"]
 
 
 def capabilities_of_adapter() -> Capabilities:

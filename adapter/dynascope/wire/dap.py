@@ -190,6 +190,54 @@ class StepInTargetsBody(DapStruct):
     targets: list[StepInTarget]
 
 
+class GotoTarget(DapStruct):
+    """A place that `goto` leads to."""
+
+    id: int
+    label: str
+    line: int
+
+
+def goto_target_id(position: int) -> int:
+    """Return the id of a `GotoTarget` at a position of a trail; debugpy's ids are smaller."""
+    return FIRST_AGENT_ID + position
+
+
+class GotoTargetsBody(DapStruct):
+    targets: list[GotoTarget]
+
+
+TimelineKind = Literal[
+    "compile", "restart", "graph break", "specialization", "recompile", "compiled", "skipped", "failed", "stop"
+]
+
+
+class TimelineEvent(DapStruct):
+    """One event of the compiler, or a compile-time stop."""
+
+    number: int
+    """Counts from 1 in each process."""
+    seconds: float
+    """The time since the program was started or attached to."""
+    kind: TimelineKind
+    text: str
+    """A sentence for the user."""
+    compile_id: str = ""
+    """As Dynamo writes it: `0/1`, and `0/1_2` in attempt 2."""
+    source: Source | None = None
+    line: int | None = None
+    thread_id: int | None = None
+    target_id: int | None = None
+    """For `goto`, if the event lies in the compile that is stopped."""
+
+
+class TimelineBody(DapStruct):
+    """The newest events, oldest first; `total`: how many there were in all."""
+
+    events: list[TimelineEvent]
+    total: int
+
+
 class BreakpointLocation(DapStruct):
     line: int
 

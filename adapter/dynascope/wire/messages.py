@@ -20,12 +20,13 @@ StopReason = Literal[
     "entry",
     "exception",
     "restart",
+    "goto",
 ]
 Granularity = Literal["line", "instruction"]
 Area = Literal["all", "stacks", "threads", "variables"]
 """DAP's InvalidatedAreas."""
 ResumeCommand = Literal["continue", "next", "stepIn", "stepOut"]
-TravelCommand = Literal["stepBack", "reverseContinue", "restartFrame"]
+TravelCommand = Literal["stepBack", "reverseContinue", "restartFrame", "goto"]
 
 
 class Message(Struct, kw_only=True, omit_defaults=True, tag_field="kind", rename="camel"):

@@ -159,6 +159,21 @@ class PrepareTravel(StoppedThreadRequest, tag="prepareTravel"):
     granularity: Granularity = "line"
     frame_id: int | None = None
     """The frame that `restartFrame` restarts."""
+    target_id: int | None = None
+    """The id of the `GotoTarget` that `goto` leads to."""
+
+
+class FindGotoTargets(StoppedThreadRequest, tag="gotoTargets"):
+    """Find where a line of the program's file `path` began before. Reply: GotoTargetsBody."""
+
+    path: str
+    line: int
+
+
+class Timeline(Request, tag="timeline"):
+    """List the newest `count` events of the compiler. Reply: TimelineBody."""
+
+    count: int
 
 
 class Pause(Request, tag="pause"):
@@ -302,6 +317,8 @@ ToAgent: TypeAlias = (
     | RunningStack
     | PrepareStep
     | PrepareTravel
+    | FindGotoTargets
+    | Timeline
     | Pause
     | Threads
     | FormatStack

@@ -67,7 +67,7 @@ class ScriptedSession(Suspension):
         self.outputs: list[Output] = []
         self.changes: list[Breakpoint] = []
         self.at_stop: Callable[[ScriptedSession], None] = lambda session: None
-        self._replies: dict[int, Reply | Failure] = {}
+        self.replies: dict[int, Reply | Failure] = {}
         self.agent = Agent(self._take, self)
         self.agent.receive(Configure(id=0, just_my_code=just_my_code))
         self.agent.receive(ConfigurationDone(id=0))
@@ -75,7 +75,7 @@ class ScriptedSession(Suspension):
     def _take(self, message: Message) -> None:
         match message:
             case Reply() | Failure():
-                self._replies[message.id] = message
+                self.replies[message.id] = message
             case Stopping():
                 self.stops.append(Stop(message))
             case Output():
@@ -92,13 +92,17 @@ class ScriptedSession(Suspension):
             return "continue"
         return command
 
-    def go_back(self, command: TravelCommand, granularity: Granularity = "line", frame: int = 0) -> str | None:
+    def go_back(
+        self, command: TravelCommand, granularity: Granularity = "line", frame: int = 0, target: int | None = None
+    ) -> str | None:
         """Have the thread go back when this stop ends; return why it does not, if so."""
         stop = self.stops[-1]
         ident, frame_id = stop.message.thread_ident, stop.message.frames[frame].id
-        message = PrepareTravel(id=9, thread_ident=ident, command=command, granularity=granularity, frame_id=frame_id)
+        message = PrepareTravel(
+            id=9, thread_ident=ident, command=command, granularity=granularity, frame_id=frame_id, target_id=target
+        )
         self.agent.receive(message)
-        reply = self._replies.pop(9)
+        reply = self.replies.pop(9)
         return reply.message if isinstance(reply, Failure) else None
 
     def type(self, expression: str, frame: int = 0) -> str:
@@ -117,7 +121,10 @@ class ScriptedSession(Suspension):
 
     def ask(self, request: Any, body: Any) -> Any:
         self.agent.receive(request)
-        reply = self._replies.pop(request.id)
+        reply = self.replies.pop(request.id)
+        return self.body(reply, body)
+
+    def body(self, reply: Reply | Failure, body: Any) -> Any:
         assert isinstance(reply, Reply), reply
         return msgspec.json.decode(reply.body, type=body)
 

@@ -63,7 +63,7 @@ ROWS: dict[str, Row] = {
     ),
     "supportsRestartFrame": Row("the first line of a symbolic frame", NOT_HERE, "`rframe`"),
     "supportsDisassembleRequest": Row("the bytecode Dynamo traces, jumps, stack effects", NOT_HERE, "`disassemble`"),
-    "supportsGotoTargetsRequest": Row("refused, with the reason: no code runs there", SAME, NOT_HERE),
+    "supportsGotoTargetsRequest": Row("back to where the line began last, in any function", SAME, "`jump`"),
     "supportsDelayedStackTraceLoading": Row("symbolic and real frames, paged as one stack", SAME, "`where`"),
     "supportsValueFormattingOptions": Row("hexadecimal numbers, parameters of frames", SAME, "`expand`"),
     "supportsEvaluateForHovers": Row("reads rows; runs none of your code", SAME, "`print`"),

@@ -9,7 +9,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from dynascope.wire.dap import DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
+from dynascope.wire.dap import FIRST_AGENT_ID, DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import Granularity, ResumeCommand, StopReason, TravelCommand
 from dynascope.wire.to_agent import (
@@ -27,7 +27,7 @@ from dynascope.wire.to_agent import (
 from tests.support.nonperturbation.observers import Everywhere
 
 FORWARD: tuple[ResumeCommand, ...] = ("next", "next", "next", "stepIn", "stepIn", "stepIn", "stepIn", "stepOut")
-BACK: tuple[TravelCommand, ...] = ("stepBack", "stepBack", "stepBack", "restartFrame", "reverseContinue")
+BACK: tuple[TravelCommand, ...] = ("stepBack", "stepBack", "stepBack", "restartFrame", "reverseContinue", "goto")
 
 
 class Place(NamedTuple):
@@ -77,7 +77,10 @@ class TimeTraveller(Everywhere):
 
     def _back(self, command: TravelCommand, granularity: Granularity) -> ResumeCommand:
         here, frame = threading.get_ident(), self._random.choice(self.frames)
-        request = PrepareTravel(id=8, thread_ident=here, command=command, granularity=granularity, frame_id=frame.id)
+        target = FIRST_AGENT_ID + self._random.randint(1, self._place().position)
+        request = PrepareTravel(
+            id=8, thread_ident=here, command=command, granularity=granularity, frame_id=frame.id, target_id=target
+        )
         if self.ask(request, dict) is None:
             self._returns_to = None  # at the start of the compile
             return "next"
@@ -151,6 +154,7 @@ class FromEveryStop(Everywhere):
                 thread_ident=threading.get_ident(),
                 command=self._random.choice(BACK),
                 frame_id=self.frames[0].id,
+                target_id=FIRST_AGENT_ID + self._random.randint(1, 40),
             )
             if self.ask(request, dict) is not None:
                 self.went_back += 1

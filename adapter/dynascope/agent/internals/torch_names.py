@@ -29,6 +29,7 @@ from dynascope.agent.internals.features import (
     SPECIALIZATION,
     STOPS,
     TIME_TRAVEL,
+    TIMELINE,
     WHAT_IF,
     Feature,
 )
@@ -92,7 +93,12 @@ LAZY_FORMAT_GRAPH_CODE = _output_graph("lazy_format_graph_code", "name, gm, ..."
 _symbolic_convert = partial(_declare, "torch._dynamo.symbolic_convert")
 STARTS_LINE = _symbolic_convert("InstructionTranslatorBase.starts_line", "self, lineno", "2.10", STOPS, RECORDING)
 LOG_GRAPH_BREAK = _symbolic_convert(
-    "InstructionTranslatorBase.log_graph_break", "self, code_options, reason, exc", "2.6", RECORDING, GRAPH_BREAK
+    "InstructionTranslatorBase.log_graph_break",
+    "self, code_options, reason, exc",
+    "2.6",
+    RECORDING,
+    GRAPH_BREAK,
+    TIMELINE,
 )
 CREATE_RESUME = _symbolic_convert("InstructionTranslatorBase.create_resume", "self, ...", "2.10", CODEGEN)
 CHECK_INLINEABLE = _symbolic_convert("InliningInstructionTranslator.check_inlineable", "func", "2.1", RUN_MODE)
@@ -119,6 +125,7 @@ RECOMPILATION_REASONS = _convert_frame(
     RECORDING,
     RECOMPILE,
     RECOMPILE_LIMIT,
+    TIMELINE,
 )
 EXCEEDS_RECOMPILE_LIMIT = _convert_frame("exceeds_recompile_limit", None, "2.7", RECOMPILE_LIMIT)
 BUILD_GUARDS = _convert_frame("CheckFunctionManager.__init__", "self, f_code, output_graph, ...", "2.0", RECORDING)
@@ -142,7 +149,7 @@ _exc = partial(_declare, "torch._dynamo.exc")
 UNSUPPORTED = _exc("Unsupported.__init__", None, "2.0", GRAPH_BREAK)
 USER_ERROR = _exc("UserError.__init__", None, "2.0", GRAPH_BREAK)
 STEP_UNSUPPORTED = _exc("StepUnsupported.__init__", None, "2.9", GRAPH_BREAK)
-ADD_TO_STATS = _exc("Unsupported.add_to_stats", "self, category", "2.0", RECORDING)
+ADD_TO_STATS = _exc("Unsupported.add_to_stats", "self, category", "2.0", RECORDING, TIMELINE)
 SHORTEN_TRACEBACK = _exc("ShortenTraceback.__init__", None, "2.7", BACKEND_FAILURE)
 RESTART_ANALYSIS = _exc("RestartAnalysis", None, "2.0", STOPS)
 SPECULATION_RESTART_ANALYSIS = _exc("SpeculationRestartAnalysis", None, "2.1", STOPS)
@@ -184,7 +191,7 @@ LOADS = {
 _symbolic_shapes = partial(_declare, "torch.fx.experimental.symbolic_shapes")
 UNINTERESTING_FILES = _symbolic_shapes("uninteresting_files", "", "2.0", STOPS, RECORDING)
 SET_REPLACEMENT = _symbolic_shapes(
-    "ShapeEnv._set_replacement", "self, a, tgt, msg", "2.1", RECORDING, SPECIALIZATION, DATA_BREAKPOINTS
+    "ShapeEnv._set_replacement", "self, a, tgt, msg", "2.1", RECORDING, SPECIALIZATION, DATA_BREAKPOINTS, TIMELINE
 )
 MAYBE_GUARD_REL = _symbolic_shapes("ShapeEnv._maybe_guard_rel", "self, expr", "2.1", SPECIALIZATION, DATA_BREAKPOINTS)
 UPDATE_VAR_TO_RANGE = _symbolic_shapes(

@@ -25,13 +25,15 @@ from dynascope.agent.internals.features import STOPS
 from dynascope.agent.program import coverage, observed
 from dynascope.agent.recorder import process
 from dynascope.agent.session.loaded_sources import LoadedSourceDocuments
+from dynascope.agent.session.timeline import Timeline
 from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension, SuspensionObserver
-from dynascope.wire.from_agent import DynamoReady, Output
+from dynascope.wire.from_agent import DynamoReady, Output, Stopping
 from dynascope.wire.messages import Message
 from dynascope.wire.to_agent import Configure
 
 if TYPE_CHECKING:
+    from dynascope.agent.session.timeline_observer import TimelineObserver
     from dynascope.agent.tracing.hook import Hook
     from dynascope.agent.tracing.time_travel.effects import Effects
 
@@ -45,7 +47,9 @@ class Session(SuspensionObserver):
         self.suspension = suspension
         self.configured = threading.Event()
         """Set by `ConfigurationDone`, and at the end of the session, to let the program start."""
-        self.stops = CompileStops(send, suspension)
+        self.timeline = Timeline()
+        self._timeline_observer: TimelineObserver | None = None
+        self.stops = CompileStops(self._send_of_stops, suspension)
         self.hook: Hook | None = None
         self._effects: Effects | None = None
         self.loaded_sources = LoadedSourceDocuments(self.stops, send)
@@ -104,6 +108,7 @@ class Session(SuspensionObserver):
         """Hook Dynamo, and tell the adapter which names this torch lacks."""
         try:
             from dynascope.agent.session.compile_observer import CompileObserver
+            from dynascope.agent.session.timeline_observer import TimelineObserver
             from dynascope.agent.tracing.hook import Hook  # imports torch: not before the program has
             from dynascope.agent.tracing.time_travel.effects import Effects
 
@@ -116,6 +121,7 @@ class Session(SuspensionObserver):
                 hook.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))
                 self._configure_hook()
                 self._effects = Effects(hook)
+                self._timeline_observer = TimelineObserver(hook, self.timeline)
                 self.breakpoints.attach(hook)
                 for text in self_test.warnings():
                     self.notice(f"dynascope: {text}\n")
@@ -124,6 +130,11 @@ class Session(SuspensionObserver):
         self.tell_ready(missing)
         if self.suspension.kind == "pydevd" and coverage.takes_the_trace_function():
             self.notice(coverage.NOTICE)
+
+    def _send_of_stops(self, message: Message) -> None:
+        if isinstance(message, Stopping) and self._timeline_observer is not None:
+            self._timeline_observer.stops(message)
+        self.send(message)
 
     def tell_ready(self, missing: list[str]) -> None:
         """Tell the adapter that torch._dynamo is imported, and which names this torch lacks."""
@@ -134,6 +145,8 @@ class Session(SuspensionObserver):
         """Remove every hook from Dynamo."""
         self.breakpoints.detach()
         hook, self.hook = self.hook, None
+        if self._timeline_observer is not None:
+            self._timeline_observer.remove()
         if self._effects is not None:
             self._effects.remove()
         if hook is not None:

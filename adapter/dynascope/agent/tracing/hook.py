@@ -161,18 +161,22 @@ class Hook:
             self._suspension.finish_step_at_runtime(self._runtime_frames.user_frame(), state.step_lines)
 
     @contained
-    def attempt_restarts(self, kind: convert_frame.Restart) -> None:
+    def attempt_restarts(self, kind: convert_frame.Restart, reason: str) -> None:
         state = self.threads.current()
         if not state.is_stopped:
             self._travel_fails(state)
             state.begin_compile().attempt_restarts(replays=kind == "speculation")
+            for observer in self._observers:
+                observer.attempt_restarts(reason, replays=kind == "speculation")
 
     def _travel_fails(self, state: ThreadState) -> None:
         """End a travel that has not arrived: Dynamo has not traced the same instructions again."""
         compile_state = state.begin_compile()
         if compile_state.travel is not None:
             compile_state.travel_ends()
-            self._send(Output(category="important", output=_TRACED_DIFFERENTLY))
+            code = translators.code_of(compile_state.outermost)
+            place = code.co_filename, code.co_firstlineno
+            self._send(Output(category="important", output=_TRACED_DIFFERENTLY, path=place[0], line=place[1]))
 
     def trace_repeats(self) -> None:
         self.threads.current().begin_compile().trace_repeats()
@@ -196,7 +200,7 @@ class Hook:
         key = id(translator)
         if translators.instruction_index(translator) < 0 or key not in compile_state.frames:
             compile_state.frames[key] = clock.activations
-        clock.trail.frame_entered(compile_state.frames[key])
+        clock.trail.frame_entered(compile_state.frames[key], translators.code_of(translator))
         history, watch = compile_state.history, None
         if history is not None:
             watch = history.frame_entered(compile_state.frames[key], translator)
@@ -223,10 +227,14 @@ class Hook:
     def _attempt_begins(self, state: ThreadState, compile_state: CompileState, translator: Translator) -> None:
         self.frames_entered += 1
         state.thread_id = self._suspension.thread_id()
-        if compile_state.attempt_begins(translator):
+        replays = compile_state.attempt_begins(translator)
+        if replays:
             state.stepping.trace_restarts()
         else:
             self._step_continuation.compile_entered(state, translator)
+        if compile_state.travel is None:
+            for observer in self._observers:
+                observer.attempt_begins(state, translator)
         if self._suspension.pause_requested():
             state.pause_pending = True
         will_stop = state.pause_pending or state.stepping.mode is not Mode.RUN or compile_state.travel is not None

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
@@ -42,6 +43,12 @@ class TraceObserver:
 
     def first_compile(self) -> None:
         """Observe the first compile since the hook was installed; called before it."""
+
+    def attempt_begins(self, state: ThreadState, translator: Translator) -> None:
+        """Observe that Dynamo begins to trace a frame, but not that it repeats this for the user."""
+
+    def attempt_restarts(self, reason: str, replays: bool) -> None:
+        """Observe that Dynamo is about to trace the frame again; `replays`: as before, up to here."""
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
         """Observe the end of a compile that compiled or skipped a frame; its state still exists."""

@@ -6,6 +6,7 @@ frame passes the same positions, because Dynamo's tracing is deterministic.
 
 from __future__ import annotations
 
+import types
 from array import array
 from collections.abc import Collection, Iterator
 
@@ -25,14 +26,17 @@ class Trail:
         self._changes: list[tuple[Position, FrameId]] = []
         """From which position on a frame was the innermost."""
         self._stack: list[FrameId] = []
+        self.codes: dict[FrameId, types.CodeType] = {}
+        """The code of each frame, which lets one find its lines after Dynamo has left it."""
 
     @property
     def position(self) -> Position:
         """Return the position of the latest instruction."""
         return len(self.indices)
 
-    def frame_entered(self, frame: FrameId) -> None:
-        """Record that Dynamo enters or resumes a frame."""
+    def frame_entered(self, frame: FrameId, code: types.CodeType) -> None:
+        """Record that Dynamo enters or resumes a frame of this code."""
+        self.codes[frame] = code
         self._stack.append(frame)
         self._changes.append((len(self.indices), frame))
 
@@ -44,11 +48,16 @@ class Trail:
 
     def instructions_of(self, frame: FrameId) -> Iterator[tuple[Position, int]]:
         """Yield the position and the index in its function of each instruction of `frame`."""
+        for position, index, _ in self.instructions_in((frame,)):
+            yield position, index
+
+    def instructions_in(self, frames: Collection[FrameId]) -> Iterator[tuple[Position, int, FrameId]]:
+        """Yield the same, and the frame, of each instruction of any of these frames."""
         indices = self.indices
         for start, end, innermost in self._segments():
-            if innermost == frame:
+            if innermost in frames:
                 for offset in range(start, end):
-                    yield offset + 1, indices[offset] - 1
+                    yield offset + 1, indices[offset] - 1, innermost
 
     def latest_of(self, frames: Collection[FrameId], before: Position) -> Position | None:
         """Return the latest position before `before` in one of these frames."""

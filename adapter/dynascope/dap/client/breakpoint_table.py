@@ -202,15 +202,16 @@ class BreakpointTable:
             if entry is not None:
                 entry.hit = True
 
-    def never_hit(self) -> list[str]:
-        """Return a sentence for each breakpoint that was never hit, if the reason is known."""
+    def never_hit(self) -> list[tuple[Entry, str]]:
+        """Return each breakpoint that was never hit, with a sentence, if the reason is known."""
         sentences = []
         for entry in self._all():
             why = entry.never_hit
             if why is None and (entry.agent is None or entry.is_refused):
                 why = entry.shown().message
             if not entry.hit and why and not getattr(entry.asked, "log_message", None):
-                sentences.append(f"{entry.title()}: the breakpoint was never hit. {why.removeprefix('Never hit. ')}")
+                why = why.removeprefix("Never hit. ")
+                sentences.append((entry, f"{entry.title()}: the breakpoint was never hit. {why}"))
         return sentences
 
     def _all(self) -> list[Entry]:

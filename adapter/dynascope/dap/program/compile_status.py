@@ -64,8 +64,11 @@ class Waiting:
         self._told: dict[int, int] = {}
         """By the waiting thread's ident: the ident of the stopped one."""
 
-    def newly_waiting(self, rows: list[Compiling]) -> list[str]:
-        """Return a sentence for each newly waiting thread; send an event when names change."""
+    def newly_waiting(self, rows: list[Compiling]) -> list[tuple[Compiling, str]]:
+        """Return the stopped thread with a sentence for each newly waiting one.
+
+        Send an event when names change.
+        """
         holder = next((row for row in rows if row.state == "stopped"), None)
         waiting = {row.thread_ident: row for row in rows if row.state == "waiting"} if holder is not None else {}
         now = dict.fromkeys(waiting, holder.thread_ident if holder is not None else 0)
@@ -73,7 +76,11 @@ class Waiting:
         if now != self._told and self._client.refetches:
             self._client.event("invalidated", {"areas": ["threads"]})
         self._told = now
-        return [f"{row.thread_name} {waits_because(row, rows)}. It continues when that one does." for row in new]
+        return [
+            (holder, f"{row.thread_name} {waits_because(row, rows)}. It continues when that one does.")
+            for row in new
+            if holder is not None
+        ]
 
 
 class CompileProgress:

@@ -111,9 +111,12 @@ class Program(ABC):
         if not self.quiet:
             self.client.event(name, body)
 
-    def say(self, text: str, category: str = "important") -> None:
-        """Show a line in the debug console."""
-        self.event("output", {"category": category, "output": f"dynascope: {text}\n"})
+    def say(
+        self, text: str, category: str = "important", source: Source | None = None, line: int | None = None
+    ) -> None:
+        """Show a line in the debug console; `source` and `line` are the place of the client's to which it leads."""
+        body: dict[str, Any] = {"category": category, "output": f"dynascope: {text}\n"}
+        self.event("output", body if source is None or line is None else body | {"source": source, "line": line})
 
     def pass_to_debugpy(self, call: Call[Any]) -> Answered:
         """Forward a request to debugpy unchanged. Raises RequestError when there is no debugpy."""
@@ -126,8 +129,8 @@ class Program(ABC):
         """Send the client `terminated`, once."""
         if not self._ended:
             self._ended = True
-            for sentence in self.client.breakpoints.never_hit() if self.configured else ():
-                self.say(sentence, "console")
+            for entry, sentence in self.client.breakpoints.never_hit() if self.configured else ():
+                self.say(sentence, "console", entry.source, entry.line())
             self.event("terminated")
 
     def in_background(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -267,8 +270,9 @@ class Program(ABC):
         self.in_background(self._tell_waiting())
 
     async def _tell_waiting(self) -> None:
-        for sentence in self._waiting.newly_waiting(await compiles(self.agent)):
-            self.say(sentence)
+        for holder, sentence in self._waiting.newly_waiting(await compiles(self.agent)):
+            place = Source(path=self.paths.to_client(holder.path)) if holder.path else None
+            self.say(sentence, source=place, line=holder.line)
 
     def _invalidated(self, notice: Invalidated) -> None:
         if self.client.refetches:

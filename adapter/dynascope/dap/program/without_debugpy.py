@@ -22,7 +22,6 @@ from dynascope.wire.to_agent import ConfigurationDone
 ONLY_WITH_DEBUGPY = (
     "supportsSetVariable",
     "supportsSetExpression",
-    "supportsGotoTargetsRequest",
     "supportsExceptionInfoRequest",
     "supportsExceptionOptions",
 )

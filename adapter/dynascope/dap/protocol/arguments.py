@@ -257,6 +257,12 @@ class GotoArguments(DapStruct):
     target_id: int
 
 
+class TimelineArguments(DapStruct):
+    """`count`: how many events at most, the newest."""
+
+    count: int = 1_000
+
+
 class ModulesArguments(DapStruct):
     start_module: int | None = None
     module_count: int | None = None

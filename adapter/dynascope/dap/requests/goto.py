@@ -1,46 +1,74 @@
-"""Serve the requests that only debugpy supports, at frames of the running program."""
+"""Jump to a line: in the running program by debugpy, in a compile by going back to where the line began.
+
+And list the events of the compiler, some of which are places to jump to as well.
+"""
 
 from __future__ import annotations
+
+import msgspec
 
 from dynascope.dap.protocol.arguments import (
     GotoArguments,
     GotoTargetsArguments,
     NoArguments,
+    TimelineArguments,
 )
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
+from dynascope.dap.requests.stepping import go_back
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID
+from dynascope.wire.dap import FIRST_AGENT_ID, TimelineBody
+from dynascope.wire.to_agent import FindGotoTargets, Timeline
 
-_NO_GOTO = "The next statement cannot be set"
-
-
-def _refuse_symbolic(id: int | None, what: str) -> None:
-    if id is not None and id >= FIRST_AGENT_ID:
-        raise RequestError(f"{what} at a compile-time stop: nothing runs there. Select a frame of the running program.")
-
-
-def _refuse_compiling(session: Session, thread_id: int, what: str) -> None:
-    if session.running().stops.of_thread(thread_id) is not None:
-        raise RequestError(f"{what} while the thread is stopped at compile time: nothing runs there.")
+_NO_FILE = "Only lines of a file can be jumped to at compile time."
+_OLD_TARGET = "This place is one of the running program, and the thread is stopped at compile time: choose it again."
 
 
 @request("gotoTargets", GotoTargetsArguments)
 @capability("supportsGotoTargetsRequest")
 async def goto_targets(session: Session, call: Call[GotoTargetsArguments]) -> Body:
-    path = call.arguments.source.path
-    for stop in session.running().stops.all():
-        symbolic = stop.frames[: stop.notice.symbolic_frames]
-        if any(frame.source is not None and frame.source.path == path for frame in symbolic):
-            raise RequestError(f"{_NO_GOTO}: Dynamo is tracing, and no code runs there that could jump.")
-    return session.pass_to_debugpy(call)
+    """Find where the line began last in the compile that is stopped; else pass to debugpy."""
+    program, arguments = session.running(), call.arguments
+    stop = next(iter(program.stops.all()), None)
+    if stop is None or program.agent is None:
+        return session.pass_to_debugpy(call)
+    if arguments.source.path is None:
+        raise RequestError(_NO_FILE)
+    return await program.agent.ask(
+        FindGotoTargets(
+            id=program.agent.next_id(),
+            thread_ident=stop.notice.thread_ident,
+            path=program.paths.to_program(arguments.source.path),
+            line=arguments.line,
+        )
+    )
 
 
-@request("goto", GotoArguments)
+@request("goto", GotoArguments, ordered=True)
 async def goto(session: Session, call: Call[GotoArguments]) -> Body:
-    _refuse_compiling(session, call.arguments.thread_id, _NO_GOTO)
+    stop = session.running().stops.of_thread(call.arguments.thread_id)
+    if call.arguments.target_id >= FIRST_AGENT_ID:
+        return await go_back(session, call, stop, "goto", target_id=call.arguments.target_id)
+    if stop is not None:
+        raise RequestError(_OLD_TARGET)
     return session.pass_to_debugpy(call)
+
+
+@request("dynascopeTimeline", TimelineArguments)
+async def timeline(session: Session, call: Call[TimelineArguments]) -> Body:
+    """List the newest events of the compiler; `goto` leads to the `targetId` that some have."""
+    program = session.running()
+    if program.agent is None:
+        return TimelineBody(events=[], total=0)
+    answer = await program.agent.ask(Timeline(id=program.agent.next_id(), count=call.arguments.count))
+    body = msgspec.json.decode(answer, type=TimelineBody)
+    for event in body.events:
+        event.source = program.paths.source_to_client(event.source)
+        stop = None if event.thread_id is None else program.stops.of_thread(event.thread_id)
+        if stop is None or not stop.notice.goes_back:
+            event.target_id = None
+    return body
 
 
 @request("debugpySystemInfo", NoArguments)

@@ -73,23 +73,23 @@ async def step_in_targets(session: Session, call: Call[FrameArguments]) -> Body:
 @capability("supportsStepBack")
 async def step_back(session: Session, call: Call[StepArguments]) -> Body:
     stop = session.running().stops.of_thread(call.arguments.thread_id)
-    return await _go_back(session, call, stop, "stepBack", by_instruction=call.arguments.granularity == "instruction")
+    return await go_back(session, call, stop, "stepBack", by_instruction=call.arguments.granularity == "instruction")
 
 
 @request("reverseContinue", ResumeArguments, ordered=True)
 async def reverse_continue(session: Session, call: Call[ResumeArguments]) -> Body:
     stop = session.running().stops.of_thread(call.arguments.thread_id)
-    return await _go_back(session, call, stop, "reverseContinue")
+    return await go_back(session, call, stop, "reverseContinue")
 
 
 @request("restartFrame", FrameArguments, ordered=True)
 @capability("supportsRestartFrame")
 async def restart_frame(session: Session, call: Call[FrameArguments]) -> Body:
     owner = stop_of(session, call.arguments.frame_id)
-    return await _go_back(session, call, owner and owner[1], "restartFrame", frame_id=call.arguments.frame_id)
+    return await go_back(session, call, owner and owner[1], "restartFrame", frame_id=call.arguments.frame_id)
 
 
-async def _go_back(
+async def go_back(
     session: Session,
     call: Call[Any],
     stop: Stop | None,
@@ -97,6 +97,7 @@ async def _go_back(
     *,
     by_instruction: bool = False,
     frame_id: int | None = None,
+    target_id: int | None = None,
 ) -> Body:
     """Tell the agent where to, then resume the thread: it stops again there."""
     agent = session.running().agent
@@ -108,6 +109,7 @@ async def _go_back(
         command=command,
         granularity="instruction" if by_instruction else "line",
         frame_id=frame_id,
+        target_id=target_id,
     )
     await agent.ask(request)
     call.raw = raw({"threadId": stop.notice.thread_id})  # debugpy resumes it as for a step

@@ -1,14 +1,18 @@
-"""Go back in the compile: the lines before, and the breakpoints before."""
+"""Go back in the compile: to lines, breakpoints and events before."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from dynascope.terminal.breakpoints.locations import BadLocation, display_path, parse
 from dynascope.terminal.commands import command
 from dynascope.terminal.commands.inspection import resolve
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
+from dynascope.wire.dap import GotoTargetsBody, TimelineBody, TimelineEvent
 
 _ALL = 10_000
-"""As many rows as the agent sends at once."""
+"""As many rows and events as the agent sends at once."""
 
 
 @command("back", "rn", usage="[COUNT]", repeats=True, needs_stop=True)
@@ -54,6 +58,74 @@ def history(session: Session, argument: str) -> None:
     if not below:
         raise CommandError(f"no history of `{argument}` was recorded in this compile")
     session.printer.variables(session.children(below[-1].variables_reference, 0, _ALL))
+
+
+@command(
+    "jump",
+    "j",
+    "goto",
+    usage="LINE | FILE:LINE | #EVENT",
+    needs_stop=True,
+    missing="to where? `jump 12`, `jump FILE:12`, or `jump #3` for event 3 of `timeline`",
+)
+def jump(session: Session, argument: str) -> None:
+    """Go back to where Dynamo last began a line, or to an event; at run time, set the next line.
+
+    At compile time the line may be one of a function that Dynamo has left by now. To go on to a line: `tbreak LINE`,
+    then `continue`. `timeline` lists the events; those of the compile that is stopped can be gone to, back and forth.
+    """
+    session.need_frame()
+    event = argument.startswith("#")
+    session.resume("goto", {"targetId": _event(session, argument[1:]) if event else _line(session, argument)})
+
+
+@command("timeline", usage="[COUNT]", needs_stop=True)
+def timeline(session: Session, argument: str) -> None:
+    """List what happened in compiles: their begin and end, restarts, breaks, recompiles, stops.
+
+    The newest 30, or COUNT. `→` marks those to which `jump #EVENT` leads from this stop.
+    """
+    if argument and not argument.isdecimal():
+        raise CommandError(f"how many? A number, not `{argument}`")
+    events = _events(session, int(argument or 30))
+    if not events:
+        session.printer.say("nothing has been compiled yet")
+    for event in events:
+        mark = "→" if event.target_id is not None else " "
+        compile_id = f"[{event.compile_id}]" if event.compile_id else ""
+        path = Path(event.source.path) if event.source is not None and event.source.path else None
+        place = f"  {display_path(path)}:{event.line}" if path is not None else ""
+        head = f"{mark}#{event.number:<4} {event.seconds:8.3f} s  {compile_id:8} {event.kind:14}"
+        session.printer.say(f"{head}  {event.text}{place}")
+
+
+def _line(session: Session, argument: str) -> int:
+    """Return the id of the target of a line. Raises CommandError."""
+    try:
+        location, _ = parse(argument, session.current_file)
+    except BadLocation as error:
+        raise CommandError(str(error)) from error
+    if location.path is None:
+        raise CommandError(f"`{argument}` is not a line: `jump 12`, `jump FILE:12`")
+    where = {"source": {"path": str(location.path)}, "line": location.line}
+    targets = session.ask("gotoTargets", where, GotoTargetsBody).targets
+    if not targets:
+        raise CommandError(f"there is nothing to jump to in {location}")
+    return targets[0].id
+
+
+def _event(session: Session, number: str) -> int:
+    """Return the id of the target of an event. Raises CommandError."""
+    found = [event for event in _events(session, _ALL) if str(event.number) == number]
+    if not found:
+        raise CommandError(f"there is no event #{number}; `timeline` lists them")
+    if found[0].target_id is None:
+        raise CommandError(f"event #{number} does not lie in a compile that is stopped now: there is no way back to it")
+    return found[0].target_id
+
+
+def _events(session: Session, count: int) -> list[TimelineEvent]:
+    return session.ask("dynascopeTimeline", {"count": count}, TimelineBody).events
 
 
 def _step_back(session: Session, argument: str, granularity: str) -> None:

@@ -31,7 +31,8 @@ class Observer(Protocol):
         `skip_reason` is Dynamo's for a frame it will never compile; "" where it gives none (before 2.13).
         """
 
-    def attempt_restarts(self, kind: Restart) -> None: ...
+    def attempt_restarts(self, kind: Restart, reason: str) -> None:
+        """Receive why Dynamo traces the frame again (`exc.RestartAnalysis.restart_reason`, 2.4)."""
 
     def trace_repeats(self) -> None:
         """Receive that the attempt is traced again after a `Rewind`."""
@@ -106,7 +107,7 @@ class CompileHooks(Wrapping):
                 return trace_until_done(trace, observer.trace_repeats, args, kwargs)
             except exc.RestartAnalysis as error:
                 replays = isinstance(error, exc.SpeculationRestartAnalysis)
-                observer.attempt_restarts("speculation" if replays else "other")
+                observer.attempt_restarts("speculation" if replays else "other", error.restart_reason or "")
                 raise
 
         for wrapper in (__call__, capture_frame):

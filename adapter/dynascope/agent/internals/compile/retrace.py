@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dynascope.agent.internals.frames.instructions import instructions_of_code
 from dynascope.agent.internals.frames.translators import Translator
 
 _CHANGED = 0, 6, 9, 10
@@ -97,7 +98,7 @@ class _Arguments:
     def restore(self) -> None:
         """Set them back for another trace."""
         self._modes[:] = self._modes_before
-        self._instructions[:] = _instructions_of(self._code)
+        self._instructions[:] = instructions_of_code(self._code)
         self._code_options.clear()
         self._code_options.update(self._code_options_before)
         _restore(self._counts)
@@ -119,14 +120,6 @@ def _discard(outermost: Translator) -> None:
         cleanups.pop()()
     output_graph.DynamoTracerOutput(outermost, error=True)._cleanup_output_graph()
     symbolic_convert.TensorifyState.clear()
-
-
-def _instructions_of(code: Any) -> list[Any]:
-    """Return new instructions (`bytecode_transformation.transform_code_object`, 2.0)."""
-    transformation: Any = sys.modules["torch._dynamo.bytecode_transformation"]
-    instructions: list[Any] = transformation.cleaned_instructions(code, False)
-    transformation.propagate_line_nums(instructions)
-    return instructions
 
 
 @contextlib.contextmanager

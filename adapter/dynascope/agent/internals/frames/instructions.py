@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import sys
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -38,6 +39,14 @@ class Instruction(Struct, frozen=True):
 def instructions_of(translator: Translator) -> tuple[Any, ...]:
     """Return a copy: Dynamo changes the outermost frame's list at its end (`instructions`, 2.0)."""
     return tuple(translator.instructions)
+
+
+def instructions_of_code(code: types.CodeType) -> list[Any]:
+    """Return new instructions, as of a frame of this code (`bytecode_transformation`, 2.0)."""
+    transformation: Any = sys.modules["torch._dynamo.bytecode_transformation"]
+    instructions: list[Any] = transformation.cleaned_instructions(code, False)
+    transformation.propagate_line_nums(instructions)
+    return instructions
 
 
 def line_of(instruction: Any) -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning
 from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
 from dynascope.agent.tracing.trail import Position
@@ -15,6 +17,11 @@ from dynascope.wire.messages import Granularity
 
 _AT_START = "This is the first line that Dynamo traced in this compile; only compile time goes back."
 _START = "The first line that Dynamo traced in this compile: no breakpoint stops before."
+_NOT_BEGUN = (
+    "In this compile Dynamo has not begun line {} of {} before this point, and at compile time a jump only goes back. "
+    "To go on to a line, use Run to Cursor (at the prompt: `tbreak {}`, then `continue`)."
+)
+_NOT_IN_COMPILE = "There is no way to that place: this attempt of the compile has not reached it."
 _EFFECTS = (
     "To go back, Dynamo traces this frame again from its start, and not all can be undone: {}. Give the command again "
     "to go back all the same."
@@ -84,6 +91,24 @@ class TravelPlan:
     def restart_frame(self, number: int) -> None:
         """Choose the first line of a call of a function; 0 is the innermost. Raises CannotGoBack."""
         self._choose(ToPosition(self._first(self._stack[number]), Stop("restart")))
+
+    def line_before(self, path: str, line: int) -> tuple[Position, str]:
+        """Return where a line began last before this stop, and its function. Raises CannotGoBack."""
+        before = self._here if self._at_instruction else self._here + 1
+        clock = self._state.clock
+        found = latest_beginning(clock.trail, path, line, before, clock.restored_at)
+        if found is None:
+            raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path), line))
+        return found
+
+    def go_to(self, position: Position) -> None:
+        """Choose a position of this attempt, which may lie after this stop if it has been there.
+
+        Raises CannotGoBack.
+        """
+        if not 0 < position <= max(self._here, self._state.clock.furthest):
+            raise CannotGoBack(_NOT_IN_COMPILE)
+        self._choose(ToPosition(position, Stop("goto")))
 
     def _first(self, frame: Translator) -> Position:
         first = next(self._positions(frame, by_instruction=False), None)

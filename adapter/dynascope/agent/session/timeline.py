@@ -1,0 +1,79 @@
+"""Keep the events of all compiles in the order in which they happened, the newest 10,000 of them."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import time
+from collections import deque
+from collections.abc import Iterator
+
+import msgspec
+
+from dynascope.agent.tracing.trail import Position
+from dynascope.wire.dap import Source, TimelineBody, TimelineEvent, TimelineKind, goto_target_id
+
+KEPT = 10_000
+
+
+class Timeline:
+    """The events of this process; added on compiling threads, read on any."""
+
+    def __init__(self) -> None:
+        self._events: deque[TimelineEvent] = deque(maxlen=KEPT)
+        self._numbers: Iterator[int] = itertools.count(1)
+        self._began = time.monotonic()
+        self._positions: dict[int, Position] = {}
+        """Where the events of the compile in progress lie in its trail, by number."""
+        self._in_compile: set[tuple[TimelineKind, Position, str]] = set()
+        """The same events: a trace that is repeated does not add them again."""
+
+    def add(
+        self,
+        kind: TimelineKind,
+        text: str,
+        place: tuple[str, int] = ("", 0),
+        compile_id: str = "",
+        thread_id: int | None = None,
+        position: Position = 0,
+    ) -> None:
+        """Add an event at a line of a file; `position` is 0 where no frame is traced."""
+        event = kind, position, text
+        if position and kind != "stop" and event in self._in_compile:
+            return
+        number = next(self._numbers)
+        if position:
+            self._in_compile.add(event)
+            self._positions[number] = position
+        path, line = place
+        self._events.append(
+            TimelineEvent(
+                number=number,
+                seconds=round(time.monotonic() - self._began, 3),
+                kind=kind,
+                text=text,
+                compile_id=compile_id,
+                source=Source(name=os.path.basename(path), path=path) if path else None,
+                line=line if path else None,
+                thread_id=thread_id,
+            )
+        )
+
+    def trace_ends(self) -> None:
+        """Forget the positions: nobody can go back to them any more."""
+        self._positions = {}
+        self._in_compile = set()
+
+    def newest(self, count: int) -> TimelineBody:
+        """Return the newest events, each with its target if the user can go there from a stop."""
+        events, positions = list(self._events), self._positions
+        newest = events[max(0, len(events) - count) :]
+        return TimelineBody(
+            events=[
+                msgspec.structs.replace(event, target_id=goto_target_id(positions[event.number]))
+                if event.number in positions
+                else event
+                for event in newest
+            ],
+            total=events[-1].number if events else 0,
+        )

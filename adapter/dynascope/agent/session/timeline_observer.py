@@ -1,0 +1,179 @@
+"""Note for the timeline what happens in compiles. Everything here runs on compiling threads."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import Any
+
+from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, trace_id
+from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents, traced_stack
+from dynascope.agent.internals.compile.recompile_events import RecompileEvents
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.frames.resume import line_of_break, original_code
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
+from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
+from dynascope.agent.session.timeline import Timeline
+from dynascope.agent.tracing.hook import Hook
+from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
+from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.facts import break_message
+from dynascope.facts.model import StackFrame
+from dynascope.facts.recompiles import recompile_reason
+from dynascope.wire.dap import TimelineKind
+from dynascope.wire.from_agent import Stopping
+
+_FIRST = 1
+"""The position of the first instruction of an attempt."""
+_MOVES = ("step", "goto", "restart")
+"""Reasons of stops at which the user has arrived by going there."""
+_SHOWN = 200
+
+
+class TimelineObserver(TraceObserver):
+    """Add events to a timeline while the hook is installed."""
+
+    def __init__(self, hook: Hook, timeline: Timeline) -> None:
+        self._hook = hook
+        self._timeline = timeline
+        self._restart_reason = ""
+        self._breaks: set[str] = set()
+        """The messages of the breaks of the compile in progress."""
+        failures = hook.failures
+        self._events = (
+            GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
+            SpecializationEvents(self._specialized, failures),
+            RecompileEvents(self._recompiles, failures),
+        )
+        hook.observe(self)
+
+    def remove(self) -> None:
+        """Add no more."""
+        self._hook.unobserve(self)
+        for events in reversed(self._events):
+            events.remove()
+
+    # ---- TraceObserver
+
+    def attempt_begins(self, state: ThreadState, translator: Translator) -> None:
+        code = translators.code_of(translator)
+        attempt = compile_id_and_attempt()[1]
+        if attempt:
+            why, self._restart_reason = self._restart_reason, ""
+            text = f"Dynamo traces {_name(code)} again (restart {attempt}){': ' + why if why else '.'}"
+            self._add("restart", text, _place(code), _FIRST)
+        else:
+            self._timeline.trace_ends()
+            self._breaks.clear()
+            self._add("compile", f"Dynamo begins to compile {_name(code)}.", _place(code), _FIRST)
+
+    def attempt_restarts(self, reason: str, replays: bool) -> None:
+        self._restart_reason = _one_line(reason)
+        if not replays:
+            self._timeline.trace_ends()
+
+    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
+        self._timeline.add("compiled", f"{_name(code)} is compiled.", _place(code), compile_id)
+
+    def frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
+        self._skipped(frame.f_code, reason)
+
+    def compile_ended(self, outcome: CompileOutcome) -> None:
+        self._timeline.trace_ends()
+        if not outcome.abandoned:
+            return
+        code, skipped = outcome.abandoned[0], {id(code): reason for code, reason in outcome.skipped}
+        error = sys.exception()
+        if id(code) in skipped or error is None:
+            self._skipped(code, skipped.get(id(code), ""))
+        else:
+            why = f"{type(error).__name__}: {_one_line(str(error))}"
+            self._timeline.add("failed", f"The compile of {_name(code)} fails: {why}", _place(code))
+
+    def _skipped(self, code: types.CodeType, reason: str) -> None:
+        place = _place(code)
+        if is_user_code(place[0]) and not is_our_code(place[0]):
+            why = break_message.parse_all(reason)[0].type if reason else ""
+            text = f"{_name(code)} runs uncompiled{': ' + _one_line(why) if why else '.'}"
+            self._timeline.add("skipped", text, place)
+
+    # ---- events during a trace, and before it
+
+    def _graph_break(self, logged: str, stack: list[StackFrame]) -> None:
+        message = break_message.split_reason(logged)[2]
+        self._breaks.add(message)
+        self._add_break(message, stack)
+
+    def _graph_break_counted(self, message: str) -> None:
+        if message not in self._breaks:
+            self._breaks.add(message)
+            self._add_break(message, traced_stack())
+
+    def _add_break(self, message: str, stack: list[StackFrame]) -> None:
+        first = break_message.parse_all(message)[0]
+        text = f"Graph break {first.registry_id}: {first.type}" if first.registry_id else f"Graph break: {first.type}"
+        self._add_traced("graph break", _one_line(text), stack)
+
+    def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
+        whose = f" ({', '.join(origins)})" if origins else ""
+        self._add_traced("specialization", f"The symbol {symbol}{whose} is fixed to {value}.", traced_stack())
+
+    def _recompiles(self, reasons: list[str], frame: Any) -> None:
+        code = frame.f_code
+        failed = recompile_reason.parse(reasons[0], code.co_filename) if reasons else None
+        of = f" of compile {failed.failed_compile_id}" if failed is not None and failed.failed_compile_id else ""
+        why = f": the guard{of} failed: {_one_line(failed.guard)}" if failed is not None else "."
+        self._timeline.add("recompile", f"{_name(code)} is compiled again{why}", _place(code), trace_id())
+
+    def stops(self, stopping: Stopping) -> None:
+        """Note a stop at which a thread is about to wait."""
+        if stopping.reason in _MOVES or not stopping.frames:
+            return
+        with self._hook.failures:
+            frame, why = stopping.frames[0], stopping.text
+            path = frame.source.path if frame.source is not None else None
+            text = f"Stopped: {stopping.reason}{', ' + _one_line(why) if why else ''}."
+            self._add("stop", text, (path or "", frame.line))
+
+    # ---- adding
+
+    def _add_traced(self, kind: TimelineKind, text: str, stack: list[StackFrame]) -> None:
+        """Add an event at the stack's innermost line outside Dynamo, unless we have caused it."""
+        state = self._hook.threads.existing()
+        if state is not None and state.is_stopped:
+            return
+        frame = break_message.place([frame for frame in stack if not is_our_code(frame.path)])
+        if frame is not None:
+            self._add(kind, text, (_path(frame.path), frame.line))
+
+    def _add(self, kind: TimelineKind, text: str, place: tuple[str, int], position: int | None = None) -> None:
+        """Add an event of the compile in progress on this thread, unless its trace is repeated."""
+        state = self._hook.threads.existing()
+        now = None if state is None else state.compile
+        if state is None or now is None or now.outermost is None:
+            self._timeline.add(kind, text, place)
+        elif now.travel is None:
+            position = now.clock.trail.position if position is None else position
+            self._timeline.add(kind, text, place, trace_id(), state.thread_id, position)
+
+
+def _name(code: types.CodeType) -> str:
+    line = line_of_break(code)
+    return original_code(code).co_name + (f", after the graph break in line {line}" if line is not None else "")
+
+
+def _place(code: types.CodeType) -> tuple[str, int]:
+    """Return the file and line where the function begins, or goes on after a graph break."""
+    original = original_code(code)
+    return _path(original.co_filename), line_of_break(code) or original.co_firstlineno
+
+
+def _path(name: str) -> str:
+    """Return a file's real path; "" for code without one."""
+    return "" if name.startswith("<") else real_path(name)
+
+
+def _one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"

@@ -1,0 +1,58 @@
+"""Find in the trail of an attempt where a line began, also in frames that Dynamo has left."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from dynascope.agent.internals.frames import instructions
+from dynascope.agent.program.source_lines import own_lines
+from dynascope.agent.program.user_code import real_path
+from dynascope.agent.tracing.activation import Lines
+from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tracing.trail import Position, Trail
+
+
+def latest_beginning(
+    trail: Trail, path: str, line: int, before: Position, restored_at: Position
+) -> tuple[Position, str] | None:
+    """Return the latest position before `before` at which a line began, or None.
+
+    With it comes the name of the function. `path` is a real path.
+    `restored_at`: the position up to which a resume function restores the stack.
+    """
+    listed: dict[int, list[Any]] = {}
+    frames: dict[FrameId, _Frame] = {}
+    for frame, code in trail.codes.items():
+        if real_path(code.co_filename) == path and line in own_lines(code):
+            if id(code) not in listed:
+                listed[id(code)] = instructions.instructions_of_code(code)
+            frames[frame] = _Frame(code, listed[id(code)])
+    found = None
+    for position, index, frame in trail.instructions_in(frames):
+        if position >= before:
+            break
+        if frames[frame].begins(index, position <= restored_at) == line:
+            found = position, frames[frame].lines.original.co_name
+    return found
+
+
+class _Frame:
+    def __init__(self, code: types.CodeType, listed: list[Any]) -> None:
+        self.lines = Lines(code)
+        self._listed = listed
+        self._index = -1
+        self._since_jump: set[int] = set()
+        """The lines since the last jump back: a statement of several lines returns to its first one."""
+
+    def begins(self, index: int, is_restoring: bool) -> int | None:
+        """Return the line that begins with this instruction, or None."""
+        instruction = self._listed[index]
+        if index <= self._index:
+            self._since_jump.clear()
+        self._index = index
+        line = instructions.line_of(instruction)
+        if not self.lines.advance(instruction, index, line, is_restoring) or line in self._since_jump:
+            return None
+        self._since_jump.add(line)
+        return line

@@ -1,0 +1,113 @@
+"""The timeline: what happened in compiles, in order, and the ways to the events of the compile that is stopped."""
+
+from __future__ import annotations
+
+import runpy
+
+import pytest
+from dynascope.agent.session.timeline import KEPT, Timeline
+from dynascope.wire.dap import TimelineEvent
+
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import PROGRAMS, labels, load
+
+STEPS = PROGRAMS / "traced" / "steps.py"
+LABELS = labels(STEPS)
+NAMES = {line: label for label, line in LABELS.items()}
+
+
+def events(session: ScriptedSession) -> list[TimelineEvent]:
+    return session.agent.session.timeline.newest(KEPT).events
+
+
+def stepped(session: ScriptedSession) -> list[str]:
+    """Compile the program with the stops of the session; the labels of their lines."""
+    program = load(STEPS)
+    with session.attached():
+        program.main()
+    return [NAMES[stop.frames[0].line] for stop in session.stops]
+
+
+def test_compiles_attempts_breaks_and_stops_are_listed_in_order() -> None:
+    session = ScriptedSession()
+    session.break_at(STEPS, LABELS["loop_body"])
+    stepped(session)
+    rows = [(event.compile_id, event.kind, NAMES.get(event.line or 0)) for event in events(session)]
+    assert rows[:7] == [
+        ("0/0", "compile", None),
+        ("0/0", "stop", "loop_body"),
+        ("0/0", "stop", "loop_body"),
+        ("0/0", "graph break", "graph_break"),
+        ("0/0_1", "restart", None),
+        ("0/0", "compiled", None),
+        ("1/0", "compile", "graph_break"),
+    ]
+    assert [event.number for event in events(session)] == list(range(1, len(rows) + 1))
+    assert all(event.target_id is None for event in events(session)), "nothing is compiled now"
+    times = [event.seconds for event in events(session)]
+    assert times == sorted(times) and all(event.source.path == str(STEPS) for event in events(session) if event.source)
+    assert "GB0025" in events(session)[3].text
+
+
+def test_recompiles_specializations_skips_and_failures() -> None:
+    session = ScriptedSession()
+    path = PROGRAMS / "recorded" / "decisions.py"
+    with session.attached():
+        runpy.run_path(str(path), run_name="__main__")
+    found = {event.kind: event for event in reversed(events(session))}
+    assert found["recompile"].text.startswith("scaled is compiled again: the guard of compile 0/0 failed:")
+    assert found["recompile"].compile_id == "0/1"
+    assert found["specialization"].text == "The symbol s77 (L['x'].size()[0]) is fixed to 6."
+    assert found["skipped"].text == "limited runs uncompiled: its recompile limit is reached"
+    assert found["failed"].text.startswith("The compile of failing fails: BackendCompilerFailed:")
+
+
+def test_back_to_an_event_and_forth_again() -> None:
+    session = ScriptedSession()
+    session.break_at(STEPS, LABELS["helper_last"], LABELS["loop_body"])
+    rows: list[int] = []
+
+    def move(session: ScriptedSession) -> None:
+        rows.append(len(events(session)))
+        if 3 <= len(session.stops) <= 5:
+            number = {3: 1, 4: 3, 5: 2}[len(session.stops)]  # the compile's begin, the second stop, the first stop
+            target = next(event.target_id for event in events(session) if event.number == number)
+            assert session.go_back("goto", target=target) is None
+
+    session.at_stop = move
+    assert stepped(session)[:6] == ["helper_last", "loop_body", "loop_body", "first", "loop_body", "helper_last"]
+    assert rows[:6] == [2, 3, 4, 4, 4, 4], "a trace that is repeated adds no events"
+    assert [event.kind for event in events(session)].count("graph break") == 3
+
+
+def test_forth_again_to_a_graph_break_from_which_one_has_gone_back() -> None:
+    session = ScriptedSession()
+    session.catch("graphBreak", "first chance")
+
+    def move(session: ScriptedSession) -> None:
+        if len(session.stops) <= 2:
+            found = events(session)
+            assert session.go_back("goto", target=found[len(session.stops) - 1].target_id) is None
+
+    session.at_stop = move
+    assert stepped(session)[:3] == ["graph_break", "first", "graph_break"]
+    assert [stop.message.reason for stop in session.stops[:3]] == ["exception", "goto", "goto"]
+
+
+def test_without_a_stop_only_the_newest_events_are_kept() -> None:
+    timeline = Timeline()
+    for number in range(KEPT + 5):
+        timeline.add("compiled", f"f{number} is compiled.")
+    body = timeline.newest(2)
+    assert [event.number for event in body.events] == [KEPT + 4, KEPT + 5] and body.total == KEPT + 5
+    assert len(timeline.newest(10 * KEPT).events) == KEPT
+
+
+@pytest.mark.parametrize("replays", [True, False])
+def test_an_event_that_a_repeated_trace_meets_again_is_listed_once(replays: bool) -> None:
+    timeline = Timeline()
+    for _ in range(2):
+        timeline.add("graph break", "Graph break: no.", position=7)
+        if not replays:
+            timeline.trace_ends()
+    assert len(timeline.newest(9).events) == (1 if replays else 2)
