@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from dynascope import debugpy_launcher
 from dynascope.wire import token_server
 
 FOR_PROGRAM = "--for-program"
@@ -38,6 +39,7 @@ def main() -> None:
         _serve_program(os.environ.pop(TOKEN_VARIABLE))
         return
     importlib.import_module("debugpy.adapter.clients")  # before the settings arrive, to save that time
+    debugpy_launcher.fork()
     os.environ.update(_settings())
     _want_token(os.environ.pop(TOKEN_VARIABLE))
     runpy.run_module("debugpy.adapter", run_name="__main__")

@@ -143,7 +143,7 @@ def _under_debugpy() -> Start:
 
     if log.log_dir is None and "--log-to" not in sys.argv:
         log.describe_environment = lambda header: None  # it reads the metadata of every installed package, for the log
-    _answer_at_once()
+    _connect_at_once()
     prepared: list[Start] = []
 
     def later(start: list[str]) -> None:
@@ -158,16 +158,24 @@ def _under_debugpy() -> Start:
     return prepared[0] if prepared else lambda: None
 
 
-def _answer_at_once() -> None:
-    """Make pydevd send at once: TCP delays the second part of each message by 40 ms."""
+def _connect_at_once() -> None:
+    """Make pydevd connect without a sleep, and send its messages at once.
+
+    TCP would delay the second part of each message by 40 ms.
+    """
     import pydevd  # type: ignore[import-not-found]
 
-    connect = pydevd.start_client
+    connect, clock = pydevd.start_client, pydevd.time
 
     def start_client(*args: object) -> socket.socket:
         connection: socket.socket = connect(*args)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        pydevd.time = types.SimpleNamespace(**{**vars(clock), "sleep": skip})
         return connection
+
+    def skip(seconds: float) -> None:
+        # it gives two threads 0.1 s to start, but Thread.start has waited for them
+        pydevd.time = clock
 
     pydevd.start_client = start_client
 

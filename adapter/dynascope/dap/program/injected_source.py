@@ -7,10 +7,10 @@ msgspec is a compiled module, so the Python versions must be the same.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import sys
-from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -69,7 +69,7 @@ def injection(address: str, token: str) -> str:
     """Return an expression that starts the agent; its value is "" or why it did not start."""
     source = f"{inspect.getsource(import_or_borrow)}\n{inspect.getsource(start_agent)}"
     arguments = f"{address!r}, {token!r}"
-    call = f"s['import_or_borrow']({_here()}) or s['start_agent']({arguments})"
+    call = f"s['import_or_borrow']({packages()}) or s['start_agent']({arguments})"
     return f"(lambda s: (exec({source!r}, s), {call})[1])({{}})"
 
 
@@ -77,11 +77,12 @@ def launcher_source() -> str:
     """Return a program for `python -c` that runs `dynascope.agent.startup.launcher`."""
     return (
         f"{inspect.getsource(import_or_borrow)}\n{inspect.getsource(run_launcher)}\n"
-        f"why = import_or_borrow({_here()})\nif why: raise SystemExit(why)\nrun_launcher()"
+        f"why = import_or_borrow({packages()})\nif why: raise SystemExit(why)\nrun_launcher()"
     )
 
 
-def _here() -> str:
+@functools.cache
+def packages() -> str:
     """Return the arguments of `import_or_borrow`, for the packages of this interpreter."""
     folders = {name: str(Path(origin(name)).parent.parent) for name in BORROWED}
     return f"{folders!r}, {sys.implementation.cache_tag!r}, {_requirement()!r}"
@@ -96,6 +97,8 @@ def origin(package: str) -> str:
 
 def _requirement() -> str:
     """Return what pip installs this version from: a folder (PEP 610), or the name."""
+    from importlib import metadata  # takes a tenth of the adapter's start
+
     try:
         distribution = metadata.distribution("dynascope")
     except metadata.PackageNotFoundError:

@@ -14,7 +14,7 @@ from msgspec import Raw
 from dynascope import debugpy_adapter, debugpy_process
 from dynascope.dap.agent_channel.agent_connection import AgentListener, ModeRefused, connect_to_agent, open_listener
 from dynascope.dap.log import logger
-from dynascope.dap.program import attach_address, attach_by_pid, launch
+from dynascope.dap.program import attach_address, attach_by_pid, injected_source, launch
 from dynascope.dap.program.debugpy_events import DebugpyEvents
 from dynascope.dap.program.injection import inject
 from dynascope.dap.program.program import Answer, Program
@@ -103,6 +103,7 @@ class ProgramWithDebugpy(Program):
 
         self._events.start_failed = lambda reason: started(self.failed(RequestError(reason)))
         connection.forward("launch" if self.launched else "attach", self._configuration(), started)
+        injected_source.packages()  # for `inject`, while debugpy starts the program
         waits = [asyncio.ensure_future(event.wait()) for event in (self._events.initialized, self._started)]
         await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         for wait in waits:
