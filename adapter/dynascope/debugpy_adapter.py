@@ -39,7 +39,8 @@ def main() -> None:
         _serve_program(os.environ.pop(TOKEN_VARIABLE))
         return
     importlib.import_module("debugpy.adapter.clients")  # before the settings arrive, to save that time
-    debugpy_launcher.fork()
+    if hasattr(os, "fork"):
+        debugpy_launcher.fork()
     os.environ.update(_settings())
     _want_token(os.environ.pop(TOKEN_VARIABLE))
     runpy.run_module("debugpy.adapter", run_name="__main__")
