@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 EXPECTED = (
     "● compile time  forward [0/0]",
     "(dynascope) back\n● compile time  forward [0/0]  tiny_gpt.py:19",
+    "  tiny_gpt.py:19  made f32[",
     "● compile time  forward [1/0]",
     "── the running program ──",
     "● run time  main",

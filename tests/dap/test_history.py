@@ -29,6 +29,15 @@ def test_a_history_leads_to_the_line_in_the_function_that_made_the_value(client:
     assert row.value == "made f32[2, 3]"
     place = client.request("locations", {"locationReference": row.value_location_reference})
     assert (place["source"]["path"], place["line"]) == (str(COMPILED), at("helper") + 1)
+    client.request("goto", {"threadId": stop.thread_id, "targetId": row.target_id})
+    stop = client.wait_for_stop()
+    assert (stop.reason, stop.where()) == ("goto", ("helper [0/0]", at("helper") + 1))
+
+
+def test_an_input_says_where_it_comes_from(client: DapClient) -> None:
+    arguments = {"program": str(COMPILED), "console": "internalConsole", "subProcess": False}
+    client.launch(arguments, {COMPILED: [at("after")]})
+    stop = client.wait_for_stop()
     width = stop.variables(stop.locals()["width"].variables_reference)["history"]
     assert [row.value for row in stop.variables(width.variables_reference).values()] == ["input width: 4"]
 

@@ -19,6 +19,7 @@ import {
   terminalShows,
   toggle,
   variable,
+  variableRow,
 } from './support/debugging.mjs';
 import { end, PYTHON, startWorkbench } from './support/workbench.mjs';
 
@@ -137,6 +138,29 @@ test('back by a line, to the previous breakpoint, and to the first line of a cal
   await callStack(page);
   await choose(page, page.locator('.debug-call-stack .stack-frame', { hasText: /^forward \[/ }).nth(1), 'Restart Frame');
   await stoppedAt(page, MODEL, lineOf(model, 'self.attention(self.norm(x))'));
+  await openFile(page, model, scores);
+  await clickGutter(page, scores);
+  await page.keyboard.press('F5');
+  await sessionOver(page);
+});
+
+test('the history of a value, and the way to the line that made it', { timeout: 120_000 }, async () => {
+  launchJson();
+  const scores = lineOf(model, 'scores =');
+  const made = lineOf(model, 'return x.view(');
+  await openFile(page, model, scores);
+  await clickGutter(page, scores);
+  await page.keyboard.press('F5');
+  await stoppedAt(page, MODEL, scores);
+  await toggle(page, 'Locals');
+  await toggle(page, 'query');
+  await variable(page, /^history ?[:=]/, { stay: true });
+  await toggle(page, 'history');
+  await variable(page, new RegExp(`^${MODEL}:${made} ?[:=] ?"?made f32`), { stay: true });
+  await workbench.screenshot('history');
+  await choose(page, variableRow(page, `${MODEL}:${made}`), 'Go There');
+  await stoppedAt(page, MODEL, made);
+  await workbench.screenshot('history-go-there');
   await openFile(page, model, scores);
   await clickGutter(page, scores);
   await page.keyboard.press('F5');

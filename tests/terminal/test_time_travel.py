@@ -25,12 +25,14 @@ def test_only_compile_time_goes_back(folder: Path) -> None:
 
 
 def test_the_history_of_a_value_begins_where_it_was_made(folder: Path) -> None:
-    commands = "history z\nhistory Graph/y\nprint ctx.history('z')\nhistory nothing\nquit\n"
+    commands = "history z\nhistory Graph/y\nprint ctx.history('z')\nhistory nothing\nhistory z #2\nhistory z #1\nquit\n"
     _, out = debug("-b", "program.py:15", "program.py", commands=commands)
     assert re.search(r"\n  program\.py:9 +made f32\[3\]\n", out), out
     assert re.search(r"\n  program\.py:8 +made %l_x_ .*\n  program\.py:8 \(2\) +made %y ", out), out
     assert "['program.py:9 made f32[3]']" in out
     assert "name 'nothing' is not defined" in out
+    assert "`z` has 1 rows" in out
+    assert re.findall(r"● compile time .*  program\.py:(\d+)", out) == ["15", "9"]
 
 
 def test_jump_leads_back_to_a_line_also_of_a_function_that_was_left(folder: Path) -> None:

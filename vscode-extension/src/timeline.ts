@@ -45,6 +45,7 @@ export function timeline(): vscode.Disposable[] {
     }),
     vscode.commands.registerCommand('dynascope.refreshTimeline', () => changed.fire()),
     vscode.commands.registerCommand('dynascope.goToEvent', goThere),
+    vscode.commands.registerCommand('dynascope.goToLineOfHistory', goToLineOfHistory),
   ];
 }
 
@@ -76,7 +77,23 @@ function item(event: CompilerEvent): vscode.TreeItem {
   return row;
 }
 
-async function goThere({ threadId, targetId }: CompilerEvent): Promise<void> {
+/** What VS Code passes to an entry of a variable's menu, as far as it is needed. */
+export interface ChosenVariable {
+  readonly container: { readonly variablesReference: number };
+  readonly variable: { readonly name: string };
+}
+
+/** Goes to the line of a row below `history`: VS Code does not pass its target on, so the row is asked for again. */
+async function goToLineOfHistory({ container, variable }: ChosenVariable): Promise<void> {
+  const session = vscode.debug.activeDebugSession;
+  const body = (await session?.customRequest('variables', { variablesReference: container.variablesReference })) as
+    | { variables: { name: string; targetId?: number }[] }
+    | undefined;
+  const row = body?.variables.find(({ name }) => name === variable.name);
+  await goThere({ threadId: vscode.debug.activeStackItem?.threadId, targetId: row?.targetId });
+}
+
+async function goThere({ threadId, targetId }: Pick<CompilerEvent, 'threadId' | 'targetId'>): Promise<void> {
   try {
     await vscode.debug.activeDebugSession?.customRequest('goto', { threadId, targetId });
   } catch (error) {

@@ -67,3 +67,20 @@ test('why it is not possible to go there is shown', async () => {
   await state.commands.get('dynascope.goToEvent')?.(BEGUN);
   expect(state.shown).toEqual(['Give the command again.']);
 });
+
+test('Go There on a row of a history asks for its target, and travels', async () => {
+  debug.activeStackItem = { threadId: 3 } as typeof debug.activeStackItem;
+  debug.activeDebugSession = {
+    id: 'one',
+    type: 'dynascope',
+    customRequest: (command, body) => {
+      asked.push([command, body]);
+      return Promise.resolve({ variables: [{ name: 'a.py:2', targetId: 12 }, { name: 'a.py:3', targetId: 13 }] });
+    },
+  };
+  await state.commands.get('dynascope.goToLineOfHistory')?.({ container: { variablesReference: 5 }, variable: { name: 'a.py:3' } });
+  expect(asked).toEqual([
+    ['variables', { variablesReference: 5 }],
+    ['goto', { threadId: 3, targetId: 13 }],
+  ]);
+});

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 FIRST_AGENT_ID = 1 << 30
 """The lowest frame id and variablesReference of an agent; debugpy's are small counters."""
@@ -85,6 +85,10 @@ class Variable(DapStruct):
     """For `locations`: the line that created it (DAP 1.68)."""
     value_location_reference: int | None = None
     """For `locations`: the definition of the value, a function or an object's class (DAP 1.68)."""
+    target_id: int | None = None
+    """For `goto`, in the rows of a history: the line that the row is about."""
+    menu_context: str | None = field(default=None, name="__vscodeVariableMenuContext")
+    """By which VS Code chooses the entries of the row's menu."""
 
 
 class EvaluateResult(DapStruct):

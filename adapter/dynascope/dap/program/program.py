@@ -114,7 +114,7 @@ class Program(ABC):
     def say(
         self, text: str, category: str = "important", source: Source | None = None, line: int | None = None
     ) -> None:
-        """Show a line in the debug console; `source` and `line` are the place of the client's to which it leads."""
+        """Show a line in the debug console that leads to a `line` of a `source` of the client's."""
         body: dict[str, Any] = {"category": category, "output": f"dynascope: {text}\n"}
         self.event("output", body if source is None or line is None else body | {"source": source, "line": line})
 

@@ -45,19 +45,30 @@ def restart_frame(session: Session, argument: str) -> None:
     session.resume("restartFrame", {"frameId": frame.id})
 
 
-@command("history", usage="EXPRESSION | SCOPE/NAME", needs_stop=True, missing="the history of what? `history NAME`")
+@command(
+    "history", usage="EXPRESSION | SCOPE/NAME [#ROW]", needs_stop=True, missing="the history of what? `history NAME`"
+)
 def history(session: Session, argument: str) -> None:
     """Show each line that made, changed or guarded a value, oldest first: `history x`.
 
     It can be a name, an attribute, an element, or a row of a scope: `history Shapes/s0`, `history Guards/L['x']`.
-    Copies are left out, through calls and containers: a value's first line is where it was made.
+    Copies are left out, through calls and containers: a value's first line is where it was made. `history x #2` goes
+    back to the line of the second row.
     """
-    _, reference, _ = resolve(session, argument)
+    argument, _, number = argument.partition(" #")
+    _, reference, _ = resolve(session, argument.strip())
     rows = session.children(reference, 0, _ALL, "named") or session.children(reference, 0, _ALL) if reference else []
     below = [row for row in rows if row.name == "history" and row.variables_reference]
     if not below:
         raise CommandError(f"no history of `{argument}` was recorded in this compile")
-    session.printer.variables(session.children(below[-1].variables_reference, 0, _ALL))
+    lines = session.children(below[-1].variables_reference, 0, _ALL)
+    if not number:
+        session.printer.variables(lines)
+    elif number.isdecimal() and 0 < int(number) <= len(lines):
+        session.need_frame()
+        session.resume("goto", {"targetId": lines[int(number) - 1].target_id})
+    else:
+        raise CommandError(f"`{argument}` has {len(lines)} rows: `history {argument} #1`, not #{number}")
 
 
 @command(

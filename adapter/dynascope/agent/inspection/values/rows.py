@@ -11,9 +11,11 @@ import msgspec
 
 from dynascope.agent.inspection.values.locations import Locations, Whereabouts
 from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.wire.dap import Variable, VariablePresentationHint
+from dynascope.wire.dap import Variable, VariablePresentationHint, goto_target_id
 
 _READ_ONLY = VariablePresentationHint(attributes=["readOnly"])
+
+_OF_HISTORY = "dynascope.history"
 
 PAGE_LIMIT = 10_000
 """The maximum number of rows sent to a client that requests all children at once."""
@@ -190,6 +192,8 @@ def to_variable(row: Row, reference: int, locations: Locations) -> Variable:
         declaration_location_reference=made_at,
         # VS Code shows only this one as a link, so it also has the line of a node or guard
         value_location_reference=locations.reference(row.written_at) or made_at,
+        target_id=goto_target_id(row.position) if row.position is not None else None,
+        menu_context=_OF_HISTORY if row.position is not None else None,
     )
 
 

@@ -10,9 +10,6 @@ from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.events import range_text, relation_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import hints
 
-MADE = "made for"
-"""How the sentence about a new symbol begins."""
-
 
 class Growth:
     """What one attempt has added since the last time it was asked; each question is cheap where that is nothing."""
@@ -80,7 +77,7 @@ class Growth:
             else:
                 sources = (known.get("var_to_sources") or {}).get(symbol, ())
                 origin = next(filter(None, map(source_text, sources)), "a result")
-                yield str(symbol), f"{MADE} {origin}: {numbers.get(symbol, 'unknown')} in {range_text(span)}"
+                yield str(symbol), f"made for {origin}: {numbers.get(symbol, 'unknown')} in {range_text(span)}"
 
 
 def _guarded(guards: list[Any]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dynascope.agent.inspection.values.history_rows import Entry
-from dynascope.agent.internals.compile.growth import MADE, guarded_by, symbols_of_guard
+from dynascope.agent.internals.compile.growth import guarded_by, symbols_of_guard
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import changes_its_argument, example_of, input_nodes, node_of, node_text
@@ -80,15 +80,17 @@ class FrameHistory:
         """Yield the guards on a value, the decisions on its symbols, and its changes in the graph."""
         source, output = source_of(variable), translators.output_of(self._translator)
         symbols: set[str] = set()
+        began: Segment = -1
         if source is not None:
             yield from self._guarded(source)
             symbols.update(map(str, symbols_of(output, source_object(variable))))
         node = node_of(variable)
         if node is not None:
             symbols.update(*map(symbols_in, sizes_of(example_of(node))))
+            began = -1 if source is not None else self._writer.nodes.get(node, -1)
             yield from self._changed_in_graph(node)
         for segment, symbol, text in self._decisions(sorted(symbols)):
-            if source is not None or not text.startswith(MADE):
+            if segment > began:  # of a result: what was decided since it was made
                 yield segment, symbol, text
 
     def _guarded(self, source: str, kind: str | None = None) -> Iterator[tuple[Segment, str, str]]:
