@@ -109,12 +109,12 @@ class FakeDynamo:
 
     def compile(self, function: Function, attempts: int = 1) -> None:
         """Trace a function; each attempt but the last ends at its last line, and the next one replays it."""
-        self.hook.compile_begins()
+        self.hook.compiles.compile_begins()
         for attempt in range(1, attempts + 1):
             self._trace(function.__code__, SimpleNamespace(_current_tx=[], tracing_context=None))
             if attempt < attempts:
-                self.hook.attempt_restarts("speculation", "")
-        self.hook.compile_ends(SimpleNamespace(f_code=function.__code__), True, None)
+                self.hook.compiles.attempt_restarts("speculation", "")
+        self.hook.compiles.compile_ends(SimpleNamespace(f_code=function.__code__), True, None)
 
     def _trace(self, code: types.CodeType, output: Any) -> None:
         entered, left = self._activations

@@ -147,7 +147,7 @@ def test_observers_get_the_outcome_of_each_compile(dynamo: FakeDynamo):
         def compile_ended(self, outcome: CompileOutcome) -> None:
             outcomes.append(outcome)
 
-    dynamo.hook.observe(Observer())
+    dynamo.hook.compiles.observe(Observer())
     dynamo.compile(function)
     dynamo.compile(helper)
     assert len(outcomes) == 2 and len(firsts) == 1

@@ -24,10 +24,10 @@ class SkippedFrames(FilterSource, TraceObserver):
 
     def install(self) -> None:
         self.listen(unsupported.LeavingEvents(self._leaving, self.hook.failures))
-        self.hook.observe(self)
+        self.hook.compiles.observe(self)
 
     def remove(self) -> None:
-        self.hook.unobserve(self)
+        self.hook.compiles.unobserve(self)
         super().remove()
 
     def _leaving(self, error: BaseException) -> None:

@@ -44,7 +44,7 @@ class LoadedSourceDocuments:
         from dynascope.agent.session.source_observer import SourceObserver
 
         self._hook = hook
-        hook.observe(SourceObserver(self.compile_ended, self.code_generated))
+        hook.compiles.observe(SourceObserver(self.compile_ended, self.code_generated))
         self._graph_hook = GraphHook(self._graph_done, self.failures)
 
     def detach(self) -> None:

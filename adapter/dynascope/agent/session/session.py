@@ -118,7 +118,7 @@ class Session(SuspensionObserver):
                 process.hook_beneath_a_debugger()
                 hook = self.hook = Hook(self.suspension, self.stops, self.send)
                 self.loaded_sources.attach(hook)
-                hook.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))
+                hook.compiles.observe(CompileObserver(hook, self.breakpoints, self.tell_ready))
                 self._configure_hook()
                 self._effects = Effects(hook)
                 self._timeline_observer = TimelineObserver(hook, self.timeline)

@@ -46,11 +46,11 @@ class TimelineObserver(TraceObserver):
             SpecializationEvents(self._specialized, failures),
             RecompileEvents(self._recompiles, failures),
         )
-        hook.observe(self)
+        hook.compiles.observe(self)
 
     def remove(self) -> None:
         """Add no more."""
-        self._hook.unobserve(self)
+        self._hook.compiles.unobserve(self)
         for events in reversed(self._events):
             events.remove()
 

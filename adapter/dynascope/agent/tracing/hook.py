@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable
-from typing import Any
 
 from dynascope.agent.internals.compile import convert_frame
 from dynascope.agent.internals.frames import translators
@@ -20,12 +19,13 @@ from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.compiles import Compiles
 from dynascope.agent.tracing.history.histories import Histories, always
 from dynascope.agent.tracing.instruction_callbacks import InstructionCallbacks
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames
 from dynascope.agent.tracing.step_continuation import StepContinuation
 from dynascope.agent.tracing.stepping import Mode
-from dynascope.agent.tracing.stop_check import CompileOutcome, StopCheck, TraceObserver
+from dynascope.agent.tracing.stop_check import StopCheck
 from dynascope.agent.tracing.stop_thread import StopThread
 from dynascope.agent.tracing.thread_state import Threads, ThreadState
 from dynascope.agent.tracing.time_travel import time_travel
@@ -33,10 +33,6 @@ from dynascope.agent.tracing.what_if.change import make
 from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
-_TRACED_DIFFERENTLY = (
-    "Dynamo did not trace this frame as it did before, so the place to go back to was not reached; the compile "
-    "continues.\n"
-)
 _FAILED = "dynascope failed while Dynamo traced; the compile continues.\n"
 
 
@@ -49,16 +45,14 @@ class Hook:
         self.frames_entered = 0
         """How often Dynamo called this hook: 0 after a compile means that this torch's hooks have moved."""
         self._suspension = suspension
-        self._stops = stops
-        self._send = send
         self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
-        self._has_compiled = False
         self._checks: tuple[StopCheck, ...] = ()
-        self._observers: tuple[TraceObserver, ...] = ()
         self.callbacks = InstructionCallbacks(self.threads, self._instruction)
         self._activation_hooks = translators.ActivationHooks(self._entered, self._left, self.failures)
-        self.compile_hooks = convert_frame.CompileHooks(self)
+        self.compiles = Compiles(self.threads, suspension, stops, send, self.failures)
+        self.compile_hooks = convert_frame.CompileHooks(self.compiles)
         self._runtime_frames = RuntimeFrames(self.compile_hooks, suspension)
+        self.compiles.user_frame = self._runtime_frames.user_frame
         self._step_continuation = StepContinuation(suspension, self._runtime_frames)
         self.histories = Histories(self.threads, self.failures)
         is_shown = self._step_continuation.is_shown
@@ -67,12 +61,12 @@ class Hook:
 
     def remove(self) -> None:
         """Remove every wrapper from Dynamo."""
-        self.enabled = False
+        self.enabled = self.compiles.enabled = False
         self.compile_hooks.remove()
         self._activation_hooks.remove()
         self.histories.remove()
 
-    # ---- checks and observers; any thread
+    # ---- checks; any thread
 
     def add_check(self, check: StopCheck, is_loaded: Callable[[], bool] = always) -> None:
         """Call `check` from now on, also in frames being traced, after the checks added before.
@@ -96,95 +90,9 @@ class Hook:
         else:
             self.remove_check(check)
 
-    def observe(self, observer: TraceObserver) -> None:
-        """Notify `observer` of compiles from now on."""
-        self._observers = (*self._observers, observer)
-
-    def unobserve(self, observer: TraceObserver) -> None:
-        """Stop notifying `observer`."""
-        self._observers = tuple(other for other in self._observers if other is not observer)
-
     def set_stop_on_entry(self, stops: bool) -> None:
         """Set whether to stop at the first line that Dynamo traces."""
         self._step_continuation.stops_on_entry = stops
-
-    # ---- the outermost compile of a thread (convert_frame.Observer)
-
-    @contained
-    def compile_begins(self) -> None:
-        if not self._has_compiled:
-            self._has_compiled = True
-            for observer in self._observers:
-                observer.first_compile()
-        state = self.threads.current()
-        state.depth += 1
-        if state.depth == 1 and self.enabled:
-            state.begin_compile().suspension_token = self._suspension.compile_begins()
-            state.thread_id = self._suspension.thread_id()
-            self._stops.compile_begins()
-
-    @contained
-    def compile_ends(self, frame: Any, compiled: bool, skip_reason: str | None) -> None:
-        state = self.threads.current()
-        if state.is_stopped:
-            state.depth -= 1
-            return
-        if skip_reason is not None and state.outermost is None:
-            self._frame_skipped(state, frame, skip_reason)
-        state.depth -= 1
-        if skip_reason is not None:
-            state.begin_compile().skipped.append((frame.f_code, skip_reason))
-        if state.depth == 0:
-            self._outermost_ends(state, compiled)
-
-    def _frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
-        if self.enabled:
-            for observer in self._observers:
-                observer.frame_skipped(state, frame, reason)
-
-    def _outermost_ends(self, state: ThreadState, compiled: bool) -> None:
-        self._travel_fails(state)
-        compile_state = state.begin_compile()
-        self._suspension.compile_ends(compile_state.suspension_token)
-        try:
-            codes = compile_state.traced_codes()
-            if compiled or codes or compile_state.skipped:
-                traced, abandoned = (codes, []) if compiled else ([], codes)
-                outcome = CompileOutcome(traced, compile_state.skipped, abandoned)
-                for observer in self._observers:
-                    observer.compile_ended(outcome)
-        finally:
-            compile_state.in_force.close()
-            state.compile = None
-        if state.stepping.compile_ends():
-            # another compile may continue the step before it ends at run time (see `step_continuation`)
-            self._suspension.finish_step_at_runtime(self._runtime_frames.user_frame(), state.step_lines)
-
-    @contained
-    def attempt_restarts(self, kind: convert_frame.Restart, reason: str) -> None:
-        state = self.threads.current()
-        if not state.is_stopped:
-            self._travel_fails(state)
-            state.begin_compile().attempt_restarts(replays=kind == "speculation")
-            for observer in self._observers:
-                observer.attempt_restarts(reason, replays=kind == "speculation")
-
-    def _travel_fails(self, state: ThreadState) -> None:
-        """End a travel that has not arrived: Dynamo has not traced the same instructions again."""
-        compile_state = state.begin_compile()
-        if compile_state.travel is not None:
-            compile_state.travel_ends()
-            code = translators.code_of(compile_state.outermost)
-            place = code.co_filename, code.co_firstlineno
-            self._send(Output(category="important", output=_TRACED_DIFFERENTLY, path=place[0], line=place[1]))
-
-    def trace_repeats(self) -> None:
-        self.threads.current().begin_compile().trace_repeats()
-
-    @contained
-    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
-        for observer in self._observers:
-            observer.code_generated(code, generated, compile_id)
 
     # ---- frames
 
@@ -233,8 +141,7 @@ class Hook:
         else:
             self._step_continuation.compile_entered(state, translator)
         if compile_state.travel is None:
-            for observer in self._observers:
-                observer.attempt_begins(state, translator)
+            self.compiles.attempt_begins(state, translator)
         if self._suspension.pause_requested():
             state.pause_pending = True
         will_stop = state.pause_pending or state.stepping.mode is not Mode.RUN or compile_state.travel is not None

@@ -1,0 +1,135 @@
+"""Begin and end the state of each thread's compile, and notify observers of compiles."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from dynascope.agent.internals.compile import convert_frame
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.hook_failures import HookFailures, contained
+from dynascope.agent.stops.stops import CompileStops
+from dynascope.agent.suspension.interface import Suspension
+from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
+from dynascope.agent.tracing.thread_state import Threads, ThreadState
+from dynascope.wire.from_agent import Output
+from dynascope.wire.messages import Message
+
+_TRACED_DIFFERENTLY = (
+    "Dynamo did not trace this frame as it did before, so the place to go back to was not reached; the compile "
+    "continues.\n"
+)
+
+
+class Compiles:
+    """The `convert_frame.Observer` of the hook, on compiling threads."""
+
+    def __init__(
+        self,
+        threads: Threads,
+        suspension: Suspension,
+        stops: CompileStops,
+        send: Callable[[Message], None],
+        failures: HookFailures,
+    ) -> None:
+        self.threads = threads
+        self.failures = failures
+        self.enabled = True
+        self.user_frame: Callable[[], types.FrameType | None] = lambda: None
+        """Returns the innermost frame of the user's that runs."""
+        self._suspension = suspension
+        self._stops = stops
+        self._send = send
+        self._has_compiled = False
+        self._observers: tuple[TraceObserver, ...] = ()
+
+    def observe(self, observer: TraceObserver) -> None:
+        """Notify `observer` of compiles from now on."""
+        self._observers = (*self._observers, observer)
+
+    def unobserve(self, observer: TraceObserver) -> None:
+        """Stop notifying `observer`."""
+        self._observers = tuple(other for other in self._observers if other is not observer)
+
+    @contained
+    def compile_begins(self) -> None:
+        if not self._has_compiled:
+            self._has_compiled = True
+            for observer in self._observers:
+                observer.first_compile()
+        state = self.threads.current()
+        state.depth += 1
+        if state.depth == 1 and self.enabled:
+            state.begin_compile().suspension_token = self._suspension.compile_begins()
+            state.thread_id = self._suspension.thread_id()
+            self._stops.compile_begins()
+
+    @contained
+    def compile_ends(self, frame: Any, compiled: bool, skip_reason: str | None) -> None:
+        state = self.threads.current()
+        if state.is_stopped:
+            state.depth -= 1
+            return
+        if skip_reason is not None and state.outermost is None:
+            self._frame_skipped(state, frame, skip_reason)
+        state.depth -= 1
+        if skip_reason is not None:
+            state.begin_compile().skipped.append((frame.f_code, skip_reason))
+        if state.depth == 0:
+            self._outermost_ends(state, compiled)
+
+    def _frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
+        if self.enabled:
+            for observer in self._observers:
+                observer.frame_skipped(state, frame, reason)
+
+    def _outermost_ends(self, state: ThreadState, compiled: bool) -> None:
+        self._travel_fails(state)
+        compile_state = state.begin_compile()
+        self._suspension.compile_ends(compile_state.suspension_token)
+        try:
+            codes = compile_state.traced_codes()
+            if compiled or codes or compile_state.skipped:
+                traced, abandoned = (codes, []) if compiled else ([], codes)
+                outcome = CompileOutcome(traced, compile_state.skipped, abandoned)
+                for observer in self._observers:
+                    observer.compile_ended(outcome)
+        finally:
+            compile_state.in_force.close()
+            state.compile = None
+        if state.stepping.compile_ends():
+            # another compile may continue the step before it ends at run time (see `step_continuation`)
+            self._suspension.finish_step_at_runtime(self.user_frame(), state.step_lines)
+
+    @contained
+    def attempt_restarts(self, kind: convert_frame.Restart, reason: str) -> None:
+        state = self.threads.current()
+        if not state.is_stopped:
+            self._travel_fails(state)
+            state.begin_compile().attempt_restarts(replays=kind == "speculation")
+            for observer in self._observers:
+                observer.attempt_restarts(reason, replays=kind == "speculation")
+
+    def _travel_fails(self, state: ThreadState) -> None:
+        """End a travel that has not arrived: Dynamo has not traced the same instructions again."""
+        compile_state = state.begin_compile()
+        if compile_state.travel is not None:
+            compile_state.travel_ends()
+            code = translators.code_of(compile_state.outermost)
+            place = code.co_filename, code.co_firstlineno
+            self._send(Output(category="important", output=_TRACED_DIFFERENTLY, path=place[0], line=place[1]))
+
+    def trace_repeats(self) -> None:
+        self.threads.current().begin_compile().trace_repeats()
+
+    @contained
+    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
+        for observer in self._observers:
+            observer.code_generated(code, generated, compile_id)
+
+    def attempt_begins(self, state: ThreadState, translator: Translator) -> None:
+        """Notify the observers that Dynamo begins to trace a frame, for the first time or again."""
+        for observer in self._observers:
+            observer.attempt_begins(state, translator)
