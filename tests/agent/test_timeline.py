@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 
 import pytest
@@ -57,8 +58,8 @@ def test_recompiles_specializations_skips_and_failures() -> None:
     found = {event.kind: event for event in reversed(events(session))}
     assert found["recompile"].text.startswith("scaled is compiled again: the guard of compile 0/0 failed:")
     assert found["recompile"].compile_id == "0/1"
-    assert found["specialization"].text == "The symbol s77 (L['x'].size()[0]) is fixed to 6."
-    assert found["skipped"].text == "limited runs uncompiled: its recompile limit is reached"
+    assert re.fullmatch(r"The symbol s\d+ \(L\['x'\]\.size\(\)\[0\]\) is fixed to 6\.", found["specialization"].text)
+    assert found["skipped"].text.startswith("limited runs uncompiled")  # torch 2.13 and later say why
     assert found["failed"].text.startswith("The compile of failing fails: BackendCompilerFailed:")
 
 

@@ -120,7 +120,7 @@ COMPILE = _convert_frame(
 )
 RECOMPILATION_REASONS = _convert_frame(
     "get_and_maybe_log_recompilation_reasons",
-    "cache_entries, frame, ...",
+    None,  # `cache_entry` until 2.13, then `cache_entries`; then `frame`
     "2.5",
     RECORDING,
     RECOMPILE,
