@@ -24,28 +24,28 @@ class Entry(NamedTuple):
 
 
 class History(Protocol):
-    """The history of what one frame shows; each list is oldest first."""
+    """The history of what one frame shows; each list is oldest first, and None if it cannot be read."""
 
-    def of_name(self, name: str, variable: object) -> list[Entry]:
+    def of_name(self, name: str, variable: object) -> list[Entry] | None:
         """Return what became of the values that the name stood for, this variable being the latest."""
 
-    def of_value(self, variable: object) -> list[Entry]:
+    def of_value(self, variable: object) -> list[Entry] | None:
         """Return what became of a value."""
 
-    def of_guard(self, source: str, kind: str) -> list[Entry]:
+    def of_guard(self, source: str, kind: str) -> list[Entry] | None:
         """Return the line that first needed this guard."""
 
-    def of_symbol(self, name: str) -> list[Entry]:
+    def of_symbol(self, name: str) -> list[Entry] | None:
         """Return the lines that made and decided this symbol."""
 
-    def of_shape_guard(self, guard: Any) -> list[Entry]:
+    def of_shape_guard(self, guard: Any) -> list[Entry] | None:
         """Return the line that needed this guard on symbols."""
 
-    def of_node(self, node: Any) -> list[Entry]:
+    def of_node(self, node: Any) -> list[Entry] | None:
         """Return the lines that made its input nodes and the node itself, and those that changed it."""
 
 
-Recorded = Callable[[History], list[Entry]]
+Recorded = Callable[[History], list[Entry] | None]
 
 
 def history_row(recorded: Recorded) -> Callable[[ViewOptions], list[Row]]:

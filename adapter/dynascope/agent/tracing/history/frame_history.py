@@ -11,6 +11,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import changes_its_argument, example_of, input_nodes, node_of, node_text
 from dynascope.agent.internals.guards.guards import symbols_of
+from dynascope.agent.internals.hook_failures import contained
 from dynascope.agent.internals.symbolic_shapes.events import symbols_in
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import sizes_of
 from dynascope.agent.internals.variables.variables import source_object, source_of
@@ -21,14 +22,19 @@ from dynascope.facts.recompiles.guarded_value import readable
 
 
 class FrameHistory:
-    """Answer `History`'s questions for one frame, from what was recorded of its attempt."""
+    """Answer `History`'s questions for one frame, from what was recorded of its attempt.
+
+    A failure is reported once, and the answer is None: the other rows are shown all the same.
+    """
 
     def __init__(self, writer: HistoryWriter, frame: FrameId, translator: Translator) -> None:
+        self.failures = writer.failures
         self._writer = writer
         self._recorded = writer.history
         self._frame = frame
         self._translator = translator
 
+    @contained
     def of_name(self, name: str, variable: object) -> list[Entry]:
         found: list[tuple[Segment, str, str]] = []
         number = self._recorded.texts.find(name)
@@ -42,20 +48,25 @@ class FrameHistory:
                 found += self._of_number(value, end)
         return self._entries([*found, *self._decided(variable)])
 
+    @contained
     def of_value(self, variable: object) -> list[Entry]:
         value = self._writer.numbers.get(id(variable))
         made = [] if value is None else self._of_number(value, len(self._recorded.segments))
         return self._entries([*made, *self._decided(variable)])
 
+    @contained
     def of_guard(self, source: str, kind: str) -> list[Entry]:
         return self._entries(self._guarded(source, kind))
 
+    @contained
     def of_symbol(self, name: str) -> list[Entry]:
         return self._entries(self._decisions([name]))
 
+    @contained
     def of_shape_guard(self, guard: Any) -> list[Entry]:
         return self._entries(row for row in self._decisions(symbols_of_guard(guard)) if row[2] == guarded_by(guard))
 
+    @contained
     def of_node(self, node: Any) -> list[Entry]:
         nodes = [*input_nodes(node), node]
         made = [(segment, "made", node_text(each)) for each in nodes if (segment := self._made(each)) is not None]

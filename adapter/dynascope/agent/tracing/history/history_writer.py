@@ -15,7 +15,7 @@ from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import new_values, translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import changes_its_argument, node_of, node_text
-from dynascope.agent.internals.hook_failures import HookFailures
+from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import holds, is_mutable, source_of, without_lazy
 from dynascope.agent.tracing.history.attempt_history import UNBOUND, AttemptHistory, Segment, Value
@@ -59,7 +59,7 @@ class HistoryWriter:
         """The value that each node yields, once a name stands for it."""
         output = translators.output_of(outermost)
         self._trail = trail
-        self._failures = failures
+        self.failures = failures
         self._growth = Growth(output)
         self._output = output
         self._options = ViewOptions(SideEffects(output))
@@ -76,7 +76,7 @@ class HistoryWriter:
 
     # ---- what happens
 
-    def frame_entered(self, number: FrameId, translator: Translator) -> Callable[[int], None]:
+    def frame_entered(self, number: FrameId, translator: Translator) -> Callable[[int], None] | None:
         """Record that Dynamo enters or resumes a frame; return its `watcher`."""
         self._close()
         start = self._trail.position + 1
@@ -98,13 +98,18 @@ class HistoryWriter:
                 self._paused[frame.number] = frame
         self._open(self._trail.position + 1)
 
-    def watcher(self, translator: Translator) -> Callable[[int], None]:
-        """Return a function to call with the line before each instruction of this frame."""
-        frame = next(frame for frame in reversed(self._stack) if frame.translator is translator)
+    def watcher(self, translator: Translator) -> Callable[[int], None] | None:
+        """Return a function to call with the line before each instruction of this frame.
+
+        None for a frame that Dynamo has left meanwhile: this is called on any thread.
+        """
+        frame = next((frame for frame in reversed(self._stack) if frame.translator is translator), None)
+        if frame is None:
+            return None
 
         def line_begins(line: int) -> None:
             if line != frame.line:
-                with self._failures:
+                with self.failures:
                     self._close()
                     frame.line, frame.began = line, self._trail.position
                     self._open(frame.began)
@@ -115,6 +120,7 @@ class HistoryWriter:
         """Record that a value changes, or its attribute; how is read where the segment ends."""
         self._changed.append((variable, attribute))
 
+    @contained
     def until_now(self) -> None:
         """Record everything up to here, where the thread stops."""
         self._close()
@@ -223,7 +229,7 @@ class HistoryWriter:
     # ---- values
 
     def _appeared(self, stack: Sequence[object]) -> None:
-        with self._failures:
+        with self.failures:
             for variable in reversed(stack):
                 if id(variable) in self.numbers:
                     break
