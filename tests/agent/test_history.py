@@ -50,7 +50,7 @@ class Comparison:
         for name, variable in list(translator.symbolic_locals.items()):
             made, changed = _parts(history.of_name(name, variable))
             self._compare(f"{translator.f_code.co_name}: {name}", (made, changed), self._slow.of_name(translator, name))
-        for guard, line in self._slow.guards.values():
+        for guard, line in self._slow.guards_kept():
             lines = [(entry.path, entry.line) for entry in history.of_guard(guard.name, guard.create_fn_name())]
             self._compare(f"guard {guard.name}", line in lines, True)
         for symbol, lines in self._slow.symbols.items():

@@ -156,6 +156,11 @@ class SlowHistory:
             self._everything.append(variable)
             self._made.setdefault(_value(variable), line)
 
+    def guards_kept(self) -> list[tuple[Any, Line]]:
+        """The guards and their lines, without those that Dynamo has taken back."""
+        kept = {id(guard) for guard in self.output.guards.inner}
+        return [known for identity, known in self.guards.items() if identity in kept]
+
     def of_name(self, frame: Any, name: str) -> tuple[Counter[tuple[Line, str]], set[Line]]:
         """How often each line made, read or deleted a value of this name, and the lines that changed one in place."""
         bindings = self._bound[id(frame)][name]
