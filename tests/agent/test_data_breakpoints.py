@@ -250,18 +250,21 @@ def test_dynamo_is_wrapped_only_while_a_breakpoint_needs_it():
         ]
 
     def kept() -> list[bool]:
-        return [now is then for now, then in zip(seen(), before, strict=True)]
+        return [now is then for now, then in zip(seen(), idle, strict=True)]
 
     before = seen()
     session = ScriptedSession()
     with session.attached():
-        assert seen() == before
+        idle = seen()
+        assert [now is then for now, then in zip(idle, before, strict=True)] == [True, True, True, False, True, True], (
+            "the timeline lists what is replaced"
+        )
         session.watch(DataBreakpoint(id=1, data_id="local::*::*::x", access_type="read"))
         assert kept() == [False, False, True, True, True, True]
         session.watch(DataBreakpoint(id=1, data_id="local::*::*::x", access_type="write"))
         assert kept() == [True, True, False, False, False, False]
         session.watch()
-        assert seen() == before
+        assert seen() == idle
         session.break_in("torch.add")
         assert output_graph.SubgraphTracer.create_node is not before[0]
     assert seen() == before

@@ -110,7 +110,7 @@ class ScriptedSession(Suspension):
         stop = self.stops[-1]
         ident, frame_id = stop.message.thread_ident, stop.message.frames[frame].id
         self.agent.receive(Evaluate(id=10, thread_ident=ident, frame_id=frame_id, expression=expression))
-        reply = self._replies.pop(10)
+        reply = self.replies.pop(10)
         if isinstance(reply, Failure):
             return reply.message
         return msgspec.json.decode(reply.body, type=EvaluateResult).result

@@ -15,7 +15,6 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import (
     symbolic_text,
     tensor_text,
 )
-from dynascope.agent.internals.variables.variables import fields, without_lazy
 
 _written_by_repr = frozenset(
     {int, float, bool, str, complex, bytes, type(None), type(...)}
@@ -50,12 +49,6 @@ def example_of(node: Any) -> Any:
 def input_expression(node: Any) -> str | None:
     """Return an input's source, `L['x']` (`node.meta["grapharg"].source`, 2.1), or None."""
     return source_text(getattr(node.meta.get("grapharg"), "source", None))
-
-
-def node_of(variable: object) -> Any:
-    """Return the FX node of a tensor or symbolic number (`TensorVariable.proxy`, 2.0), or None."""
-    realised, _ = without_lazy(variable)
-    return None if realised is None else getattr(fields(realised).get("proxy"), "node", None)
 
 
 def input_nodes(node: Any) -> list[Any]:

@@ -73,6 +73,12 @@ def without_lazy(variable: object) -> tuple[object | None, Any]:
     return variable, None
 
 
+def node_of(variable: object) -> Any:
+    """Return the FX node of a tensor or symbolic number (`TensorVariable.proxy`, 2.0), or None."""
+    realised, _ = without_lazy(variable)
+    return None if realised is None else getattr(fields(realised).get("proxy"), "node", None)
+
+
 def holds(variable: object, wanted: Container[int], depth: int = 3) -> bool:
     """Whether a list, tuple, dict … has one of the variables in it, by identity (`items`, 2.0)."""
     realised, _ = without_lazy(variable)

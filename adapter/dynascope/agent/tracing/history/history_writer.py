@@ -14,10 +14,10 @@ from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import new_values, translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.graph.graph import changes_its_argument, node_of, node_text
+from dynascope.agent.internals.graph.graph import changes_its_argument, node_text
 from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import holds, is_mutable, source_of, without_lazy
+from dynascope.agent.internals.variables.variables import holds, is_mutable, node_of, source_of, without_lazy
 from dynascope.agent.tracing.history.attempt_history import UNBOUND, AttemptHistory, Segment, Value
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.trail import Position, Trail
