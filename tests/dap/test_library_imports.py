@@ -31,9 +31,7 @@ def register(value):
     return value + 1
 """
 FILES = {
-    # torch's import imports `dynascope.autoload`, which in a checkout is in no folder of packages
-    "library/__init__.py": "import sys, dynascope.autoload\ntraced = sys.gettrace() is not None\n"
-    "import library.first, library.second\n",
+    "library/__init__.py": "import sys\ntraced = sys.gettrace() is not None\nimport library.first, library.second\n",
     "library/first.py": "def double(value):\n    return value * 2\n\nimport plugin\nplugin.register(1)\n",
     "library/second.py": "from library.first import double\ndoubled = double(2)\n",
     "library/broken.py": "import library.divides\n",
