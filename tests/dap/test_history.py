@@ -47,5 +47,5 @@ def test_a_session_can_do_without_histories(client: DapClient) -> None:
     client.launch(arguments, {COMPILED: [at("after")]})
     stop = client.wait_for_stop()
     assert "history" not in below(stop, "b")
-    with pytest.raises(RequestFailed, match="No history was recorded"):
+    with pytest.raises(RequestFailed, match="No history of this compile was recorded"):
         stop.evaluate("ctx.history('b')")

@@ -66,15 +66,28 @@ async function start(name) {
   }
 }
 
+/** Set a breakpoint in the model by a click, and debug the program up to it. */
+async function stopAt(line) {
+  await openFile(page, model, line);
+  await clickGutter(page, line);
+  await page.keyboard.press('F5');
+  await stoppedAt(page, MODEL, line);
+}
+
+/** Remove that breakpoint, and let the program run to its end. */
+async function goOnWithout(line) {
+  await openFile(page, model, line);
+  await clickGutter(page, line);
+  await page.keyboard.press('F5');
+  await sessionOver(page);
+}
+
 const launch = (name, more) => ({ name, type: 'dynascope', request: 'launch', program: '${workspaceFolder}/transformer.py', console: 'internalConsole', ...more });
 
 test('click the margin, press F5: stack, variables, hover, console, step, continue', { timeout: 240_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');
-  await openFile(page, model, scores);
-  await clickGutter(page, scores);
-  await page.keyboard.press('F5');
-  await stoppedAt(page, MODEL, scores);
+  await stopAt(scores);
 
   const stack = await callStack(page);
   assert.deepEqual(stack.slice(0, 3).map((frame) => frame.name), ['forward [0/0]', 'forward [0/0]', 'forward [0/0]']);
@@ -106,10 +119,7 @@ test('click the margin, press F5: stack, variables, hover, console, step, contin
   await toggle(page, 'Locals');
   await variable(page, /^scores ?[:=] ?f32\[/);
 
-  await openFile(page, model, scores);
-  await clickGutter(page, scores);
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await goOnWithout(scores);
   await command(page, 'Terminal: Focus Terminal');
   await terminalShows(page, /logits: \(2, 8, 100\)/);
 });
@@ -119,10 +129,7 @@ test('back by a line, to the previous breakpoint, and to the first line of a cal
   const scores = lineOf(model, 'scores =');
   const weights = lineOf(model, 'weights =');
   const button = (name) => page.locator(`.debug-toolbar .action-label[aria-label^="${name}"]`);
-  await openFile(page, model, scores);
-  await clickGutter(page, scores);
-  await page.keyboard.press('F5');
-  await stoppedAt(page, MODEL, scores);
+  await stopAt(scores);
   await page.keyboard.press('F10');
   await stoppedAt(page, MODEL, weights);
   await button('Step Back').click();
@@ -138,20 +145,14 @@ test('back by a line, to the previous breakpoint, and to the first line of a cal
   await callStack(page);
   await choose(page, page.locator('.debug-call-stack .stack-frame', { hasText: /^forward \[/ }).nth(1), 'Restart Frame');
   await stoppedAt(page, MODEL, lineOf(model, 'self.attention(self.norm(x))'));
-  await openFile(page, model, scores);
-  await clickGutter(page, scores);
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await goOnWithout(scores);
 });
 
 test('the history of a value, and the way to the line that made it', { timeout: 120_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');
   const made = lineOf(model, 'return x.view(');
-  await openFile(page, model, scores);
-  await clickGutter(page, scores);
-  await page.keyboard.press('F5');
-  await stoppedAt(page, MODEL, scores);
+  await stopAt(scores);
   await toggle(page, 'Locals');
   await toggle(page, 'query');
   await variable(page, /^history ?[:=]/, { stay: true });
@@ -161,19 +162,13 @@ test('the history of a value, and the way to the line that made it', { timeout: 
   await choose(page, variableRow(page, `${MODEL}:${made}`), 'Go There');
   await stoppedAt(page, MODEL, made);
   await workbench.screenshot('history-go-there');
-  await openFile(page, model, scores);
-  await clickGutter(page, scores);
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await goOnWithout(scores);
 });
 
 test('the timeline of the compile, and the way back to an event', { timeout: 120_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');
-  await openFile(page, model, scores);
-  await clickGutter(page, scores);
-  await page.keyboard.press('F5');
-  await stoppedAt(page, MODEL, scores);
+  await stopAt(scores);
   const view = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Compile Timeline' }) });
   const header = view.locator('.pane-header');
   if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
@@ -184,19 +179,13 @@ test('the timeline of the compile, and the way back to an event', { timeout: 120
   await stoppedAt(page, MODEL, lineOf(model, 'x = self.embed(tokens)'));
   await view.locator('.monaco-list-row', { hasText: 'Stopped: breakpoint.' }).click();
   await header.click();
-  await openFile(page, model, scores);
-  await clickGutter(page, scores);
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await goOnWithout(scores);
 });
 
 test('the picture of the README', { timeout: 120_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');
-  await openFile(page, model, scores);
-  await clickGutter(page, scores);
-  await page.keyboard.press('F5');
-  await stoppedAt(page, MODEL, scores);
+  await stopAt(scores);
   await callStack(page);
   await evaluate(page, 'ctx.print_graph()', /layer_norm/);
   await evaluate(page, 'query', /f32\[s\d+/);

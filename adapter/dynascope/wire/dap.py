@@ -88,7 +88,7 @@ class Variable(DapStruct):
     target_id: int | None = None
     """For `goto`, in the rows of a history: the line that the row is about."""
     menu_context: str | None = field(default=None, name="__vscodeVariableMenuContext")
-    """By which VS Code chooses the entries of the row's menu."""
+    """The context by which VS Code chooses the entries of the row's menu."""
 
 
 class EvaluateResult(DapStruct):

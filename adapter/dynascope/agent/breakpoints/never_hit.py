@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import gc
-import sys
 import types
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.line_outlook import Expectation, Outlook
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
+from dynascope.agent.program.loaded_files import modules_of
 from dynascope.agent.program.observed import so_far_as_observed
 from dynascope.agent.program.user_code import real_path
 
@@ -118,11 +118,8 @@ def is_imported(path: str) -> bool:
 
     Reads only the dictionaries of modules, and code of functions.
     """
-    for module in list(sys.modules.values()):
-        names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
-        file = names.get("__file__") if names else None
-        if isinstance(file, str) and real_path(file) == path:
-            return True
+    if next(modules_of(path), None) is not None:
+        return True
     # a file that was loaded by its path is in no module that `sys.modules` has
     functions = (each for each in gc.get_objects() if type(each) is types.FunctionType)
     return any(real_path(each.__code__.co_filename) == path for each in functions)

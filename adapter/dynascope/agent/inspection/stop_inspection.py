@@ -61,7 +61,7 @@ class StopInspection(ABC):
         self.travel_plan: Any = None
         """Where the user may go back to from this stop (`tracing.time_travel.plan`); None where that is nowhere."""
         self.what_if: Any = None
-        """What can be changed in this compile (`tracing.what_if.what_if`); None where that is nothing."""
+        """The changes that can be tried at this stop (`tracing.what_if.what_if`); None where there are none."""
         self.first_runtime_frame: types.FrameType | None = None
         """The innermost frame of the running program, where debugpy shows none."""
 
@@ -126,6 +126,11 @@ class StopInspection(ABC):
     def frame_id_of(self, frame: Any) -> int:
         """Return the id of a frame of this stop; -1 for any other."""
         return next((frame_id for frame_id, known in self._frames.items() if known is frame), -1)
+
+    def symbolic_number(self, frame_id: int | None) -> int | None:
+        """Return which symbolic frame has that id, 0 for the innermost; None for any other frame."""
+        symbolic = [frame.id for frame in self.frames[: self.symbolic_frames]]
+        return symbolic.index(frame_id) if frame_id in symbolic else None
 
     def runtime_frame(self, frame_id: int) -> RunningFrame | None:
         """Return the frame with that id if it belongs to the running program, or None."""

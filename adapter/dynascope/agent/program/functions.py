@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import types
 from typing import Any, NamedTuple
 
+from dynascope.agent.program.loaded_files import modules_of
 from dynascope.agent.program.user_code import real_path
 
 
@@ -27,14 +26,9 @@ def key_of(code: types.CodeType, path: str | None = None) -> FunctionKey:
 def find_function(path: str, key: FunctionKey) -> Any | None:
     """Return the function, or the object its decorators returned; None for nested functions.
 
-    Reads `sys.modules` and the dictionaries of modules and classes, so that no descriptor or `__getattr__` runs.
+    Reads the dictionaries of modules and classes, so that no descriptor or `__getattr__` runs.
     """
-    name = os.path.basename(path)
-    for module in list(sys.modules.values()):
-        names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
-        file = names.get("__file__") if names else None
-        if not isinstance(file, str) or not file.endswith(name) or real_path(file) != path:
-            continue
+    for module in modules_of(path):
         target: Any = module
         for part in key.name.split("."):
             target = target.__dict__.get(part) if isinstance(target, types.ModuleType | type) else None

@@ -1,9 +1,11 @@
-"""Whether the program has loaded a file."""
+"""Find the modules that the program has loaded from a file."""
 
 from __future__ import annotations
 
 import os.path
 import sys
+import types
+from collections.abc import Iterator
 
 from dynascope.agent.program.user_code import real_path
 
@@ -11,19 +13,23 @@ _known: dict[str, tuple[int, bool]] = {}
 """For each path, the number of modules when it was looked for, and whether one of them was it."""
 
 
+def modules_of(path: str) -> Iterator[types.ModuleType]:
+    """Yield the modules that come from this file (a real path).
+
+    Reads `sys.modules` and the dictionaries of modules, so that no `__getattr__` runs.
+    """
+    name = os.path.basename(path)
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
+        file = names.get("__file__") if names else None
+        if isinstance(file, str) and os.path.basename(file) == name and real_path(file) == path:
+            yield module
+
+
 def is_loaded(path: str) -> bool:
     """Whether a module comes from this file (a real path), or it is no Python file."""
-    modules = sys.modules
     known = _known.get(path)
-    if known is None or (not known[1] and known[0] != len(modules)):
-        known = _known[path] = len(modules), not path.endswith(".py") or _is_among(path, list(modules.values()))
+    if known is None or (not known[1] and known[0] != len(sys.modules)):
+        is_there = not path.endswith(".py") or next(modules_of(path), None) is not None
+        known = _known[path] = len(sys.modules), is_there
     return known[1]
-
-
-def _is_among(path: str, modules: list[object]) -> bool:
-    name = os.path.basename(path)
-    for module in modules:
-        file = getattr(module, "__dict__", {}).get("__file__")
-        if type(file) is str and os.path.basename(file) == name and real_path(file) == path:
-            return True
-    return False

@@ -60,7 +60,7 @@ class Timeline:
         )
 
     def trace_ends(self) -> None:
-        """Forget the positions: nobody can go back to them any more."""
+        """Forget the positions: the trace has ended, and cannot be repeated any more."""
         self._positions = {}
         self._in_compile = set()
 

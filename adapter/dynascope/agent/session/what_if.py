@@ -19,7 +19,7 @@ _SEARCHED = 2_000
 
 def answer(inspection: StopInspection, frame_id: int, question: str) -> EvaluateResult:
     """Answer a question about a symbolic frame. Raises EvaluationError."""
-    frame = _number_of(inspection, frame_id)
+    frame = inspection.symbolic_number(frame_id)
     if inspection.what_if is None or frame is None:
         raise EvaluationError(_NOTHING_TO_CHANGE)
     return inspection.result(inspection.what_if.answer(question, frame))
@@ -39,14 +39,8 @@ def try_value(inspection: StopInspection, request: Evaluate) -> EvaluateResult |
         found = islice(rows.make(names.options(), 0, min(rows.count, _SEARCHED)), _SEARCHED)
         target = next((row.path for row in found if row.name == request.expression), None) or target
         frame_id = inspection.frame_id_of(names.translator)
-    frame = _number_of(inspection, frame_id)
+    frame = inspection.symbolic_number(frame_id)
     if inspection.what_if is None or frame is None:
         return None
     row = inspection.what_if.try_value(target, request.assigned or "", frame)
     return None if row is None else inspection.result(row)
-
-
-def _number_of(inspection: StopInspection, frame_id: int) -> int | None:
-    """Return which symbolic frame it is, 0 for the innermost; None for a frame that runs."""
-    symbolic = [frame.id for frame in inspection.frames[: inspection.symbolic_frames]]
-    return symbolic.index(frame_id) if frame_id in symbolic else None

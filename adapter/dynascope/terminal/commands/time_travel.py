@@ -60,7 +60,9 @@ def history(session: Session, argument: str) -> None:
     rows = session.children(reference, 0, _ALL, "named") or session.children(reference, 0, _ALL) if reference else []
     below = [row for row in rows if row.name == "history" and row.variables_reference]
     if not below:
-        raise CommandError(f"no history of `{argument}` was recorded in this compile")
+        raise CommandError(
+            f"no history of `{argument}` was recorded in this compile; go back once (`rframe`), and it is"
+        )
     lines = session.children(below[-1].variables_reference, 0, _ALL)
     if not number:
         session.printer.variables(lines)

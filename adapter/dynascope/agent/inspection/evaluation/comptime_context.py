@@ -17,7 +17,8 @@ from dynascope.agent.internals.isolation.isolation import isolated
 from dynascope.agent.internals.variables.debug_repr import DebugRepr
 
 _NOT_RECORDED = (
-    "No history was recorded: it is where the session has breakpoints when a compile begins, unless `history` is false."
+    "No history of this compile was recorded: nothing could stop in it when it began. Go back once (Restart Frame, or "
+    "`rframe` at the prompt), and it is; unless `history` is false in the launch configuration."
 )
 
 

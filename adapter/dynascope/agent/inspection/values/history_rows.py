@@ -12,7 +12,7 @@ from dynascope.agent.inspection.values.tensors import VIRTUAL
 
 
 class Entry(NamedTuple):
-    """What one line did to a value."""
+    """One line of a compile that made, changed, guarded or specialised a value."""
 
     position: int
     """Where the line began, as a number of instructions traced."""

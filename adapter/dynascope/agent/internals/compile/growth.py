@@ -1,4 +1,4 @@
-"""Ask again and again what a compile has added to its graph, its guards and its symbols."""
+"""Find what a compile has added to its graph, its guards and its symbols."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import hints
 
 
 class Growth:
-    """What one attempt has added since the last time it was asked; each question is cheap where that is nothing."""
+    """Find what an attempt has added since each method was last called; fast where that is nothing."""
 
     def __init__(self, output: Any) -> None:
         self._output = output
         self._guards: dict[int, Any] = {}
-        self._latest_guard: tuple[int, Any] = (0, None)
-        """How many guards there were, and the latest."""
+        """The guards that there were, by identity."""
+        self._latest_guard: Any = None
         self._last_nodes: dict[int, tuple[Any, Any]] = {}
         """The graph and its latest node, by the graph's identity: Dynamo may be in a subgraph."""
         self._shape_version: Any = None
@@ -30,13 +30,14 @@ class Growth:
         """Return (source, type) of each new guard (`GuardsSet.inner`, an `OrderedSet`, 2.0)."""
         now = self._output.guards.inner._dict
         latest = next(reversed(now), None)
-        if (len(now), latest) == self._latest_guard:
+        before, known = self._latest_guard, self._guards
+        if latest is before and len(now) == len(known):
             return []
-        before, self._latest_guard = self._latest_guard[1], (len(now), latest)
         new = list(takewhile(lambda guard: guard is not before, reversed(now)))[::-1]
-        if len(now) != len(self._guards) + len(new):  # Dynamo has taken some back
-            new = [guard for guard in now if id(guard) not in self._guards]
-        self._guards.update({id(guard): guard for guard in new})
+        if len(now) != len(known) + len(new):  # Dynamo has taken some back
+            new = [guard for guard in now if id(guard) not in known]
+            known = {id(guard): guard for guard in now}
+        self._latest_guard, self._guards = latest, known | {id(guard): guard for guard in new}
         return [(str(guard.name), str(guard.create_fn_name())) for guard in new]
 
     def nodes(self) -> list[Any]:

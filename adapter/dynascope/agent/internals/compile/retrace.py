@@ -124,7 +124,7 @@ def _discard(outermost: Translator) -> None:
 
 @contextlib.contextmanager
 def names_counted_as_before() -> Iterator[None]:
-    """Number what is traced meanwhile in vain."""
+    """Restore the counters of names afterwards."""
     counts = _counts()
     try:
         yield

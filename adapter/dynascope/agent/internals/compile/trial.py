@@ -27,7 +27,7 @@ from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols
 from dynascope.agent.internals.wrapping import Wrapping, unobserved
 
 Acts = Mapping[int, Callable[[Translator], None]]
-"""What is done before an instruction, by the number of instructions traced up to it, itself included."""
+"""The functions to call before instructions, by the position of each instruction in the trace, counted from 1."""
 
 
 _UNEXPLAINED = {"step_unsupported": "the graph ends here, and the rest of the function runs uncompiled"}

@@ -28,7 +28,7 @@ _CHANGING_OPERATORS = {"setitem", "iadd", "iand", "ifloordiv", "ilshift", "imatm
     "itruediv",
     "ixor",
 }
-"""Of `operator`."""
+"""The functions of `operator` that change their first argument."""
 
 
 def nodes_so_far(output: Any) -> Sequence[Any]:

@@ -32,10 +32,10 @@ def prepare_travel(inspection: StopInspection, message: PrepareTravel) -> None:
         case "reverseContinue":
             plan.reverse_continue()
         case "restartFrame":
-            symbolic = [frame.id for frame in inspection.frames[: inspection.symbolic_frames]]
-            if message.frame_id not in symbolic:
+            frame = inspection.symbolic_number(message.frame_id)
+            if frame is None:
                 raise EvaluationError(_NOT_SYMBOLIC)
-            plan.restart_frame(symbolic.index(message.frame_id))
+            plan.restart_frame(frame)
         case "goto":
             plan.go_to((message.target_id or 0) - FIRST_AGENT_ID)
 

@@ -79,14 +79,14 @@ class Texts:
 
 
 class AttemptHistory:
-    """What was recorded of one attempt, in tables of numbers; written only by `HistoryWriter`."""
+    """The history of one attempt, in tables of numbers; written only by `HistoryWriter`."""
 
     def __init__(self) -> None:
         self.texts = Texts()
         self.codes: dict[FrameId, types.CodeType] = {}
         """The code of each frame."""
-        self.segments = Table(4)
-        """Each segment: first position, position at which its line began, frame, line."""
+        self.segments = Table(3)
+        """Each segment: position at which its line began, frame, line."""
         self.made = array("i")
         """The segment in which each value appeared."""
         self.bindings = Table(6)

@@ -39,7 +39,7 @@ class FrameHistory:
         found: list[tuple[Segment, str, str]] = []
         number = self._recorded.texts.find(name)
         rows = [row for row in self._recorded.bindings.where(2, number) if row[1] == self._frame]
-        bindings = list({self._recorded.segments.row(row[0])[1]: row for row in rows}.values())  # a line's last
+        bindings = list({self._recorded.segments.row(row[0])[0]: row for row in rows}.values())  # a line's last
         ends = [row[0] for row in bindings[1:]] + [len(self._recorded.segments)]
         for (segment, _, _, value, *_), end in zip(bindings, ends, strict=False):
             if value == UNBOUND:
@@ -129,6 +129,6 @@ class FrameHistory:
         recorded, entries = self._recorded, []
         for segment, what, text in sorted(dict.fromkeys(rows), key=lambda row: row[0]):
             if segment >= 0:
-                _, began, frame, line = recorded.segments.row(segment)
+                began, frame, line = recorded.segments.row(segment)
                 entries.append(Entry(began, what, text, recorded.codes[frame].co_filename, line))
         return entries

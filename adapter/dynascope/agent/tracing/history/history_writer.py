@@ -79,14 +79,13 @@ class HistoryWriter:
     def frame_entered(self, number: FrameId, translator: Translator) -> Callable[[int], None] | None:
         """Record that Dynamo enters or resumes a frame; return its `watcher`."""
         self._close()
-        start = self._trail.position + 1
-        frame = self._paused.pop(number, None) or _Frame(number, translator, start)
+        frame = self._paused.pop(number, None) or _Frame(number, translator, self._trail.position + 1)
         if self._stack and not frame.names:
             for argument in new_values.bound_names(translator).values():
                 self._number(argument)  # made by the line that calls
         self.history.codes[number] = translators.code_of(translator)
         self._stack.append(frame)
-        self._open(start)
+        self._open()
         return self.watcher(translator)
 
     def frame_left(self) -> None:
@@ -96,7 +95,7 @@ class HistoryWriter:
             frame = self._stack.pop()
             if self.history.codes[frame.number].co_flags & _PAUSES:
                 self._paused[frame.number] = frame
-        self._open(self._trail.position + 1)
+        self._open()
 
     def watcher(self, translator: Translator) -> Callable[[int], None] | None:
         """Return a function to call with the line before each instruction of this frame.
@@ -112,7 +111,7 @@ class HistoryWriter:
                 with self.failures:
                     self._close()
                     frame.line, frame.began = line, self._trail.position
-                    self._open(frame.began)
+                    self._open()
 
         return new_values.watcher(translator, self.numbers, self._appeared, line_begins)
 
@@ -124,15 +123,15 @@ class HistoryWriter:
     def until_now(self) -> None:
         """Record everything up to here, where the thread stops."""
         self._close()
-        self._open(self._trail.position + 1)
+        self._open()
 
     # ---- segments
 
-    def _open(self, start: Position) -> None:
+    def _open(self) -> None:
         if self._stack:
             frame = self._stack[-1]
             self._segment = len(self.history.segments)
-            self.history.segments.add(start, frame.began, frame.number, frame.line)
+            self.history.segments.add(frame.began, frame.number, frame.line)
 
     def _close(self) -> None:
         if not self._stack:
@@ -159,8 +158,8 @@ class HistoryWriter:
             known = before.get(name)
             if known is not bound:
                 before[name] = bound
-                if known is not None and without_lazy(known)[0] is without_lazy(bound)[0] is not None:
-                    continue  # Dynamo has put the variable in place of the lazy one
+                if known is not None and _is_same(known, bound):
+                    continue
                 if new_values.is_cell(bound):
                     bound = frame.in_cells[name] = self._in_cell(bound)
                 if bound is not None or known is not None:
@@ -260,3 +259,9 @@ class HistoryWriter:
 
     def _written(self, variable: Any) -> int:
         return self.history.texts.number(variable_text(self._options, variable, 0))
+
+
+def _is_same(before: object, now: object) -> bool:
+    """Whether Dynamo has only put a variable in place of the lazy one for it."""
+    variable, _ = without_lazy(now)
+    return variable is not None and variable is without_lazy(before)[0]

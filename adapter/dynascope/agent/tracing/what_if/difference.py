@@ -16,7 +16,7 @@ _LISTED = 12
 
 
 class Difference:
-    """What becomes of a frame with a change, compared with what becomes of it without."""
+    """The difference between the outcomes of a trace without and with a change."""
 
     def __init__(self, plain: Outcome, changed: Outcome) -> None:
         self._pairs = [
