@@ -31,12 +31,30 @@ def register(value):
     return value + 1
 """
 FILES = {
-    "library/__init__.py": "import sys\ntraced = sys.gettrace() is not None\nimport library.first, library.second\n",
+    # torch's import imports `dynascope.autoload`, which in a checkout is in no folder of packages
+    "library/__init__.py": "import sys, dynascope.autoload\ntraced = sys.gettrace() is not None\n"
+    "import library.first, library.second\n",
     "library/first.py": "def double(value):\n    return value * 2\n\nimport plugin\nplugin.register(1)\n",
     "library/second.py": "from library.first import double\ndoubled = double(2)\n",
+    "another.py": "import torch\n@torch._dynamo.decorators.skip\ndef half(value):\n    return value / 2\n",
     "library/broken.py": "import library.divides\n",
     "library/divides.py": "1 / 0\n",
 }
+
+COMPILES = """\
+import sys
+sys.path.insert(0, sys.argv[1])
+import torch._dynamo.decorators
+import another
+
+@torch.compile(backend="eager")
+def compiled(x):
+    return another.half(x + 1)
+
+compiled(torch.ones(2))
+print(dict(torch._dynamo.utils.counters["frames"]))
+end = True
+"""
 
 
 @pytest.fixture
@@ -90,3 +108,16 @@ def test_a_raised_exception_stops_in_an_imported_library(client: DapClient, prog
     arguments = [str(program.parent / "site-packages")]
     client.launch(launch(program, args=arguments, justMyCode=False), exceptions=["raised"])
     assert place(client) == ("divides.py", 1)
+
+
+def test_dynamo_does_not_see_what_pydevd_calls_at_the_first_call_into_an_imported_file(
+    client: DapClient, program: Path
+):
+    program.write_text(COMPILES)
+    start(client, program, ("program.py", 12))
+    client.wait_for_stop()
+    arguments = [str(program), str(program.parent / "site-packages")]
+    plain = subprocess.run(
+        [sys.executable, *arguments], env=adapter_environment(), text=True, capture_output=True, check=True
+    )
+    assert client.output("stdout") == plain.stdout

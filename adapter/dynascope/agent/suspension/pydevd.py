@@ -20,7 +20,11 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.debugpy import library_imports
 from dynascope.agent.suspension.debugpy.child_processes import but_for_torchs_own, but_torchs_own
-from dynascope.agent.suspension.debugpy.concealing import hide_our_files, hide_unhashable_code
+from dynascope.agent.suspension.debugpy.concealing import (
+    hide_our_files,
+    hide_paths_from_dynamo,
+    hide_unhashable_code,
+)
 from dynascope.agent.suspension.debugpy.entry_breakpoints import EntryBreakpoints
 from dynascope.agent.suspension.debugpy.generated_frames import name_generated_frames
 from dynascope.agent.suspension.debugpy.hosting import check_hosts
@@ -92,6 +96,7 @@ class PydevdSuspension(Suspension):
         self._replace(importlib._bootstrap, library_imports.NAME, imports.wrapped())
         hide_our_files(self._pydevd, self._replace)
         hide_unhashable_code(self._pydevd, self._replace)
+        hide_paths_from_dynamo(self._files, self._replace)
         frames, groups = pydevd_suspended_frames._FrameVariable, pydevd_utils.DAPGrouper
         name_generated_frames(self._pydevd, frames, groups, self._replace)
         find_thread = pydevd_thread_lifecycle.pydevd_find_thread_by_id

@@ -1,4 +1,4 @@
-"""Hide from pydevd Dynascope's own frames, and code that makes its stack requests fail."""
+"""Hide from pydevd Dynascope's frames, and code that makes its stack requests fail; hide pydevd from Dynamo."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals.codegen.generated import is_hashable
+from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.program.user_code import OUR_FOLDER
 from dynascope.agent.suspension.debugpy.resuming import Replace
 
@@ -36,3 +37,17 @@ def hide_unhashable_code(debugger: Any, replace: Replace) -> None:
         return file_type(frame, *args, **kwargs)
 
     replace(debugger, "get_file_type", get_file_type)
+
+
+def hide_paths_from_dynamo(files: Any, replace: Replace) -> None:
+    """Keep Dynamo from seeing functions of `os.path` that pydevd's tracer calls (3.11).
+
+    It calls them at the first call into a file. Dynamo skips pydevd's folder, but not those. Takes `pydevd_file_utils`.
+    """
+    paths_of, known = files.get_abs_path_real_path_and_base_from_file, files.NORM_PATHS_AND_BASE_CONTAINER
+
+    def get_abs_path_real_path_and_base_from_file(filename: str, *args: Any) -> tuple[str, str, str]:
+        paths: tuple[str, str, str] = known.get(filename) or unseen(paths_of, filename, *args)
+        return paths
+
+    replace(files, paths_of.__name__, get_abs_path_real_path_and_base_from_file)

@@ -15,7 +15,7 @@ import types
 from collections.abc import Callable, Collection
 from typing import Any
 
-from dynascope.agent.program.user_code import is_user_code, real_path
+from dynascope.agent.program.user_code import OUR_FOLDER, is_user_code, real_path
 from dynascope.agent.suspension.debugpy.start_events import StartEvents
 
 NAME = "_call_with_frames_removed"
@@ -74,7 +74,11 @@ class LibraryImports:
         return lambda: self._turn_on(thread)
 
     def _stops_in(self, path: str) -> bool:
-        return bool(self._breakpoints_in(path)) or (is_user_code(path) and is_user_code(real_path(path)))
+        if is_user_code(path):
+            real = real_path(path)
+            if is_user_code(real) and not real.startswith(OUR_FOLDER):
+                return True
+        return bool(self._breakpoints_in(path))
 
     def _may_turn_off(self) -> bool:
         debugger = self._debugger
