@@ -44,7 +44,7 @@ def test_compiles_attempts_breaks_and_stops_are_listed_in_order() -> None:
         ("1/0", "compile", "graph_break"),
     ]
     assert [event.number for event in events(session)] == list(range(1, len(rows) + 1))
-    assert all(event.target_id is None for event in events(session)), "nothing is compiled now"
+    assert {event.compile_id for event in events(session) if event.target_id} >= {"0/0", "0/0_1", "1/0"}
     times = [event.seconds for event in events(session)]
     assert times == sorted(times) and all(event.source.path == str(STEPS) for event in events(session) if event.source)
     assert "GB0025" in events(session)[3].text
@@ -110,5 +110,5 @@ def test_an_event_that_a_repeated_trace_meets_again_is_listed_once(replays: bool
     for _ in range(2):
         timeline.add("graph break", "Graph break: no.", position=7)
         if not replays:
-            timeline.trace_ends()
+            timeline.trace_ends(lambda position: None)
     assert len(timeline.newest(9).events) == (1 if replays else 2)

@@ -202,6 +202,10 @@ class GotoTarget(DapStruct):
     line: int
 
 
+FIRST_RECORDED = 1 << 28
+"""More than any position of a trail: the first in an attempt that has ended."""
+
+
 def goto_target_id(position: int) -> int:
     """Return the id of a `GotoTarget` at a position of a trail; debugpy's ids are smaller."""
     return FIRST_AGENT_ID + position

@@ -65,6 +65,11 @@ class Breakpoint:
         self.has_stopped = self.has_stopped or stops
         return stops
 
+    @property
+    def stops_always(self) -> bool:
+        """Whether it stops wherever it is reached."""
+        return self.condition is None and self.log_message is None and self._hit_condition is None
+
     def stops_at_hit(self, hits: int) -> bool:
         """Whether the hit condition lets it stop when it is hit for the `hits`-th time."""
         return self._hit_condition is None or self._hit_condition(hits)

@@ -6,7 +6,7 @@ import itertools
 import os
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -25,6 +25,8 @@ class Timeline:
         self._began = time.monotonic()
         self._positions: dict[int, Position] = {}
         """Where the events of the compile in progress lie in its trail, by number."""
+        self._recorded: dict[int, Position] = {}
+        """The targets of events of compiles that have ended, by number."""
         self._in_compile: set[tuple[TimelineKind, Position, str]] = set()
         """The same events: a trace that is repeated does not add them again."""
 
@@ -36,8 +38,12 @@ class Timeline:
         compile_id: str = "",
         thread_id: int | None = None,
         position: Position = 0,
+        target: Position | None = None,
     ) -> None:
-        """Add an event at a line of a file; `position` is 0 where no frame is traced."""
+        """Add an event at a line of a file; `position` is 0 where no frame is traced.
+
+        `target`: where it leads to in a compile that has ended.
+        """
         event = kind, position, text
         if position and kind != "stop" and event in self._in_compile:
             return
@@ -45,6 +51,8 @@ class Timeline:
         if position:
             self._in_compile.add(event)
             self._positions[number] = position
+        if target is not None:
+            self._recorded[number] = target
         path, line = place
         self._events.append(
             TimelineEvent(
@@ -59,14 +67,21 @@ class Timeline:
             )
         )
 
-    def trace_ends(self) -> None:
-        """Forget the positions: the trace has ended, and cannot be repeated any more."""
+    def trace_ends(self, target_at: Callable[[Position], Position | None]) -> None:
+        """Forget the positions: the trace has ended, and cannot be repeated any more.
+
+        `target_at` returns the target of a position, if the trace was recorded.
+        """
+        targets = {number: target_at(position) for number, position in self._positions.items()}
+        oldest = self._events[0].number if self._events else 0
+        known = {number: target for number, target in self._recorded.items() if number >= oldest}
+        self._recorded = known | {number: target for number, target in targets.items() if target is not None}
         self._positions = {}
         self._in_compile = set()
 
     def newest(self, count: int) -> TimelineBody:
         """Return the newest events, each with its target if the user can go there from a stop."""
-        events, positions = list(self._events), self._positions
+        events, positions = list(self._events), self._recorded | self._positions
         newest = events[max(0, len(events) - count) :]
         return TimelineBody(
             events=[

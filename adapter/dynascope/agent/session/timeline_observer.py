@@ -38,6 +38,8 @@ class TimelineObserver(TraceObserver):
         self._hook = hook
         self._timeline = timeline
         self._restart_reason = ""
+        self._attempt = ""
+        """The attempt in progress, such as `0/1_2`."""
         self._breaks: set[str] = set()
         """The messages of the breaks of the compile in progress."""
         failures = hook.failures
@@ -58,20 +60,20 @@ class TimelineObserver(TraceObserver):
 
     def attempt_begins(self, state: ThreadState, translator: Translator) -> None:
         code = translators.code_of(translator)
-        attempt = compile_id_and_attempt()[1]
+        attempt, self._attempt = compile_id_and_attempt()[1], trace_id()
         if attempt:
             why, self._restart_reason = self._restart_reason, ""
             text = f"Dynamo traces {_name(code)} again (restart {attempt}){': ' + why if why else '.'}"
             self._add("restart", text, _place(code), _FIRST)
         else:
-            self._timeline.trace_ends()
+            self._trace_ends()
             self._breaks.clear()
             self._add("compile", f"Dynamo begins to compile {_name(code)}.", _place(code), _FIRST)
 
     def attempt_restarts(self, reason: str, replays: bool) -> None:
         self._restart_reason = _one_line(reason)
         if not replays:
-            self._timeline.trace_ends()
+            self._trace_ends()
 
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
         self._timeline.add("compiled", f"{_name(code)} is compiled.", _place(code), compile_id)
@@ -80,7 +82,7 @@ class TimelineObserver(TraceObserver):
         self._skipped(frame.f_code, reason)
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        self._timeline.trace_ends()
+        self._trace_ends()
         if not outcome.abandoned:
             return
         code, skipped = outcome.abandoned[0], {id(code): reason for code, reason in outcome.skipped}
@@ -90,6 +92,12 @@ class TimelineObserver(TraceObserver):
         else:
             why = f"{type(error).__name__}: {_one_line(str(error))}"
             self._timeline.add("failed", f"The compile of {_name(code)} fails: {why}", _place(code))
+
+    def _trace_ends(self) -> None:
+        """Forget where the attempt can be gone to, or lead to what was recorded of it."""
+        ended, id = self._hook.histories.ended, self._attempt
+        recorded = next((attempt for attempt in reversed(ended) if attempt.name == id), None)
+        self._timeline.trace_ends(lambda position: None if recorded is None else recorded.target_at(position))
 
     def _skipped(self, code: types.CodeType, reason: str) -> None:
         place = _place(code)
@@ -124,7 +132,12 @@ class TimelineObserver(TraceObserver):
         failed = recompile_reason.parse(reasons[0], code.co_filename) if reasons else None
         of = f" of compile {failed.failed_compile_id}" if failed is not None and failed.failed_compile_id else ""
         why = f": the guard{of} failed: {_one_line(failed.guard)}" if failed is not None else "."
-        self._timeline.add("recompile", f"{_name(code)} is compiled again{why}", _place(code), trace_id())
+        target = None
+        if failed is not None and failed.path is not None and failed.line is not None:
+            histories, path = self._hook.histories, _path(failed.path)
+            target = histories.target_of_guard(failed.failed_compile_id, path, failed.line)
+        text = f"{_name(code)} is compiled again{why}"
+        self._timeline.add("recompile", text, _place(code), trace_id(), target=target)
 
     def stops(self, stopping: Stopping) -> None:
         """Note a stop at which a thread is about to wait."""

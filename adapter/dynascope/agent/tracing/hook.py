@@ -55,8 +55,10 @@ class Hook:
         self.compiles.user_frame = self._runtime_frames.user_frame
         self._step_continuation = StepContinuation(suspension, self._runtime_frames)
         self.histories = Histories(self.threads, self.failures)
-        is_shown = self._step_continuation.is_shown
-        stop_thread = StopThread(stops, self._runtime_frames, is_shown, self.callbacks.add, self.histories)
+        self.compiles.observe(self.histories)
+        stop_thread = StopThread(
+            stops, self._runtime_frames, self._step_continuation, self.callbacks.add, self.histories
+        )
         self.stop, self.stop_at_skipped_frame = stop_thread.stop, stop_thread.stop_at_skipped_frame
 
     def remove(self) -> None:

@@ -57,7 +57,11 @@ class StepContinuation:
 
     def is_shown(self, state: ThreadState, translator: Translator) -> bool:
         """Whether steps stop here: in the user's code and the package where the step began."""
-        path = real_path(translators.code_of(translator).co_filename)
+        return self.shows_file(state, translators.code_of(translator).co_filename)
+
+    def shows_file(self, state: ThreadState, path: str) -> bool:
+        """Whether steps stop in a file."""
+        path = real_path(path)
         if is_our_code(path):
             return False
         if state.steps_into_call and not path.endswith(_CALLS_FORWARD):

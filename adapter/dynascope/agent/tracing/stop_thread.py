@@ -16,10 +16,14 @@ from dynascope.agent.stops.stops import CompileStops
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.history.histories import Histories, always
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames, function_of
+from dynascope.agent.tracing.step_continuation import StepContinuation
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel import time_travel
+from dynascope.agent.tracing.time_travel.look_back import LookBack
 from dynascope.agent.tracing.time_travel.plan import TravelPlan
+from dynascope.agent.tracing.time_travel.recorded_stops import MakeInspection, RecordedStops
+from dynascope.agent.tracing.time_travel.travel import Travel
 from dynascope.agent.tracing.what_if.what_if import WhatIf
 from dynascope.wire.messages import ResumeCommand
 
@@ -34,19 +38,21 @@ class StopThread:
         self,
         stops: CompileStops,
         runtime_frames: RuntimeFrames,
-        is_shown: Callable[[ThreadState, Translator], bool],
+        step_continuation: StepContinuation,
         add_callback: Callable[[ThreadState, Translator], None],
         histories: Histories,
     ) -> None:
-        """Take `is_shown`, whether steps stop in a frame, and `add_callback`.
+        """Take `step_continuation`, which knows where steps stop, and `add_callback`.
 
         It makes a frame call the hook before each of its instructions.
         """
         self._stops = stops
         self._runtime_frames = runtime_frames
-        self._is_shown = is_shown
+        self._is_shown = step_continuation.is_shown
+        self._shows_file = step_continuation.shows_file
         self._add_callback = add_callback
         self._histories = histories
+        self._recorded_stops = RecordedStops(stops, runtime_frames, histories)
 
     def stop(self, state: ThreadState, stack: list[Translator], stop: Stop, at_instruction: bool = False) -> None:
         """Stop the current thread here; `stack` is innermost first.
@@ -63,14 +69,16 @@ class StopThread:
         compile_state.step_ends(stop, at_instruction)
         is_shown = functools.partial(self._is_shown, state)
         is_traced = can_repeat() and stack[-1] is compile_state.outermost  # else another has begun within it
-        plan = TravelPlan(compile_state, stack, is_shown, stop, at_instruction) if is_traced else None
+        look_back = self._recorded_stops.look_back(functools.partial(self._shows_file, state))
+        plan = TravelPlan(compile_state, stack, is_shown, stop, at_instruction, look_back) if is_traced else None
         history_of = functools.partial(_history_of, compile_state)
         if compile_state.history is not None:
-            compile_state.history.until_now()
+            compile_state.history.until_now(stops=stop.reason not in ("step", "goto", "restart"))
         self._histories.expect_stops(self, always)  # where one thing has stopped, others will
         what_if = WhatIf(compile_state, stack, stop, self._stops.tell) if is_traced else None
-        command = self._wait(state, functools.partial(self._inspection, stack, plan, history_of, what_if), stop)
-        if plan is not None and plan.chosen is not None:
+        inspection = functools.partial(self._inspection, stack, plan or _unless_empty(look_back), history_of, what_if)
+        command = self._wait(state, inspection, stop, plan or look_back)
+        if plan is not None and isinstance(plan.chosen, Travel):
             self._stops.step_prepared(-1)
             time_travel.begin(compile_state, plan.chosen)
         state.step_package = package_of(real_path(translators.code_of(stack[0]).co_filename))
@@ -97,24 +105,33 @@ class StopThread:
 
         if state.compile is not None and state.compile.travel is not None:
             return
-        command = self._wait(state, functools.partial(SkippedFrameInspection, frame), stop)
+        look_back = self._recorded_stops.look_back(functools.partial(self._shows_file, state))
+
+        def inspection(ids: Iterator[int], runtime_frames: Sequence[types.FrameType]) -> Any:
+            made = SkippedFrameInspection(frame, ids, runtime_frames)
+            made.travel_plan = _unless_empty(look_back)
+            return made
+
+        command = self._wait(state, inspection, stop, look_back)
         self._stops.step_prepared(-1)  # discard a prepared step: there are no instructions here
         state.stepping.command(command, [-1], [function_of(frame.f_code), *self._runtime_frames.functions()])
         state.step_lines = []
 
-    def _wait(self, state: ThreadState, make_inspection: Callable[..., Any], stop: Stop) -> ResumeCommand:
+    def _wait(
+        self, state: ThreadState, make_inspection: MakeInspection, stop: Stop, plan: TravelPlan | LookBack
+    ) -> ResumeCommand:
         state.stepping.cancel()
         state.new_compile = None
         state.is_stopped = True
         try:
-            return self._stops.wait(make_inspection, self._runtime_frames.first(), stop)
+            return self._recorded_stops.wait(make_inspection, stop, plan)
         finally:
             state.is_stopped = False
 
     def _inspection(
         self,
         stack: list[Translator],
-        plan: TravelPlan | None,
+        plan: TravelPlan | LookBack | None,
         history_of: Callable[[Translator], FrameHistory | None],
         what_if: WhatIf | None,
         ids: Iterator[int],
@@ -136,3 +153,7 @@ def _history_of(state: CompileState, translator: Translator) -> FrameHistory | N
     from dynascope.agent.tracing.history.frame_history import FrameHistory
 
     return FrameHistory(state.history, state.frames[id(translator)], translator)
+
+
+def _unless_empty(look_back: LookBack) -> LookBack | None:
+    return None if look_back.is_empty else look_back

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
+from dynascope.dap.program.program import Program
+from dynascope.dap.program.stops import Stop
 from dynascope.dap.protocol.arguments import (
     GotoArguments,
     GotoTargetsArguments,
@@ -18,7 +20,7 @@ from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.requests.stepping import go_back
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID, TimelineBody
+from dynascope.wire.dap import FIRST_AGENT_ID, FIRST_RECORDED, TimelineBody, TimelineEvent, goto_target_id
 from dynascope.wire.to_agent import FindGotoTargets, Timeline
 
 _NO_FILE = "Only lines of a file can be jumped to at compile time."
@@ -65,10 +67,21 @@ async def timeline(session: Session, call: Call[TimelineArguments]) -> Body:
     body = msgspec.json.decode(answer, type=TimelineBody)
     for event in body.events:
         event.source = program.paths.source_to_client(event.source)
-        stop = None if event.thread_id is None else program.stops.of_thread(event.thread_id)
+        if event.target_id is None:
+            continue
+        stop = _stop_of(program, event)
         if stop is None or not stop.notice.goes_back:
             event.target_id = None
+        else:
+            event.thread_id = stop.notice.thread_id
     return body
+
+
+def _stop_of(program: Program, event: TimelineEvent) -> Stop | None:
+    """Return the stop from which one goes to an event: that of its thread, or any if its compile has ended."""
+    stop = None if event.thread_id is None else program.stops.of_thread(event.thread_id)
+    is_recorded = (event.target_id or 0) >= goto_target_id(FIRST_RECORDED)
+    return next(iter(program.stops.all()), None) if stop is None and is_recorded else stop
 
 
 @request("debugpySystemInfo", NoArguments)

@@ -39,10 +39,16 @@ class LineStops:
         """Replace the breakpoints by an immutable table: real path → line → breakpoints."""
         self._table = {path: lines for path, lines in table.items() if lines}
         self._hook.set_check(self, bool(self._table), lambda: any(map(is_loaded, self._table)))
+        self._hook.histories.stops_at = self._always_stops_at
 
     def may_stop_in(self, code: types.CodeType) -> bool:
         lines = self._table.get(real_path(code.co_filename))
         return lines is not None and not own_lines(code).isdisjoint(lines)
+
+    def _always_stops_at(self, path: str, line: int) -> bool:
+        """Whether a breakpoint stops at a line without any condition."""
+        breakpoints = self._table.get(real_path(path), {}).get(line, ())
+        return any(breakpoint.stops_always for breakpoint in breakpoints)
 
     def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
         if activation.comes_back:

@@ -43,8 +43,12 @@ def runtime_frame(frame_id: int, frame: RunningFrame) -> StackFrame:
 
 
 def source_of_code(code: types.CodeType) -> Source:
-    """Return the file of a code object; only a name for code without one (`<string>`)."""
-    path = code.co_filename
+    """Return the file of a code object."""
+    return source_of_path(code.co_filename)
+
+
+def source_of_path(path: str) -> Source:
+    """Return the file of a code's path; only a name where there is none (`<string>`)."""
     reference = memory_sources.reference(path)
     if reference is not None:
         return Source(name=path, path=path, source_reference=reference)

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.events import range_text, relation_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import hints
+
+
+class Decision(NamedTuple):
+    """What has been decided on a symbol."""
+
+    symbol: str
+    sentence: str
+    replaces: bool = False
+    """Whether the symbol is replaced where it is written."""
 
 
 class Growth:
@@ -19,8 +28,9 @@ class Growth:
         self._guards: dict[int, Any] = {}
         """The guards that there were, by identity."""
         self._latest_guard: Any = None
-        self._last_nodes: dict[int, tuple[Any, Any]] = {}
-        """The graph and its latest node, by the graph's identity: Dynamo may be in a subgraph."""
+        self._last_nodes: dict[int, tuple[Any, Any, int]] = {}
+        """The graph, its latest node and how many there were, by the graph's identity: it may be a subgraph."""
+        self._inputs: set[Any] = set()
         self._shape_version: Any = None
         self._shape_guards = 0
         self._symbols: dict[Any, tuple[Any, Any]] = {}
@@ -37,21 +47,34 @@ class Growth:
         if len(now) != len(known) + len(new):  # Dynamo has taken some back
             new = [guard for guard in now if id(guard) not in known]
             known = {id(guard): guard for guard in now}
-        self._latest_guard, self._guards = latest, known | {id(guard): guard for guard in new}
+        known.update({id(guard): guard for guard in new})
+        self._latest_guard, self._guards = latest, known
         return [(str(guard.name), str(guard.create_fn_name())) for guard in new]
 
     def nodes(self) -> list[Any]:
-        """Return the new nodes (`OutputGraph.graph`, 2.0)."""
-        graph = self._output.graph
-        latest = next(iter(reversed(graph.nodes)), None)
-        _, before = self._last_nodes.get(id(graph), (None, None))
-        if latest is before:
-            return []
-        self._last_nodes[id(graph)] = graph, latest
-        return list(takewhile(lambda node: node is not before, reversed(graph.nodes)))[::-1]
+        """Return the new nodes.
 
-    def symbols(self) -> list[tuple[str, str]]:
-        """Return (symbol, sentence about it) for each decision on a symbol.
+        Reads `OutputGraph.graph` (2.0), `Graph._root`, `Graph._len` and `Node._prev` (1.8).
+        """
+        graph = self._output.graph
+        latest, count = graph._root._prev, graph._len
+        _, before, known = self._last_nodes.get(id(graph), (None, graph._root, 0))
+        if latest is before and count == known:
+            return []
+        self._last_nodes[id(graph)] = graph, latest, count
+        new = []
+        while latest is not before and latest is not graph._root:
+            new.append(latest)
+            latest = latest._prev
+        new.reverse()
+        if count > known + len(new):  # Dynamo inserts an input before the other nodes when it first reads it
+            inputs = takewhile(lambda node: node.op == "placeholder", graph.nodes)
+            new = [*(node for node in inputs if node not in self._inputs), *new]
+        self._inputs.update(node for node in new if node.op == "placeholder")
+        return new
+
+    def symbols(self) -> list[Decision]:
+        """Return the new decisions on symbols.
 
         `ShapeEnv._version_counter` (2.1) changes with its replacements and ranges.
         """
@@ -64,7 +87,7 @@ class Growth:
         self._shape_version, self._shape_guards = version, len(guards)
         return [*_guarded(new), *self._decided(known, ranges)]
 
-    def _decided(self, known: dict[str, Any], ranges: dict[Any, Any]) -> Iterator[tuple[str, str]]:
+    def _decided(self, known: dict[str, Any], ranges: dict[Any, Any]) -> Iterator[Decision]:
         replacements, numbers = known.get("replacements") or {}, hints(self._output.shape_env)
         for symbol, span in ranges.items():
             before, now = self._symbols.get(symbol), (replacements.get(symbol), span)
@@ -72,19 +95,21 @@ class Growth:
                 continue
             self._symbols[symbol] = now
             if now[0] is not None and (before is None or before[0] != now[0]):
-                yield str(symbol), f"{'specialised to' if now[0].is_number else 'replaced by'} {now[0]}"
+                verb = "specialised to" if now[0].is_number else "replaced by"
+                yield Decision(str(symbol), f"{verb} {now[0]}", replaces=True)
             elif before is not None:
-                yield str(symbol), f"refined to {range_text(span)}"
+                yield Decision(str(symbol), f"refined to {range_text(span)}")
             else:
                 sources = (known.get("var_to_sources") or {}).get(symbol, ())
                 origin = next(filter(None, map(source_text, sources)), "a result")
-                yield str(symbol), f"made for {origin}: {numbers.get(symbol, 'unknown')} in {range_text(span)}"
+                made = f"made for {origin}: {numbers.get(symbol, 'unknown')} in {range_text(span)}"
+                yield Decision(str(symbol), made)
 
 
-def _guarded(guards: list[Any]) -> Iterator[tuple[str, str]]:
+def _guarded(guards: list[Any]) -> Iterator[Decision]:
     for guard in guards:
         for symbol in symbols_of_guard(guard):
-            yield symbol, guarded_by(guard)
+            yield Decision(symbol, guarded_by(guard))
 
 
 def guarded_by(guard: Any) -> str:

@@ -29,10 +29,15 @@ def symbolic_locals(translator: Any) -> dict[str, Any]:
     known |= translator.__dict__.get(PRUNED, {}) | translator.symbolic_locals
     written = original_code(code)
     if is_resume_function(code):
-        own = {*written.co_varnames, *written.co_cellvars, *written.co_freevars}
+        own = own_names(written)
         known = {name: variable for name, variable in known.items() if name in own}
     order = {name: i for i, name in enumerate(written.co_varnames)}
     return dict(sorted(known.items(), key=lambda item: order.get(item[0], len(order))))
+
+
+def own_names(code: types.CodeType) -> frozenset[str]:
+    """Return the names of a function's locals and closure."""
+    return frozenset((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
 
 
 def unused_arguments(translator: Any) -> dict[str, Any]:

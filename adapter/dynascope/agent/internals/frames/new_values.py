@@ -47,6 +47,16 @@ def is_cell(bound: object) -> bool:
     return class_names(bound)[0] == "CellVariable"
 
 
+def is_unset(variable: object) -> bool:
+    """Whether a name with it has no value (`NullVariable`, 2.0; `DeletedVariable`)."""
+    return class_names(variable)[0] in ("NullVariable", "DeletedVariable")
+
+
+def is_generator(variable: object) -> bool:
+    """Whether it is a generator that Dynamo traces (`LocalGeneratorObjectVariable`, 2.7)."""
+    return "LocalGeneratorObjectVariable" in class_names(variable)
+
+
 def shared_constants() -> frozenset[int]:
     """Return the ids of the variables for every `None` … (`variables.constant`, 2.11)."""
     return frozenset(id(value) for value in vars(_constant).values() if is_variable(value))

@@ -6,9 +6,9 @@ counted in segments: runs of instructions of one line of one call, between which
 
 from __future__ import annotations
 
-import types
 from array import array
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from dynascope.agent.tracing.stepping import FrameId
 
@@ -17,6 +17,8 @@ Segment = int
 Value = int
 """The number of a value, from 0 in the order in which values appeared."""
 UNBOUND: Value = -1
+NO_TEXT = -1
+NO_FRAME: FrameId = -1
 
 
 class Table:
@@ -78,29 +80,49 @@ class Texts:
         return self._numbers.get(text, -1)
 
 
+class Function(NamedTuple):
+    """The function of a frame, without its code: a history outlives what was compiled."""
+
+    name: str
+    path: str
+    line: int
+    """The line of its `def`, or of the graph break after which it goes on."""
+    names: frozenset[str] = frozenset()
+    """The names of its local variables, without those that Dynamo adds."""
+    free: tuple[str, ...] = ()
+    """The names that belong to enclosing functions."""
+
+
 class AttemptHistory:
     """The history of one attempt, in tables of numbers; written only by `HistoryWriter`."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        """The compile and attempt, such as `0/1_2`."""
         self.texts = Texts()
-        self.codes: dict[FrameId, types.CodeType] = {}
-        """The code of each frame."""
-        self.segments = Table(3)
-        """Each segment: position at which its line began, frame, line."""
+        self.functions: dict[FrameId, Function] = {}
+        self.segments = Table(4)
+        """Each segment: position at which its line began, frame, line, calling frame or NO_FRAME."""
         self.made = array("i")
         """The segment in which each value appeared."""
         self.bindings = Table(6)
         """Each name that got a value: segment, frame, name, value, text of the value, its source."""
+        self.rewritten = Table(4)
+        """Each name that still has its value, whose text is another by now: segment, frame, name, text or NO_TEXT."""
         self.changes = Table(3)
         """Each change of a value in place: segment, value, text of what it is then."""
         self.guards = Table(3)
         """Each guard: segment, source, type."""
         self.symbols = Table(3)
         """Each decision on a symbol: segment, symbol, sentence."""
+        self.nodes = Table(2)
+        """Each node of the graph: segment, text."""
+        self.stops = array("i")
+        """The segments in which the thread has stopped, other than at the end of a step."""
 
     @property
     def size(self) -> int:
         """Return the size in bytes, about."""
-        tables = self.segments, self.bindings, self.changes, self.guards, self.symbols
+        tables = (self.segments, self.bindings, self.rewritten, self.changes, self.guards, self.symbols, self.nodes)
         texts = sum(len(text) + 120 for text in self.texts.all)
         return sum(table.size for table in tables) + len(self.made) * 4 + texts

@@ -50,7 +50,7 @@ class FrameHistory:
 
     @contained
     def of_value(self, variable: object) -> list[Entry]:
-        value = self._writer.numbers.get(id(variable))
+        value = self._writer.values.by_identity.get(id(variable))
         made = [] if value is None else self._of_number(value, len(self._recorded.segments))
         return self._entries([*made, *self._decided(variable)])
 
@@ -129,6 +129,6 @@ class FrameHistory:
         recorded, entries = self._recorded, []
         for segment, what, text in sorted(dict.fromkeys(rows), key=lambda row: row[0]):
             if segment >= 0:
-                began, frame, line = recorded.segments.row(segment)
-                entries.append(Entry(began, what, text, recorded.codes[frame].co_filename, line))
+                began, frame, line, _ = recorded.segments.row(segment)
+                entries.append(Entry(began, what, text, recorded.functions[frame].path, line))
         return entries

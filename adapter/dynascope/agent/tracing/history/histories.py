@@ -1,21 +1,34 @@
-"""Decide which attempts' histories are recorded, and tell them of changes in place."""
+"""Decide which attempts' histories are recorded, tell them of changes in place, and keep those that have ended."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 
+from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.variables.mutations import MutationEvents
 from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
+from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import Threads
+from dynascope.agent.tracing.trail import Position
+from dynascope.wire.dap import FIRST_RECORDED
+
+_KEPT_BYTES = 64 << 20
 
 
-class Histories:
+class Histories(TraceObserver):
     """Record the history of each attempt that begins while something may stop."""
 
     def __init__(self, threads: Threads, failures: HookFailures) -> None:
         self.are_recorded = True
         """Whether the session wants histories."""
+        self.ended: deque[RecordedAttempt] = deque()
+        """The attempts of all threads that have ended, oldest first; the newest 64 MB."""
+        self.stops_at: Callable[[str, int], bool] = lambda path, line: False
+        """Whether a line breakpoint stops at each visit of a line."""
+        self._next_target = FIRST_RECORDED
         self._threads = threads
         self._failures = failures
         self._may_stop: dict[object, Callable[[], bool]] = {}
@@ -35,13 +48,39 @@ class Histories:
 
         if self._changes is None:
             self._changes = MutationEvents(self._changed, self._failures)
-        state.history = HistoryWriter(state.clock.trail, state.outermost, self._failures)
+        state.history = HistoryWriter(trace_id(), state.clock.trail, state.outermost, self._failures)
+
+    def target_of_guard(self, compile_id: str, path: str, line: int) -> Position | None:
+        """Return the target of the line for which a compile has a guard; None if not recorded."""
+        named = (attempt for attempt in reversed(self.ended) if attempt.name.partition("_")[0] == compile_id)
+        attempt = next(named, None)
+        return None if attempt is None else attempt.target_of_guard(path, line)
 
     def remove(self) -> None:
         """Record no more."""
         self._may_stop = {}
         if self._changes is not None:
             self._changes.remove()
+
+    # ---- TraceObserver
+
+    def attempt_restarts(self, reason: str, replays: bool) -> None:
+        self._keep(has_failed=True)
+
+    def compile_ended(self, outcome: CompileOutcome) -> None:
+        self._keep(has_failed=bool(outcome.abandoned))
+
+    def _keep(self, has_failed: bool) -> None:
+        """Keep the history of the attempt that ends on this thread."""
+        state = self._threads.existing()
+        compile_state = None if state is None else state.compile
+        if compile_state is None or compile_state.history is None:
+            return
+        history, compile_state.history = compile_state.history.history, None
+        self.ended.append(RecordedAttempt(history, has_failed, self._next_target))
+        self._next_target = self.ended[-1].end_of_targets
+        while sum(attempt.size for attempt in self.ended) > _KEPT_BYTES:
+            self.ended.popleft()
 
     def _changed(self, variable: object, attribute: str | None) -> None:
         state = self._threads.existing()

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import inspect
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
 
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
+from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import new_values, translators
+from dynascope.agent.internals.frames.frame_state import own_names, unused_arguments
+from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import changes_its_argument, node_text
 from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import holds, is_mutable, node_of, source_of, without_lazy
-from dynascope.agent.tracing.history.attempt_history import UNBOUND, AttemptHistory, Segment, Value
+from dynascope.agent.tracing.history.attempt_history import (
+    NO_FRAME,
+    NO_TEXT,
+    UNBOUND,
+    AttemptHistory,
+    Function,
+    Segment,
+    Value,
+)
+from dynascope.agent.tracing.history.value_numbers import ValueNumbers
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.trail import Position, Trail
 
-_FORGET_FROM = 2000
-"""The number of values kept alive from which those are forgotten that Dynamo has dropped."""
-_OWN_REFERENCES = 4
-"""To a value, in `_forget_dropped`: the dict's, the list's, the loop's and that of the call of `getrefcount`."""
 _PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 
@@ -37,22 +44,23 @@ class _Frame:
         self.translator = translator
         self.line = translators.line_of(translator)
         self.began = began
+        self.pauses = bool(translators.code_of(translator).co_flags & _PAUSES)
+        """Whether Dynamo may resume it after it has left it."""
         self.names: dict[str, object] = {}
+        self.texts: dict[str, int] = {}
+        """The text of each name."""
+        self.unread: set[str] = set()
+        """The names of lazy variables, whose text changes when Dynamo reads them."""
         self.in_cells: dict[str, object | None] = {}
         """The variable in the cell of each name that has one."""
 
 
 class HistoryWriter:
-    """Write one attempt's history.
+    """Write one attempt's history."""
 
-    Values are told apart by the identity of their variables; those that appear are kept alive while Dynamo does, so
-    that an identity stands for one value.
-    """
-
-    def __init__(self, trail: Trail, outermost: Translator, failures: HookFailures) -> None:
-        self.history = AttemptHistory()
-        self.numbers: dict[int, Value] = {}
-        """The number of each known value, by the identity of its variable."""
+    def __init__(self, name: str, trail: Trail, outermost: Translator, failures: HookFailures) -> None:
+        self.history = AttemptHistory(name)
+        self.values = ValueNumbers(self.history.made)
         self.nodes: dict[Any, Segment] = {}
         """The segment in which each node was added to the graph; names of nodes change."""
         self._by_node: dict[Any, Value] = {}
@@ -63,14 +71,10 @@ class HistoryWriter:
         self._growth = Growth(output)
         self._output = output
         self._options = ViewOptions(SideEffects(output))
-        self._alive: dict[int, object] = {}
-        self._forget_from = _FORGET_FROM
-        self._inputs: dict[str, Value] = {}
-        """The value of each source."""
-        self._shared = new_values.shared_constants()
-        self._texts: dict[Value, int] = {}
         self._stack: list[_Frame] = []
         self._paused: dict[FrameId, _Frame] = {}
+        self._has_paused = False
+        """Whether Dynamo has left a generator, whose text tells its line, since names were last looked at."""
         self._segment: Segment = -1
         self._changed: list[tuple[object, str | None]] = []
 
@@ -82,10 +86,16 @@ class HistoryWriter:
         frame = self._paused.pop(number, None) or _Frame(number, translator, self._trail.position + 1)
         if self._stack and not frame.names:
             for argument in new_values.bound_names(translator).values():
-                self._number(argument)  # made by the line that calls
-        self.history.codes[number] = translators.code_of(translator)
+                self.values.of(argument)  # made by the line that calls
+        traced = translators.code_of(translator)
+        code = original_code(traced)
+        self.history.functions[number] = Function(
+            code.co_name, code.co_filename, traced.co_firstlineno, own_names(code), traced.co_freevars
+        )
         self._stack.append(frame)
         self._open()
+        if len(self._stack) == 1:
+            self._note_unused_arguments(frame)
         return self.watcher(translator)
 
     def frame_left(self) -> None:
@@ -93,8 +103,9 @@ class HistoryWriter:
         self._close()
         if self._stack:
             frame = self._stack.pop()
-            if self.history.codes[frame.number].co_flags & _PAUSES:
+            if frame.pauses:
                 self._paused[frame.number] = frame
+                self._has_paused = True
         self._open()
 
     def watcher(self, translator: Translator) -> Callable[[int], None] | None:
@@ -106,6 +117,10 @@ class HistoryWriter:
         if frame is None:
             return None
 
+        def appeared(stack: Sequence[object]) -> None:
+            with self.failures:
+                self.values.appeared(stack)
+
         def line_begins(line: int) -> None:
             if line != frame.line:
                 with self.failures:
@@ -113,16 +128,18 @@ class HistoryWriter:
                     frame.line, frame.began = line, self._trail.position
                     self._open()
 
-        return new_values.watcher(translator, self.numbers, self._appeared, line_begins)
+        return new_values.watcher(translator, self.values.by_identity, appeared, line_begins)
 
     def changed(self, variable: object, attribute: str | None) -> None:
         """Record that a value changes, or its attribute; how is read where the segment ends."""
         self._changed.append((variable, attribute))
 
     @contained
-    def until_now(self) -> None:
-        """Record everything up to here, where the thread stops."""
+    def until_now(self, stops: bool = False) -> None:
+        """Record everything up to here; `stops`: the thread stops here, not at the end of a step."""
         self._close()
+        if stops:
+            self.history.stops.append(self._segment)
         self._open()
 
     # ---- segments
@@ -130,8 +147,9 @@ class HistoryWriter:
     def _open(self) -> None:
         if self._stack:
             frame = self._stack[-1]
-            self._segment = len(self.history.segments)
-            self.history.segments.add(frame.began, frame.number, frame.line)
+            self._segment = self.values.segment = len(self.history.segments)
+            caller = self._stack[-2].number if len(self._stack) > 1 else NO_FRAME
+            self.history.segments.add(frame.began, frame.number, frame.line, caller)
 
     def _close(self) -> None:
         if not self._stack:
@@ -141,16 +159,34 @@ class HistoryWriter:
             self._note_names(self._stack[-1])
             if self._changed:
                 self._note_changes()
+            for frame in self._stack:
+                if frame.unread:
+                    self._note_texts(frame, frame.unread)
+            if self._has_paused:
+                self._has_paused = False
+                self._note_generators()
         history, segment, number = self.history, self._segment, self.history.texts.number
         for source, kind in self._growth.guards():
             history.guards.add(segment, number(source), number(kind))
+        self._note_nodes()
+        decisions = self._growth.symbols()
+        for decision in decisions:
+            history.symbols.add(segment, number(decision.symbol), number(decision.sentence))
+        if any(decision.replaces for decision in decisions):
+            for frame in self._stack:
+                self._note_texts(frame, frame.texts)
+
+    def _note_nodes(self) -> None:
+        history, segment = self.history, self._segment
         for node in self._growth.nodes():
+            if node in self.nodes:
+                continue  # Dynamo has removed the latest
             self.nodes[node] = segment
+            text = history.texts.number(node_text(node))
+            history.nodes.add(segment, text)
             changed = self._by_node.get(node.args[0]) if node.args and changes_its_argument(node) else None
             if changed is not None:
-                history.changes.add(segment, changed, number(node_text(node)))
-        for symbol, sentence in self._growth.symbols():
-            history.symbols.add(segment, number(symbol), number(sentence))
+                history.changes.add(segment, changed, text)
 
     def _note_names(self, frame: _Frame) -> None:
         now, before = new_values.bound_names(frame.translator), frame.names
@@ -169,44 +205,81 @@ class HistoryWriter:
                 del before[name]
                 self._bind(frame, name, None)
 
+    def _note_unused_arguments(self, frame: _Frame) -> None:
+        """Record the arguments that Dynamo does not track before it reads them (2.14)."""
+        number = self.history.texts.number
+        with torch._C.DisableTorchFunction():
+            for name, value in unused_arguments(frame.translator).items():
+                text = number(value_text(value, self._options, 0))
+                self.history.rewritten.add(self._segment, frame.number, number(name), text)
+
     def _bind(self, frame: _Frame, name: str, variable: object | None) -> None:
         number = self.history.texts.number
         value, text, source = UNBOUND, number(""), -1
         if variable is not None:
-            value = self._number(variable)
-            text = self._texts.get(value, -1)
+            value = self.values.of(variable)
+            text = self.values.texts.get(value, -1)
             if text < 0:
                 text = self._written(variable)
                 if without_lazy(variable)[0] is not None:  # the text of a lazy one changes when Dynamo reads it
-                    self._texts[value] = text
+                    self.values.texts[value] = text
             self._by_node[node_of(variable)] = value
             written = source_of(variable)
             source = number(written) if written is not None else -1
+            (frame.unread.add if without_lazy(variable)[0] is None else frame.unread.discard)(name)
+            frame.texts[name] = text
+        else:
+            frame.unread.discard(name)
+            frame.texts.pop(name, None)
         self.history.bindings.add(self._segment, frame.number, number(name), value, text, source)
+        if new_values.is_unset(variable):
+            self.history.rewritten.add(self._segment, frame.number, number(name), NO_TEXT)
 
     def _in_cell(self, cell: object) -> object | None:
         assert self._options.effects is not None
         return self._options.effects.cell_contents(cell)
 
+    def _note_texts(self, frame: _Frame, names: Iterable[str]) -> None:
+        """Record the texts of these names that are others than before."""
+        for name in list(names):
+            variable = frame.in_cells.get(name, frame.names[name])
+            text = self._written(variable)
+            if without_lazy(variable)[0] is not None:
+                frame.unread.discard(name)
+            if text != frame.texts[name]:
+                self._rewrite(frame, name, text)
+
+    def _note_generators(self) -> None:
+        for frame in self._stack:
+            self._note_texts(frame, [name for name in frame.texts if new_values.is_generator(frame.names[name])])
+
+    def _rewrite(self, frame: _Frame, name: str, text: int) -> None:
+        frame.texts[name] = text
+        self.history.rewritten.add(self._segment, frame.number, self.history.texts.number(name), text)
+
     def _note_changes(self) -> None:
         """Record the values that have changed, and those that hold them."""
         variables = {id(variable): variable for variable, _ in self._changed}
-        values = {
-            value: variable for value, variable in self._changeable_values().items() if holds(variable, variables)
-        }
+        named = self._changeable_values()
+        values = {value: variable for value, (variable, _) in named.items() if holds(variable, variables)}
         for variable, attribute in self._changed:
             if attribute is None:
-                values[self._number(variable)] = variable
+                values[self.values.of(variable)] = variable
             elif not new_values.is_cell(variable):
-                self._note_attribute(self._number(variable), variable, attribute)
+                self._note_attribute(self.values.of(variable), variable, attribute)
         self._changed.clear()
         for value, variable in values.items():
-            text = self._texts[value] = self._written(variable)
+            text = self.values.texts[value] = self._written(variable)
             self.history.changes.add(self._segment, value, text)
+            for frame, name in named[value][1] if value in named else ():
+                self._rewrite(frame, name, text)
 
-    def _changeable_values(self) -> dict[Value, object]:
-        """Return the values of all names that can change; bind names whose cells have changed."""
-        values: dict[Value, object] = {}
+    def _changeable_values(self) -> dict[Value, tuple[object, list[tuple[_Frame, str]]]]:
+        """Return the values that can change, each with its names.
+
+        Bind the names whose cells have changed.
+        """
+        values: dict[Value, tuple[object, list[tuple[_Frame, str]]]] = {}
         for frame in self._stack:
             for name, bound in frame.names.items():
                 variable: object | None = bound
@@ -216,7 +289,7 @@ class HistoryWriter:
                         frame.in_cells[name] = variable
                         self._bind(frame, name, variable)
                 if variable is not None and is_mutable(variable):
-                    values[self._number(variable)] = variable
+                    values.setdefault(self.values.of(variable), (variable, []))[1].append((frame, name))
         return values
 
     def _note_attribute(self, value: Value, variable: object, attribute: str) -> None:
@@ -224,38 +297,6 @@ class HistoryWriter:
         now = self._options.effects.pending_attributes(variable).get(attribute)
         text = f".{attribute} = {variable_text(self._options, now, 1)}" if now is not None else f"del .{attribute}"
         self.history.changes.add(self._segment, value, self.history.texts.number(text))
-
-    # ---- values
-
-    def _appeared(self, stack: Sequence[object]) -> None:
-        with self.failures:
-            for variable in reversed(stack):
-                if id(variable) in self.numbers:
-                    break
-                self._number(variable)
-            if len(self._alive) > self._forget_from:
-                self._forget_dropped()
-
-    def _number(self, variable: object) -> Value:
-        """Return the number of a value; all variables of one input have the same."""
-        value = self.numbers.get(id(variable))
-        if value is None or id(variable) in self._shared:
-            source = source_of(variable)
-            value = (
-                len(self.history.made) if source is None else self._inputs.setdefault(source, len(self.history.made))
-            )
-            if value == len(self.history.made):
-                self.history.made.append(self._segment)
-            self.numbers[id(variable)] = value
-            self._alive[id(variable)] = variable
-        return value
-
-    def _forget_dropped(self) -> None:
-        for identity, variable in list(self._alive.items()):
-            if sys.getrefcount(variable) <= _OWN_REFERENCES:
-                del self._alive[identity]
-                self._texts.pop(self.numbers.pop(identity), None)
-        self._forget_from = _FORGET_FROM + 2 * len(self._alive)
 
     def _written(self, variable: Any) -> int:
         return self.history.texts.number(variable_text(self._options, variable, 0))

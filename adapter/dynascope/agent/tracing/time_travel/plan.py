@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 
-from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning
+from dynascope.agent.tracing.time_travel.look_back import CannotGoBack, LookBack, Moment
 from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
 from dynascope.agent.tracing.trail import Position
+from dynascope.wire.dap import FIRST_RECORDED
 from dynascope.wire.messages import Granularity
 
 _AT_START = "This is the first line that Dynamo traced in this compile; only compile time goes back."
@@ -28,10 +29,6 @@ _EFFECTS = (
 )
 
 
-class CannotGoBack(EvaluationError):
-    """There is nothing to go back to, or a reason not to. The text is a message for the user."""
-
-
 class TravelPlan:
     """Where the user may go back to from one stop, and the choice once it is made."""
 
@@ -42,12 +39,15 @@ class TravelPlan:
         is_shown: Callable[[Translator], bool],
         stop: Stop,
         at_instruction: bool,
+        look_back: LookBack,
     ) -> None:
         """Take the stack innermost first, and `is_shown`: whether steps stop in a frame.
 
-        `at_instruction`: the stop is before an instruction, and not in the middle of it.
+        `at_instruction`: the stop is before an instruction, and not in the middle of it. `look_back` leads to the
+        attempts before this one, which were recorded.
         """
-        self.chosen: Travel | None = None
+        self.chosen: Travel | Moment | None = None
+        self.look_back = look_back
         self._state = state
         self._stack = stack
         self._is_shown = is_shown
@@ -76,14 +76,16 @@ class TravelPlan:
                 default=None,
             )
         if target is None:
-            raise CannotGoBack(_AT_START)
-        self._choose(ToPosition(target, Stop("step")))
+            self._choose_recorded(lambda look_back: look_back.step_back(granularity))
+        else:
+            self._choose(ToPosition(target, Stop("step")))
 
     def reverse_continue(self) -> None:
         """Choose the latest breakpoint, or other stop, before this one. Raises CannotGoBack."""
         first = self._first(self._stack[-1])
         if first >= self._here and self._at_instruction:
-            raise CannotGoBack(_AT_START)
+            self._choose_recorded(LookBack.reverse_continue)
+            return
         start = ToPosition(first, Stop("step", text=_START))
         hits_before = self._state.hits_before
         self._choose(ToPreviousHit(self._here, self._stop, self._at_instruction, start, hits_before))
@@ -97,15 +99,20 @@ class TravelPlan:
         before = self._here if self._at_instruction else self._here + 1
         clock = self._state.clock
         found = latest_beginning(clock.trail, path, line, before, clock.restored_at)
-        if found is None:
+        if found is not None:
+            return found
+        if self.look_back.is_empty:
             raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path), line))
-        return found
+        return self.look_back.line_before(path, line)
 
     def go_to(self, position: Position) -> None:
         """Choose a position of this attempt, which may lie after this stop if it has been there.
 
         Raises CannotGoBack.
         """
+        if position >= FIRST_RECORDED:
+            self._choose_recorded(lambda look_back: look_back.go_to(position))
+            return
         if not 0 < position <= max(self._here, self._state.clock.furthest):
             raise CannotGoBack(_NOT_IN_COMPILE)
         self._choose(ToPosition(position, Stop("goto")))
@@ -115,6 +122,13 @@ class TravelPlan:
         if first is None:
             raise CannotGoBack(_AT_START)
         return first
+
+    def _choose_recorded(self, choose: Callable[[LookBack], None]) -> None:
+        """Choose a recorded line of an attempt before this one. Raises CannotGoBack."""
+        if self.look_back.is_empty:
+            raise CannotGoBack(_AT_START)
+        choose(self.look_back)
+        self.chosen = self.look_back.chosen
 
     def _choose(self, travel: Travel) -> None:
         state = self._state

@@ -1,0 +1,112 @@
+"""Show a line of an attempt that has ended, as it was recorded: texts, which cannot be opened or evaluated."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, Protocol
+
+from dynascope.agent.inspection.frames.runtime_frame import RunningFrame
+from dynascope.agent.inspection.frames.stack_frames import source_of_path
+from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
+from dynascope.agent.inspection.stop_inspection import StopInspection
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.rows import Children, Row, Rows
+from dynascope.agent.inspection.values.tensors import VIRTUAL
+from dynascope.wire.dap import EvaluateResult, StackFrame
+from dynascope.wire.to_agent import Evaluate
+
+_ONLY_TEXTS = (
+    "`{}` cannot be known here: this line is shown as it was recorded, and only texts of names were. "
+    "Continue leads back to the stop, where everything can be evaluated."
+)
+_NOT_SET = "Nothing can be set here: this line is shown as it was recorded."
+
+
+class Moment(Protocol):
+    """A recorded line, with what there was when it began."""
+
+    @property
+    def compile(self) -> str:
+        """Return the compile and attempt, such as `0/1_2`."""
+
+    @property
+    def stack(self) -> Sequence[tuple[str, str, int]]:
+        """Return (function, path, line) of each frame, innermost first."""
+
+    def names(self, depth: int) -> tuple[Mapping[str, str], Mapping[str, str]]:
+        """Return the texts of the locals and closure of a frame; 0 is the innermost."""
+
+    @property
+    def guards(self) -> Sequence[tuple[str, str]]:
+        """Return (source, type) of each guard so far."""
+
+    @property
+    def symbols(self) -> Mapping[str, Sequence[str]]:
+        """Return what had been decided on each symbol so far."""
+
+    @property
+    def nodes(self) -> Sequence[str]:
+        """Return the nodes of the graph so far."""
+
+
+class RecordedLineInspection(StopInspection):
+    """The stop at a recorded line; the thread itself still waits where it was."""
+
+    no_data_breakpoints = "This line is shown as it was recorded; data breakpoints are set at a stop in a compile."
+
+    def __init__(self, moment: Moment, ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()) -> None:
+        super().__init__(ids)
+        self._moment = moment
+        for depth, (name, path, line) in enumerate(moment.stack):
+            source, shown = source_of_path(path), f"{name} [{moment.compile}] (recorded)"
+            self.frames.append(StackFrame(id=self.add_frame(depth), name=shown, line=line, column=1, source=source))
+        self.add_runtime_frames(runtime_frames)
+
+    @property
+    def document_name(self) -> str:
+        return f"{self.frames[self.symbolic_frames - 1].name} graph so far"
+
+    def document_text(self) -> str:
+        return "\n".join([f"# {self.document_name}", *(f"# {node}" for node in self._moment.nodes), ""])
+
+    def isolated(self) -> AbstractContextManager[Any]:
+        return contextlib.nullcontext()
+
+    def headings(self, frame_id: int) -> list[Heading]:
+        moment = self._moment
+        local, closure = moment.names(self.frame(frame_id))
+        return [
+            Heading("Locals", _rows(local.items()), hint="locals", empty="(no locals yet)"),
+            *([Heading("Closure", _rows(closure.items()))] if closure else ()),
+            Heading("Guards", _rows(moment.guards), expensive=True, empty="(no guards yet)"),
+            Heading("Shapes", _rows((each, "; ".join(what)) for each, what in moment.symbols.items()), expensive=True),
+            Heading(GRAPH, _rows(_split(node) for node in moment.nodes), expensive=True, empty="(no nodes yet)"),
+        ]
+
+    def evaluate(self, request: Evaluate) -> EvaluateResult:
+        if request.assigned is not None or request.variables_reference is not None:
+            raise EvaluationError(_NOT_SET)
+        running = self.runtime_frame(request.frame_id)
+        name = request.expression.strip()
+        local, closure = ({}, {}) if running is not None else self._moment.names(self.frame(request.frame_id))
+        texts = {**closure, **local}
+        if name not in texts:
+            raise EvaluationError(_ONLY_TEXTS.format(name))
+        return self.result(_row(name, texts[name]))
+
+
+def _rows(texts: Any) -> Children:
+    rows = [_row(name, text) for name, text in texts]
+    return Children(named=Rows(len(rows), lambda _, start, stop: iter(rows[start:stop])))
+
+
+def _row(name: str, text: str) -> Row:
+    return Row(name, text, type="recorded", hint=VIRTUAL)
+
+
+def _split(node: str) -> tuple[str, str]:
+    """Return the name of a node and the rest of its text."""
+    name, _, rest = node.partition(" ")
+    return name, rest

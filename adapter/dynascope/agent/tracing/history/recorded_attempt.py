@@ -1,0 +1,179 @@
+"""Read what was recorded of an attempt that has ended, line by line."""
+
+from __future__ import annotations
+
+import bisect
+import functools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from dynascope.agent.program.user_code import real_path
+from dynascope.agent.tracing.history.attempt_history import (
+    NO_FRAME,
+    NO_TEXT,
+    UNBOUND,
+    AttemptHistory,
+    Function,
+    Segment,
+    Table,
+)
+from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tracing.trail import Position
+
+
+class RecordedLine(NamedTuple):
+    """A line that Dynamo began to trace."""
+
+    segment: Segment
+    frame: FrameId
+    line: int
+
+
+class RecordedAttempt:
+    """An attempt that has ended: its lines in order, and what there was when each began."""
+
+    def __init__(self, history: AttemptHistory, has_failed: bool, first_target: Position) -> None:
+        """Take `has_failed`, whether an exception of Dynamo's ended it in its latest line.
+
+        Each line has a target, by which it can be gone to: its number plus `first_target`.
+        """
+        self.first_target = first_target
+        self.name = history.name
+        """The compile and attempt, such as `0/1_2`."""
+        self.size = history.size
+        """The size in bytes, about."""
+        self._recorded = history
+        self._has_failed = has_failed
+
+    @functools.cached_property
+    def lines(self) -> list[RecordedLine]:
+        """Return every line in the order of tracing; a `def` line is none of its function's."""
+        found: list[RecordedLine] = []
+        first: dict[FrameId, int] = {}
+        begun: dict[FrameId, int] = {}
+        for segment in range(len(self._recorded.segments)):
+            began, frame, line, _ = self._recorded.segments.row(segment)
+            if begun.get(frame) != began:
+                begun[frame] = began
+                if frame not in first:
+                    first[frame] = len(found)
+                elif first[frame] >= 0:
+                    if found[first[frame]].line == self._recorded.functions[frame].line:
+                        found[first[frame]] = _DEF_LINE
+                    first[frame] = -1
+                found.append(RecordedLine(segment, frame, line))
+        return [line for line in found if line is not _DEF_LINE]
+
+    @functools.cached_property
+    def stops(self) -> frozenset[tuple[FrameId, int]]:
+        """Return (frame, position of the line) of each line at which the thread stopped."""
+        return frozenset(self._key(segment) for segment in self._recorded.stops if segment >= 0)
+
+    @property
+    def frames_at_end(self) -> list[FrameId]:
+        """Return the frames that Dynamo had not left when the attempt ended, innermost first."""
+        if not self.lines:
+            return []
+        segment = self.lines[-1].segment if self._has_failed else len(self._recorded.segments) - 1
+        return [self._recorded.segments.row(segment)[1], *(frame for frame, _ in self._callers(segment))]
+
+    def has_stopped_at(self, line: RecordedLine) -> bool:
+        """Whether the thread stopped at the line, other than at the end of a step."""
+        return self._key(line.segment) in self.stops
+
+    @property
+    def end_of_targets(self) -> Position:
+        """Return a number above every target in this attempt."""
+        return self.first_target + len(self._recorded.segments)
+
+    def target_at(self, position: Position) -> Position | None:
+        """Return the target of the line that was traced at a position of this attempt."""
+        number = bisect.bisect_right(self.lines, position, key=self.position) - 1
+        return self.first_target + max(0, number) if self.lines else None
+
+    def target_of_guard(self, path: str, line: int) -> Position | None:
+        """Return the target of a line (with a real path) where it first needed a guard, or began."""
+        numbers = [
+            number
+            for number, each in enumerate(self.lines)
+            if each.line == line and real_path(self.function(each.frame).path) == path
+        ]
+        tables = self._recorded.guards, self._recorded.symbols
+        guarded = {self._key(row[0]) for table in tables for row in map(table.row, range(len(table))) if row[0] >= 0}
+        first = next((number for number in numbers if self._key(self.lines[number].segment) in guarded), None)
+        number = next(iter(numbers), None) if first is None else first
+        return None if number is None else self.first_target + number
+
+    def function(self, frame: FrameId) -> Function:
+        """Return the function of a frame."""
+        return self._recorded.functions[frame]
+
+    def position(self, line: RecordedLine) -> Position:
+        """Return how many instructions had been traced when the line began, itself included."""
+        return self._recorded.segments.row(line.segment)[0]
+
+    def stack(self, line: RecordedLine) -> list[tuple[FrameId, int]]:
+        """Return each frame with its line then, innermost first."""
+        return [(line.frame, line.line), *self._callers(line.segment)]
+
+    def names(self, line: RecordedLine, frame: FrameId) -> dict[str, str]:
+        """Return the text of each local variable of a frame of the stack when the line began."""
+        texts, end, own = self._recorded.texts.all, self._end(line), self.function(frame).names
+        rows = [
+            (row[0], 0, row[2], row[4] if row[3] != UNBOUND else NO_TEXT)
+            for row in self._recorded.bindings.where(1, frame)
+        ]
+        rows += [(row[0], 1, row[2], row[3]) for row in self._recorded.rewritten.where(1, frame)]
+        found: dict[str, str] = {}
+        for segment, _, name, text in sorted(rows, key=lambda row: row[:2]):
+            if segment >= end:
+                break
+            if text == NO_TEXT:
+                found.pop(texts[name], None)
+            else:
+                found[texts[name]] = texts[text]
+        return {name: text for name, text in found.items() if name in own and name.isidentifier()}
+
+    def guards(self, line: RecordedLine) -> list[tuple[str, str]]:
+        """Return (source, type) of each guard before the line."""
+        texts = self._recorded.texts.all
+        return [(texts[source], texts[kind]) for source, kind in self._before(line, self._recorded.guards)]
+
+    def symbols(self, line: RecordedLine) -> dict[str, list[str]]:
+        """Return the sentences about each symbol before the line."""
+        texts, found = self._recorded.texts.all, dict[str, list[str]]()
+        for symbol, sentence in self._before(line, self._recorded.symbols):
+            found.setdefault(texts[symbol], []).append(texts[sentence])
+        return found
+
+    def nodes(self, line: RecordedLine) -> list[str]:
+        """Return the nodes of the graph before the line."""
+        return [self._recorded.texts.all[text] for (text,) in self._before(line, self._recorded.nodes)]
+
+    def _before(self, line: RecordedLine, table: Table) -> Iterator[tuple[int, ...]]:
+        for row in map(table.row, range(len(table))):
+            if row[0] >= line.segment:
+                break
+            yield row[1:]
+
+    def _end(self, line: RecordedLine) -> Segment:
+        """Return the first segment whose bindings come later; arguments are bound in a frame's first."""
+        is_first = next(self._recorded.segments.where(1, line.frame))[0] == self.position(line)
+        return line.segment + is_first
+
+    def _callers(self, segment: Segment) -> Iterator[tuple[FrameId, int]]:
+        segments = self._recorded.segments
+        wanted = segments.row(segment)[3]
+        while wanted != NO_FRAME and segment > 0:
+            segment -= 1
+            _, frame, line, caller = segments.row(segment)
+            if frame == wanted:
+                yield frame, line
+                wanted = caller
+
+    def _key(self, segment: Segment) -> tuple[FrameId, int]:
+        began, frame, *_ = self._recorded.segments.row(segment)
+        return frame, began
+
+
+_DEF_LINE = RecordedLine(-1, NO_FRAME, 0)

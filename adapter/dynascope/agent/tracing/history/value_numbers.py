@@ -1,0 +1,66 @@
+"""Number the values of an attempt, in the order in which they appear."""
+
+from __future__ import annotations
+
+import sys
+from array import array
+from collections.abc import Sequence
+
+from dynascope.agent.internals.frames import new_values
+from dynascope.agent.internals.variables.variables import source_of
+from dynascope.agent.tracing.history.attempt_history import Segment, Value
+
+_FORGET_FROM = 2000
+"""The number of values kept alive from which those are forgotten that Dynamo has dropped."""
+_OWN_REFERENCES = 4
+"""To a value, in `forget_dropped`: the dict's, the list's, the loop's and that of the call of `getrefcount`."""
+
+
+class ValueNumbers:
+    """Tell values apart by the identity of their variables.
+
+    Those that appear are kept alive while Dynamo does, so that an identity stands for one value.
+    """
+
+    def __init__(self, made: array[int]) -> None:
+        """Take the array of the segments in which values were made, which is extended."""
+        self.segment: Segment = -1
+        """The segment in which values appear now."""
+        self.by_identity: dict[int, Value] = {}
+        """The number of each known value, by the identity of its variable."""
+        self.texts: dict[Value, int] = {}
+        """The latest text of values that Dynamo has read."""
+        self._made = made
+        self._alive: dict[int, object] = {}
+        self._forget_from = _FORGET_FROM
+        self._inputs: dict[str, Value] = {}
+        """The value of each source."""
+        self._shared = new_values.shared_constants()
+
+    def appeared(self, stack: Sequence[object]) -> None:
+        """Number the values on top of a value stack."""
+        for variable in reversed(stack):
+            if id(variable) in self.by_identity:
+                break
+            self.of(variable)
+        if len(self._alive) > self._forget_from:
+            self._forget_dropped()
+
+    def of(self, variable: object) -> Value:
+        """Return the number of a value; all variables of one input have the same."""
+        value = self.by_identity.get(id(variable))
+        if value is None or id(variable) in self._shared:
+            source = source_of(variable)
+            value = len(self._made) if source is None else self._inputs.setdefault(source, len(self._made))
+            if value == len(self._made):
+                self._made.append(self.segment)
+            self.by_identity[id(variable)] = value
+            self._alive[id(variable)] = variable
+        return value
+
+    def _forget_dropped(self) -> None:
+        for identity, variable in list(self._alive.items()):
+            if sys.getrefcount(variable) <= _OWN_REFERENCES:
+                del self._alive[identity]
+                self.texts.pop(self.by_identity.pop(identity), None)
+        self._forget_from = _FORGET_FROM + 2 * len(self._alive)

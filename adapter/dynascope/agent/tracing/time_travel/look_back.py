@@ -1,0 +1,223 @@
+"""Choose a recorded line of an attempt that has ended, where no trace can be repeated. Used on the stopped thread."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.program.user_code import real_path
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt, RecordedLine
+from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tracing.trail import Position
+from dynascope.wire.dap import FIRST_RECORDED
+from dynascope.wire.messages import Granularity, ResumeCommand
+
+_NOTHING_BEFORE = "Nothing before this was recorded; only compile time goes back."
+_START = "The first line that was recorded: no breakpoint stops before."
+_ENDED = "This compile has ended: its lines are shown as they were recorded, and go by line, not by instruction."
+_NOT_BEGUN = "No attempt that has ended began line {} of {} before this point."
+_NOT_THERE = "There is no way to that place: what was recorded of its compile is no longer kept."
+
+
+class CannotGoBack(EvaluationError):
+    """There is nothing to go back to, or a reason not to. The text is a message for the user."""
+
+
+class Place(NamedTuple):
+    """A recorded line: the attempt's number, and the line's in the attempt."""
+
+    attempt: int
+    number: int
+
+
+class Moment:
+    """A recorded line, as `inspection.recorded_line.Moment`, and the stop to report there."""
+
+    def __init__(self, attempt: RecordedAttempt, line: RecordedLine, place: Place, stop: Stop) -> None:
+        self.place = place
+        self.stop = stop
+        self.compile = attempt.name
+        self._attempt, self._line = attempt, line
+        self._frames = attempt.stack(line)
+        self.stack = [(*attempt.function(frame)[:2], line) for frame, line in self._frames]
+
+    @property
+    def description(self) -> str:
+        """Return the heading of the stop."""
+        return f"Looking back at compile [{self.compile}], as it was recorded"
+
+    def names(self, depth: int) -> tuple[dict[str, str], dict[str, str]]:
+        frame = self._frames[depth][0]
+        texts, free = self._attempt.names(self._line, frame), self._attempt.function(frame).free
+        closure = {name: text for name, text in texts.items() if name in free}
+        return {name: text for name, text in texts.items() if name not in closure}, closure
+
+    @property
+    def guards(self) -> list[tuple[str, str]]:
+        return self._attempt.guards(self._line)
+
+    @property
+    def symbols(self) -> dict[str, list[str]]:
+        return self._attempt.symbols(self._line)
+
+    @property
+    def nodes(self) -> list[str]:
+        return self._attempt.nodes(self._line)
+
+
+class LookBack:
+    """Where the user may go from a recorded line, and from a stop to recorded lines; the choice once it is made."""
+
+    def __init__(
+        self,
+        attempts: Sequence[RecordedAttempt],
+        is_shown: Callable[[str], bool],
+        stops_at: Callable[[str, int], bool],
+        at: Place | None = None,
+        go_to_stop: Callable[[Position], None] | None = None,
+    ) -> None:
+        """Take the attempts that have ended, oldest first, and two questions about files.
+
+        They are whether steps stop in a file, and whether a breakpoint does at a line. `at` is None at the stop;
+        `go_to_stop` chooses a position of the compile that is stopped.
+        """
+        self.chosen: Moment | None = None
+        self._attempts = attempts
+        self._is_shown = is_shown
+        self._stops_at = stops_at
+        self._at = at
+        self._go_to_stop = go_to_stop
+
+    @property
+    def look_back(self) -> LookBack:
+        """Return this: a `TravelPlan` has another."""
+        return self
+
+    def at(self, moment: Moment, go_to_stop: Callable[[Position], None]) -> LookBack:
+        """Return the same from a recorded line."""
+        return LookBack(self._attempts, self._is_shown, self._stops_at, moment.place, go_to_stop)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was recorded."""
+        return next(self._before(), None) is None
+
+    # ---- back
+
+    def step_back(self, granularity: Granularity = "line") -> None:
+        """Choose the line before this one in this function, or else in its caller. Raises CannotGoBack."""
+        if granularity == "instruction":
+            raise CannotGoBack(_ENDED)
+        place = None
+        if self._at is not None:
+            frames = self._stack(self._at)
+            place = next((each for each in self._before(self._at.attempt) if self._frame(each) in frames), None)
+        self._choose(place or self._end_of_previous(), Stop("step"))
+
+    def reverse_continue(self) -> None:
+        """Choose the latest recorded line where the thread stopped, or where a breakpoint is. Raises CannotGoBack."""
+        place = next(filter(self._stops, self._before()), None)
+        if place is not None:
+            self._choose(place, Stop("breakpoint"))
+        else:
+            *_, first = (None, *self._before())
+            self._choose(first, Stop("step", text=_START))
+
+    def restart_frame(self, number: int) -> None:
+        """Choose the first line of a call of a function; 0 is the innermost. Raises CannotGoBack."""
+        place = None
+        if self._at is not None:
+            frame = self._stack(self._at)[number]
+            every = range(len(self._attempts[self._at.attempt].lines))
+            places = (Place(self._at.attempt, each) for each in every)
+            place = next(each for each in places if self._frame(each) == frame)
+        self._choose(place, Stop("restart"))
+
+    def line_before(self, path: str, line: int) -> tuple[Position, str]:
+        """Return a target for `go_to`, where a line began last, and its function. Raises CannotGoBack."""
+        for place in self._before():
+            function = self._attempts[place.attempt].function(self._frame(place))
+            if self._line(place).line == line and real_path(function.path) == path:
+                return self._attempts[place.attempt].first_target + place.number, function.name
+        raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path)))
+
+    def go_to(self, target: Position) -> None:
+        """Choose a line of an attempt that has ended, or a position of the stop. Raises CannotGoBack."""
+        if target < FIRST_RECORDED and self._go_to_stop is not None:
+            self._go_to_stop(target)
+            return
+        for number, attempt in enumerate(self._attempts):
+            if attempt.first_target <= target < attempt.first_target + len(attempt.lines):
+                self._choose(Place(number, target - attempt.first_target), Stop("goto"))
+                return
+        raise CannotGoBack(_NOT_THERE)
+
+    # ---- and forward
+
+    def forward(self, command: ResumeCommand) -> Moment | None:
+        """Return the line where a command ends, or None where it leads back to the stop itself."""
+        assert self._at is not None
+        place: Place | None
+        if command == "continue":
+            place = next(filter(self._stops, self._after()), None)
+            return None if place is None else self._moment(place, Stop("breakpoint"))
+        frames = self._stack(self._at)[1 if command == "stepOut" else 0 :]
+        for place in self._after():
+            if place.attempt != self._at.attempt or command == "stepIn" or self._frame(place) in frames:
+                return self._moment(place, Stop("step"))
+        return None
+
+    # ----
+
+    def _before(self, attempt: int | None = None) -> Iterator[Place]:
+        """Yield the lines before, the latest first; all, or those of one attempt."""
+        end = self._at or Place(len(self._attempts), 0)
+        for each in range(end.attempt, -1, -1) if attempt is None else (attempt,):
+            if each < len(self._attempts):
+                count = end.number if each == end.attempt else len(self._attempts[each].lines)
+                yield from filter(self._shows, (Place(each, number) for number in range(count - 1, -1, -1)))
+
+    def _after(self) -> Iterator[Place]:
+        assert self._at is not None
+        for each in range(self._at.attempt, len(self._attempts)):
+            start = self._at.number + 1 if each == self._at.attempt else 0
+            places = (Place(each, number) for number in range(start, len(self._attempts[each].lines)))
+            yield from filter(self._shows, places)
+
+    def _end_of_previous(self) -> Place | None:
+        """Return the line at which an earlier attempt ended, in a function it had not left."""
+        before = len(self._attempts) if self._at is None else self._at.attempt
+        for attempt in range(before - 1, -1, -1):
+            frames = self._attempts[attempt].frames_at_end
+            for number in range(len(self._attempts[attempt].lines) - 1, -1, -1):
+                place = Place(attempt, number)
+                if self._frame(place) in frames and self._shows(place):
+                    return place
+        return None
+
+    def _choose(self, place: Place | None, stop: Stop) -> None:
+        if place is None:
+            raise CannotGoBack(_NOTHING_BEFORE)
+        self.chosen = self._moment(place, stop)
+
+    def _moment(self, place: Place, stop: Stop) -> Moment:
+        return Moment(self._attempts[place.attempt], self._line(place), place, stop)
+
+    def _line(self, place: Place) -> RecordedLine:
+        return self._attempts[place.attempt].lines[place.number]
+
+    def _frame(self, place: Place) -> FrameId:
+        return self._line(place).frame
+
+    def _stack(self, place: Place) -> list[FrameId]:
+        return [frame for frame, _ in self._attempts[place.attempt].stack(self._line(place))]
+
+    def _shows(self, place: Place) -> bool:
+        return self._is_shown(self._attempts[place.attempt].function(self._frame(place)).path)
+
+    def _stops(self, place: Place) -> bool:
+        attempt, line = self._attempts[place.attempt], self._line(place)
+        return attempt.has_stopped_at(line) or self._stops_at(attempt.function(line.frame).path, line.line)

@@ -1,0 +1,55 @@
+"""Show recorded lines to the user while a thread waits at its stop."""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from dynascope.agent.stops.stop import Stop
+from dynascope.agent.stops.stops import CompileStops
+from dynascope.agent.tracing.history.histories import Histories
+from dynascope.agent.tracing.runtime_frames import RuntimeFrames
+from dynascope.agent.tracing.time_travel.look_back import LookBack, Moment
+from dynascope.agent.tracing.time_travel.plan import TravelPlan
+from dynascope.wire.messages import ResumeCommand
+
+MakeInspection = Callable[[Iterator[int], Sequence[types.FrameType]], Any]
+
+
+class RecordedStops:
+    """Wait at a stop, and at the recorded lines to which the user goes from there. On stopped threads."""
+
+    def __init__(self, stops: CompileStops, runtime_frames: RuntimeFrames, histories: Histories) -> None:
+        self._stops = stops
+        self._runtime_frames = runtime_frames
+        self._histories = histories
+
+    def look_back(self, is_shown: Callable[[str], bool]) -> LookBack:
+        """Return the way to the attempts that have ended; `is_shown`: whether steps stop in a file."""
+        return LookBack(list(self._histories.ended), is_shown, self._histories.stops_at)
+
+    def wait(self, make_inspection: MakeInspection, stop: Stop, plan: TravelPlan | LookBack) -> ResumeCommand:
+        """Return the command with which the user resumes the thread from its stop."""
+        command = self._stops.wait(make_inspection, self._runtime_frames.first(), stop)
+        while isinstance(moment := plan.chosen, Moment):
+            plan.chosen = None
+            there = plan.look_back.at(moment, plan.go_to)
+            make = functools.partial(_recorded, moment, there)
+            command = self._stops.wait(make, self._runtime_frames.first(), moment.stop, moment.description)
+            self._stops.step_prepared(-1)
+            plan.chosen = plan.chosen or there.chosen or there.forward(command)
+            if plan.chosen is None:
+                command = self._stops.wait(make_inspection, self._runtime_frames.first(), Stop("step"))
+        return command
+
+
+def _recorded(
+    moment: Moment, look_back: LookBack, ids: Iterator[int], runtime_frames: Sequence[types.FrameType]
+) -> Any:
+    from dynascope.agent.inspection.recorded_line import RecordedLineInspection
+
+    inspection = RecordedLineInspection(moment, ids, runtime_frames)
+    inspection.travel_plan = look_back
+    return inspection
