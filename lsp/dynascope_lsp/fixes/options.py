@@ -13,7 +13,8 @@ from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 DYNAMIC_SHAPES = "Dynamic shape operator"
-RECURRENT = "Attempted to wrap RNN, GRU, or LSTM"
+_RECURRENT = "Dynamo does not support RNN, GRU, or LSTM"
+"""In the explanation: since torch 2.15 the type is that of any call (delayed)."""
 _ASK_FOR_SIZES = frozenset(
     ("shape", "size", "numel", "item", "tolist", "len", "range", "int", "float", "bool", "print", "zip", "enumerate")
 )
@@ -24,12 +25,13 @@ SIZES_ASKED_FOR = (
 
 
 def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
-    if finding.type not in (DYNAMIC_SHAPES, RECURRENT):
+    is_recurrent = _RECURRENT in finding.explanation
+    if finding.type != DYNAMIC_SHAPES and not is_recurrent:
         return
     try:
         place = place_of(snapshot, finding)
         check_loop(place)
-        if finding.type == RECURRENT:
+        if is_recurrent:
             if "pack" in place.text.source:
                 raise Refused(
                     "Packed sequences are not traced: leave the recurrent layer out of the compiled function."

@@ -1,7 +1,11 @@
-"""Report each process that may run Python and that the program starts with `subprocess` or `multiprocessing`."""
+"""Report each process that may run Python and that the program starts.
+
+`subprocess` and `multiprocessing` start them with `_posixsubprocess`, since Python 3.13 also with `os.posix_spawn`.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
 import shutil
 import sys
@@ -23,8 +27,6 @@ def call_before_each(then: Callable[[Sequence[str]], None], unseen: Callable[...
     """
     import _posixsubprocess  # type: ignore[import-not-found]
 
-    original = _posixsubprocess.fork_exec
-
     def report(args: Any) -> None:
         try:
             command = [os.fsdecode(arg) for arg in args]
@@ -33,13 +35,24 @@ def call_before_each(then: Callable[[Sequence[str]], None], unseen: Callable[...
         if may_run_python(command) and not is_torchs(" ".join(command)) and not _a_compiler_starts_it():
             then(command)
 
-    def fork_exec(args: Any, *more: Any) -> Any:
-        unseen(report, args)
-        return original(args, *more)
+    def reporting(start: Callable[..., Any], command_of: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(start)
+        def reporting_start(*args: Any, **kwargs: Any) -> Any:
+            unseen(report, command_of(*args, **kwargs))
+            return start(*args, **kwargs)
 
-    _posixsubprocess.fork_exec = fork_exec
+        return reporting_start
+
+    fork_exec = _posixsubprocess.fork_exec = reporting(_posixsubprocess.fork_exec, lambda args=(), *_: args)
     if (subprocess := sys.modules.get("subprocess")) is not None:
         subprocess._fork_exec = fork_exec  # type: ignore[attr-defined]
+    os.posix_spawn = reporting(os.posix_spawn, _argv)
+    os.posix_spawnp = reporting(os.posix_spawnp, _argv)
+    os.system = reporting(os.system, lambda command="": ("sh", "-c", command))
+
+
+def _argv(path: Any = None, argv: Any = None, *_: Any, **_more: Any) -> Any:
+    return argv
 
 
 def may_run_python(command: Sequence[str]) -> bool:

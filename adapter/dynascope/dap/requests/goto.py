@@ -78,7 +78,7 @@ async def timeline(session: Session, call: Call[TimelineArguments]) -> Body:
 
 
 def _stop_of(program: Program, event: TimelineEvent) -> Stop | None:
-    """Return the stop from which one goes to an event: that of its thread, or any if its compile has ended."""
+    """Return the stop from which one goes to an event; any, if its compile has ended."""
     stop = None if event.thread_id is None else program.stops.of_thread(event.thread_id)
     is_recorded = (event.target_id or 0) >= goto_target_id(FIRST_RECORDED)
     return next(iter(program.stops.all()), None) if stop is None and is_recorded else stop

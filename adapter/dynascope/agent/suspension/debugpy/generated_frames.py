@@ -34,7 +34,7 @@ def name_generated_frames(debugger: Any, frame_class: Any, grouper_class: Any, r
         code = self.frame.f_code
         original = made_from(code) if isinstance(code, types.CodeType) else None
         names = {name for name, *_ in entries}
-        if original is None or not names <= self.frame.f_locals.keys():  # the scope Globals
+        if original is None or not names.issubset(self.frame.f_locals):  # the scope Globals
             return group(self, entries, *args, **kwargs)
         own = {*original.co_varnames, *original.co_cellvars, *original.co_freevars}
         others = {name for name in names - own if not name.startswith("__pydevd")}

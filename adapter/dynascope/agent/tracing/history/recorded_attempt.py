@@ -157,7 +157,10 @@ class RecordedAttempt:
             yield row[1:]
 
     def _end(self, line: RecordedLine) -> Segment:
-        """Return the first segment whose bindings come later; arguments are bound in a frame's first."""
+        """Return the first segment that is later than the line.
+
+        Arguments are bound in a frame's first segment.
+        """
         is_first = next(self._recorded.segments.where(1, line.frame))[0] == self.position(line)
         return line.segment + is_first
 

@@ -108,7 +108,7 @@ class LookBack:
     # ---- back
 
     def step_back(self, granularity: Granularity = "line") -> None:
-        """Choose the line before this one in this function, or else in its caller. Raises CannotGoBack."""
+        """Choose the line before in this function, or its caller. Raises CannotGoBack."""
         if granularity == "instruction":
             raise CannotGoBack(_ENDED)
         place = None
@@ -118,7 +118,7 @@ class LookBack:
         self._choose(place or self._end_of_previous(), Stop("step"))
 
     def reverse_continue(self) -> None:
-        """Choose the latest recorded line where the thread stopped, or where a breakpoint is. Raises CannotGoBack."""
+        """Choose the latest line where the thread stopped or would. Raises CannotGoBack."""
         place = next(filter(self._stops, self._before()), None)
         if place is not None:
             self._choose(place, Stop("breakpoint"))
@@ -137,7 +137,7 @@ class LookBack:
         self._choose(place, Stop("restart"))
 
     def line_before(self, path: str, line: int) -> tuple[Position, str]:
-        """Return a target for `go_to`, where a line began last, and its function. Raises CannotGoBack."""
+        """Return the target of where a line began last, and its function. Raises CannotGoBack."""
         for place in self._before():
             function = self._attempts[place.attempt].function(self._frame(place))
             if self._line(place).line == line and real_path(function.path) == path:
@@ -145,7 +145,7 @@ class LookBack:
         raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path)))
 
     def go_to(self, target: Position) -> None:
-        """Choose a line of an attempt that has ended, or a position of the stop. Raises CannotGoBack."""
+        """Choose a recorded line, or a position of the stop. Raises CannotGoBack."""
         if target < FIRST_RECORDED and self._go_to_stop is not None:
             self._go_to_stop(target)
             return
