@@ -43,7 +43,7 @@ def lines(stop: Stop, *commands: str) -> tuple[Stop, list[int]]:
 def test_back_into_an_earlier_compile_and_forward_out_of_it(client: DapClient, runtime: bool) -> None:
     live = second_compile(client, runtime)
     recorded = live.step("reverseContinue")
-    first = "function [0/0] (recorded)"
+    first = "function [0/0 recorded]"
     assert recorded.reason == "breakpoint" and recorded.where() == (first, at("last"))
     assert recorded.description == "Looking back at compile [0/0], as it was recorded"
     rows = recorded.locals()
@@ -77,9 +77,9 @@ def test_what_is_not_known_at_a_recorded_line_is_said(client: DapClient) -> None
     assert {"Locals", "Guards", "Shapes", "Graph"} <= set(recorded.scopes(frame.id))
     client.request("restartFrame", {"frameId": frame.id})
     stop = client.wait_for_stop()
-    assert stop.where() == ("function [0/0] (recorded)", at("first"))
+    assert stop.where() == ("function [0/0 recorded]", at("first"))
     stop = stop.step("next").step("next").step("stepIn")
-    assert [frame.name for frame in stop.frames()[:2]] == ["scale [0/0] (recorded)", "function [0/0] (recorded)"]
+    assert [frame.name for frame in stop.frames()[:2]] == ["scale [0/0 recorded]", "function [0/0 recorded]"]
 
 
 def test_a_session_without_histories_has_nothing_to_look_back_at(client: DapClient) -> None:
@@ -103,10 +103,10 @@ def test_the_timeline_leads_to_what_has_ended(client: DapClient) -> None:
     assert first["compileId"] == "0/0" and first["threadId"] == live.thread_id
     client.request("goto", {"threadId": live.thread_id, "targetId": first["targetId"]})
     stop = client.wait_for_stop()
-    assert stop.reason == "goto" and stop.where() == ("function [0/0] (recorded)", at("last"))
+    assert stop.reason == "goto" and stop.where() == ("function [0/0 recorded]", at("last"))
     # to the line for which the compile that no longer fits has the guard that failed
     client.request("goto", {"threadId": live.thread_id, "targetId": ways["recompile"]["targetId"]})
-    assert client.wait_for_stop().where() == ("function [0/0] (recorded)", at("call") - 1)
+    assert client.wait_for_stop().where() == ("function [0/0 recorded]", at("call") - 1)
     # and to the compile that is stopped
     client.request("goto", {"threadId": live.thread_id, "targetId": ways["compile"]["targetId"]})
     assert client.wait_for_stop().where() == ("function [0/1]", at("first"))
@@ -117,4 +117,4 @@ def test_a_jump_leads_to_a_line_of_an_earlier_compile(client: DapClient) -> None
     where = {"source": {"path": str(PROGRAM)}, "line": at("scale")}
     (target,) = client.request("gotoTargets", where)["targets"]
     client.request("goto", {"threadId": live.thread_id, "targetId": target["id"]})
-    assert client.wait_for_stop().where() == ("scale [0/0] (recorded)", at("scale"))
+    assert client.wait_for_stop().where() == ("scale [0/0 recorded]", at("scale"))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+import os.path
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from itertools import starmap
 from typing import Any, Protocol
 
 from dynascope.agent.inspection.frames.runtime_frame import RunningFrame
@@ -39,8 +41,8 @@ class Moment(Protocol):
         """Return the texts of the locals and closure of a frame; 0 is the innermost."""
 
     @property
-    def guards(self) -> Sequence[tuple[str, str]]:
-        """Return (source, type) of each guard so far."""
+    def guards(self) -> Sequence[tuple[str, str, str, int]]:
+        """Return (source, type, path, line) of each guard so far: the line that needed it."""
 
     @property
     def symbols(self) -> Mapping[str, Sequence[str]]:
@@ -60,7 +62,7 @@ class RecordedLineInspection(StopInspection):
         super().__init__(ids)
         self._moment = moment
         for depth, (name, path, line) in enumerate(moment.stack):
-            source, shown = source_of_path(path), f"{name} [{moment.compile}] (recorded)"
+            source, shown = source_of_path(path), f"{name} [{moment.compile} recorded]"
             self.frames.append(StackFrame(id=self.add_frame(depth), name=shown, line=line, column=1, source=source))
         self.add_runtime_frames(runtime_frames)
 
@@ -78,11 +80,11 @@ class RecordedLineInspection(StopInspection):
         moment = self._moment
         local, closure = moment.names(self.frame(frame_id))
         return [
-            Heading("Locals", _rows(local.items()), hint="locals", empty="(no locals yet)"),
-            *([Heading("Closure", _rows(closure.items()))] if closure else ()),
-            Heading("Guards", _rows(moment.guards), expensive=True, empty="(no guards yet)"),
-            Heading("Shapes", _rows((each, "; ".join(what)) for each, what in moment.symbols.items()), expensive=True),
-            Heading(GRAPH, _rows(_split(node) for node in moment.nodes), expensive=True, empty="(no nodes yet)"),
+            Heading("Locals", _rows(starmap(_name_row, local.items())), hint="locals", empty="(no locals yet)"),
+            *([Heading("Closure", _rows(starmap(_name_row, closure.items())))] if closure else ()),
+            Heading("Guards", _rows(starmap(_guard_row, moment.guards)), expensive=True, empty="(no guards yet)"),
+            Heading("Shapes", _rows(starmap(_symbol_row, moment.symbols.items())), expensive=True),
+            Heading(GRAPH, _rows(map(_node_row, moment.nodes)), expensive=True, empty="(no nodes yet)"),
         ]
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
@@ -94,19 +96,27 @@ class RecordedLineInspection(StopInspection):
         texts = {**closure, **local}
         if name not in texts:
             raise EvaluationError(_ONLY_TEXTS.format(name))
-        return self.result(_row(name, texts[name]))
+        return self.result(_name_row(name, texts[name]))
 
 
-def _rows(texts: Any) -> Children:
-    rows = [_row(name, text) for name, text in texts]
+def _rows(made: Iterable[Row]) -> Children:
+    rows = list(made)
     return Children(named=Rows(len(rows), lambda _, start, stop: iter(rows[start:stop])))
 
 
-def _row(name: str, text: str) -> Row:
+def _name_row(name: str, text: str) -> Row:
     return Row(name, text, type="recorded", hint=VIRTUAL)
 
 
-def _split(node: str) -> tuple[str, str]:
-    """Return the name of a node and the rest of its text."""
+def _guard_row(source: str, kind: str, path: str, line: int) -> Row:
+    text = f"{kind if source else 'global state'} at {os.path.basename(path)}:{line}"
+    return Row(source or kind, text, hint=VIRTUAL, made_at=(path, line))
+
+
+def _symbol_row(symbol: str, decisions: Sequence[str]) -> Row:
+    return Row(symbol, "; ".join(decisions), hint=VIRTUAL)
+
+
+def _node_row(node: str) -> Row:
     name, _, rest = node.partition(" ")
-    return name, rest
+    return Row(name, rest, hint=VIRTUAL)

@@ -61,7 +61,7 @@ def history(session: Session, argument: str) -> None:
     below = [row for row in rows if row.name == "history" and row.variables_reference]
     if not below:
         raise CommandError(
-            f"no history of `{argument}` was recorded in this compile; go back once (`rframe`), and it is"
+            f"no history of `{argument}` here; at a stop in a compile there is one, after going back once (`rframe`)"
         )
     lines = session.children(below[-1].variables_reference, 0, _ALL)
     if not number:

@@ -134,27 +134,30 @@ class RecordedAttempt:
                 found[texts[name]] = texts[text]
         return {name: text for name, text in found.items() if name in own and name.isidentifier()}
 
-    def guards(self, line: RecordedLine) -> list[tuple[str, str]]:
-        """Return (source, type) of each guard before the line."""
-        texts = self._recorded.texts.all
-        return [(texts[source], texts[kind]) for source, kind in self._before(line, self._recorded.guards)]
+    def guards(self, line: RecordedLine) -> list[tuple[str, str, str, int]]:
+        """Return (source, type, path, line) of each guard before the line: the line that needed it."""
+        recorded, texts, found = self._recorded, self._recorded.texts.all, []
+        for segment, source, kind in self._before(line, recorded.guards):
+            _, frame, number, _ = recorded.segments.row(max(segment, 0))
+            found.append((texts[source], texts[kind], self.function(frame).path, number))
+        return found
 
     def symbols(self, line: RecordedLine) -> dict[str, list[str]]:
         """Return the sentences about each symbol before the line."""
         texts, found = self._recorded.texts.all, dict[str, list[str]]()
-        for symbol, sentence in self._before(line, self._recorded.symbols):
+        for _, symbol, sentence in self._before(line, self._recorded.symbols):
             found.setdefault(texts[symbol], []).append(texts[sentence])
         return found
 
     def nodes(self, line: RecordedLine) -> list[str]:
         """Return the nodes of the graph before the line."""
-        return [self._recorded.texts.all[text] for (text,) in self._before(line, self._recorded.nodes)]
+        return [self._recorded.texts.all[text] for _, text in self._before(line, self._recorded.nodes)]
 
     def _before(self, line: RecordedLine, table: Table) -> Iterator[tuple[int, ...]]:
         for row in map(table.row, range(len(table))):
             if row[0] >= line.segment:
                 break
-            yield row[1:]
+            yield row
 
     def _end(self, line: RecordedLine) -> Segment:
         """Return the first segment that is later than the line.

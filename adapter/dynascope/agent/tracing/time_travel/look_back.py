@@ -56,7 +56,7 @@ class Moment:
         return {name: text for name, text in texts.items() if name not in closure}, closure
 
     @property
-    def guards(self) -> list[tuple[str, str]]:
+    def guards(self) -> list[tuple[str, str, str, int]]:
         return self._attempt.guards(self._line)
 
     @property
