@@ -17,6 +17,8 @@ from tempfile import TemporaryDirectory
 import torch
 from dynascope.agent.tracing.history.frame_history import FrameHistory
 from dynascope.agent.tracing.history.histories import always
+from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
+from dynascope.agent.tracing.time_travel.look_back import LookBack
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 
@@ -61,6 +63,7 @@ class Reading(ScriptedSession):
     def __init__(self) -> None:
         super().__init__()
         self.seconds: list[float] = []
+        self.looks: list[float] = []
         self.size = self.lines = 0
 
     def _locals(self) -> dict[str, str]:
@@ -79,7 +82,21 @@ class Reading(ScriptedSession):
             began = time.perf_counter()
             read.of_name(name, variable)
             self.seconds.append(time.perf_counter() - began)
+        self._look_back(RecordedAttempt(history.history, has_failed=False, first_target=0))
         return "continue"
+
+    def _look_back(self, attempt: RecordedAttempt) -> None:
+        """Show the last line of the attempt and go back by a line, again and again."""
+        at = None
+        for _ in range(50):
+            began = time.perf_counter()
+            look_back = LookBack([attempt], lambda path: True, lambda path, line: False, at)
+            look_back.step_back()
+            moment = look_back.chosen
+            assert moment is not None
+            moment.names(0)
+            self.looks.append(time.perf_counter() - began)
+            at = moment.place
 
 
 def _long_function(folder: Path) -> tuple[types.FunctionType, Path]:
@@ -117,5 +134,7 @@ def measure(pairs: int = 8) -> Iterator[str]:
             torch.compile(function, backend="eager")(torch.ones(2), [])
     yield (
         f"{reading.lines} lines, {reading.size / 1e6:.2f} MB: one history is read in "
-        f"{1000 * statistics.median(reading.seconds):.1f} ms, at most {1000 * max(reading.seconds):.1f}"
+        f"{1000 * statistics.median(reading.seconds):.1f} ms, at most {1000 * max(reading.seconds):.1f}; a step back "
+        f"in what was recorded takes {1000 * statistics.median(reading.looks):.1f} ms, at most "
+        f"{1000 * max(reading.looks):.1f}"
     )

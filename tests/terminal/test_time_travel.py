@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.support.marks import line, program
 from tests.support.terminal.debugging import debug, folder
 
 __all__ = ["folder"]
@@ -52,3 +53,25 @@ def test_the_timeline_lists_events_and_jump_leads_to_them(folder: Path) -> None:
     assert re.search(r"→#1 .* \[0/0\]\s+compile\s+Dynamo begins to compile outer\.  program\.py:12", out)
     assert len(re.findall(r"→#2 .*Stopped: breakpoint\.  program\.py:8", out)) == 2
     assert "there is no event #9; `timeline` lists them" in out
+
+
+def test_back_beyond_the_compile_its_predecessor_is_shown_as_it_was_recorded(folder: Path) -> None:
+    looked_back = program("looked_back.py")
+    last, scale = line(looked_back, "last"), line(looked_back, "scale")
+    shown = "continue\ncontinue\nrcontinue\nback\nlocals\nprint total.shape\nguards\n"
+    commands = f"{shown}jump {scale}\nstack\ncontinue\ncontinue\nquit\n"
+    code, out = debug("-b", f"{looked_back}:{last}", str(looked_back), commands=commands)
+    assert code == 0
+    stops = re.findall(r"● compile time  (\w+ \[.*\])  .*:(\d+)", out)
+    first, recorded = str(line(looked_back, "first")), "function [0/0 recorded]"
+    assert stops[2:] == [
+        ("function [0/1]", first),
+        (recorded, str(last)),
+        ("scale [0/0 recorded]", str(scale)),
+        (recorded, str(last)),
+        ("function [0/1]", first),
+    ]
+    assert re.search(r"\n  total +f32\[3\]", out) and re.search(
+        r"\n  L\['n'\] +CONSTANT_MATCH at looked_back\.py:", out
+    )
+    assert "`total.shape` cannot be known here" in out
