@@ -9,6 +9,7 @@ import types
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from dynascope.agent.inspection.recorded_line import RecordedLineInspection
 from dynascope.wire.dap import FIRST_AGENT_ID, DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import Granularity, ResumeCommand, StopReason, TravelCommand
@@ -55,6 +56,9 @@ class TimeTraveller(Everywhere):
         before = self._seen.setdefault(place, now)
         if before != now:
             self.mismatches.append(f"{place}: {_first_difference(before, now)}")
+        live = self._seen.get(Place(place.compile.replace(" recorded]", "]"), place.position))
+        if live is not None and _shown_at_both(live) != _shown_at_both(now):
+            self.mismatches.append(f"{place}: {_first_difference(_shown_at_both(live), _shown_at_both(now))}, recorded")
         expected, self._returns_to = self._returns_to, None
         if expected is not None and place != expected:
             self.mismatches.append(f"a step back from the end of `next` leads to {place}, and not to {expected}")
@@ -92,6 +96,9 @@ class TimeTraveller(Everywhere):
         assert hook is not None
         compile_state = hook.threads.current().compile
         assert compile_state is not None
+        inspection = self.agent.session.stops.inspection()
+        if isinstance(inspection, RecordedLineInspection):
+            return Place(self.frames[-1].name, inspection.moment.position)
         return Place(self.frames[-1].name, compile_state.clock.trail.position)
 
     def _fingerprint(self) -> list[str]:
@@ -103,6 +110,12 @@ class TimeTraveller(Everywhere):
             asked = Variables(id=2, thread_ident=here, variables_reference=scope.variables_reference)
             rows += [f"{scope.name} {row.name} = {row.value}" for row in self.ask(asked, VariablesBody).variables]
         return rows
+
+
+def _shown_at_both(fingerprint: list[str]) -> list[str]:
+    """Return what a recorded line shows as the live one does: the stack and the locals that have a value."""
+    rows = [row.replace(" recorded]", "]") for row in fingerprint]
+    return sorted(row for row in rows if row.startswith("Locals ") or "]:" in row.partition(" = ")[0])
 
 
 def _first_difference(before: list[str], now: list[str]) -> str:

@@ -34,6 +34,10 @@ class Moment(Protocol):
         """Return the compile and attempt, such as `0/1_2`."""
 
     @property
+    def position(self) -> int:
+        """Return how many instructions had been traced when the line began, itself included."""
+
+    @property
     def stack(self) -> Sequence[tuple[str, str, int]]:
         """Return (function, path, line) of each frame, innermost first."""
 
@@ -60,7 +64,7 @@ class RecordedLineInspection(StopInspection):
 
     def __init__(self, moment: Moment, ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()) -> None:
         super().__init__(ids)
-        self._moment = moment
+        self.moment = moment
         for depth, (name, path, line) in enumerate(moment.stack):
             source, shown = source_of_path(path), f"{name} [{moment.compile} recorded]"
             self.frames.append(StackFrame(id=self.add_frame(depth), name=shown, line=line, column=1, source=source))
@@ -71,13 +75,13 @@ class RecordedLineInspection(StopInspection):
         return f"{self.frames[self.symbolic_frames - 1].name} graph so far"
 
     def document_text(self) -> str:
-        return "\n".join([f"# {self.document_name}", *(f"# {node}" for node in self._moment.nodes), ""])
+        return "\n".join([f"# {self.document_name}", *(f"# {node}" for node in self.moment.nodes), ""])
 
     def isolated(self) -> AbstractContextManager[Any]:
         return contextlib.nullcontext()
 
     def headings(self, frame_id: int) -> list[Heading]:
-        moment = self._moment
+        moment = self.moment
         local, closure = moment.names(self.frame(frame_id))
         return [
             Heading("Locals", _rows(starmap(_name_row, local.items())), hint="locals", empty="(no locals yet)"),
@@ -92,7 +96,7 @@ class RecordedLineInspection(StopInspection):
             raise EvaluationError(_NOT_SET)
         running = self.runtime_frame(request.frame_id)
         name = request.expression.strip()
-        local, closure = ({}, {}) if running is not None else self._moment.names(self.frame(request.frame_id))
+        local, closure = ({}, {}) if running is not None else self.moment.names(self.frame(request.frame_id))
         texts = {**closure, **local}
         if name not in texts:
             raise EvaluationError(_ONLY_TEXTS.format(name))

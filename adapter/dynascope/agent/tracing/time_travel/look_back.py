@@ -45,6 +45,11 @@ class Moment:
         self.stack = [(*attempt.function(frame)[:2], line) for frame, line in self._frames]
 
     @property
+    def position(self) -> Position:
+        """Return how many instructions had been traced when the line began, itself included."""
+        return self._attempt.position(self._line)
+
+    @property
     def description(self) -> str:
         """Return the heading of the stop."""
         return f"Looking back at compile [{self.compile}], as it was recorded"
