@@ -182,6 +182,30 @@ test('the timeline of the compile, and the way back to an event', { timeout: 120
   await goOnWithout(scores);
 });
 
+test('back beyond the compile: the one before, as it was recorded', { timeout: 120_000 }, async () => {
+  launchJson();
+  const gate = path.join(workbench.workspace, 'gate.py');
+  const [first, last] = [lineOf(gate, 'mixed, gate ='), lineOf(gate, 'return mixed')];
+  await openFile(page, gate, first);
+  await clickGutter(page, first);
+  await page.keyboard.press('F5');
+  await stoppedAt(page, 'gate.py', first);
+  await page.keyboard.press('F5');
+  await until(async () => (await callStack(page))[0].name === 'forward [0/1]', () => 'no second compile');
+  await page.locator('.debug-toolbar .action-label[aria-label^="Step Back"]').click();
+  await stoppedAt(page, 'gate.py', last);
+  assert.match((await callStack(page))[0].name, /^forward \[\d+\/0.* recorded\]$/);
+  await toggle(page, 'Locals');
+  await variable(page, /^strength ?[:=] ?f32\[2, 8\]/);
+  await workbench.screenshot('look-back');
+  await toggle(page, 'Locals', false);
+  await page.keyboard.press('F5');
+  await until(async () => (await callStack(page))[0].name === 'forward [0/1]', () => 'not back at the stop');
+  await clickGutter(page, first);
+  await page.keyboard.press('F5');
+  await sessionOver(page);
+});
+
 test('the picture of the README', { timeout: 120_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');
