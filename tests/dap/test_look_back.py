@@ -45,7 +45,7 @@ def test_back_into_an_earlier_compile_and_forward_out_of_it(client: DapClient, r
     recorded = live.step("reverseContinue")
     first = "function [0/0 recorded]"
     assert recorded.reason == "breakpoint" and recorded.where() == (first, at("last"))
-    assert recorded.description == "Looking back at compile [0/0], as it was recorded"
+    assert recorded.description == "Recorded: compile [0/0]"
     rows = recorded.locals()
     assert {name: row.value for name, row in rows.items()} == {"x": "f32[3]", "n": "2", "total": "f32[3]", "i": "1"}
     assert all(row.variables_reference == 0 for row in rows.values())

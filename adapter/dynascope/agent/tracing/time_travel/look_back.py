@@ -52,7 +52,7 @@ class Moment:
     @property
     def description(self) -> str:
         """Return the heading of the stop."""
-        return f"Looking back at compile [{self.compile}], as it was recorded"
+        return f"Recorded: compile [{self.compile}]"
 
     def names(self, depth: int) -> tuple[dict[str, str], dict[str, str]]:
         frame = self._frames[depth][0]
