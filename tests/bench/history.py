@@ -32,9 +32,11 @@ LONG = 10_000
 class Idle(ScriptedSession):
     """Records histories or not; a compile that ends notes how large its history is."""
 
-    def __init__(self, records: bool) -> None:
+    def __init__(self, records: bool, backend: str | None = None) -> None:
+        """Take `backend`; None measures Dynamo alone."""
         super().__init__()
         self._records = records
+        self._name = backend
         self.size = 0
         self.break_in("a_function_of_this_name_is_never_called")
 
@@ -46,7 +48,7 @@ class Idle(ScriptedSession):
             assert hook is not None
             hook.histories.are_recorded = self._records
             began = time.process_time()
-            torch.compile(model, backend=self._backend)(torch.randn(2, 8, 32))
+            torch.compile(model, backend=self._name or self._backend)(torch.randn(2, 8, 32))
             return time.process_time() - began
 
     def _backend(self, module: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., object]:
@@ -111,18 +113,19 @@ def _long_function(folder: Path) -> tuple[types.FunctionType, Path]:
 
 def measure(pairs: int = 8) -> Iterator[str]:
     """Yield the ratio for a transformer, the size of its history, and the time to read one of many lines."""
-    times: dict[bool, list[float]] = {True: [], False: []}
-    size = 0
-    for _ in range(pairs + 1):
-        for records in times:
-            gc.collect()
-            session = Idle(records)
-            times[records].append(session.compile())
-            size = max(size, session.size)
-    with_it, without = min(times[True][1:]), min(times[False][1:])
-    yield f"Compile of {BLOCKS} blocks with histories / without (CPU seconds, Dynamo alone): " + (
-        f"{with_it:.3f} / {without:.3f} = {with_it / without:.3f}; {size / 1e6:.2f} MB"
-    )
+    for backend, name in ((None, "Dynamo alone"), ("aot_eager", "aot_eager")):
+        times: dict[bool, list[float]] = {True: [], False: []}
+        size = 0
+        for _ in range(pairs + 1):
+            for records in times:
+                gc.collect()
+                session = Idle(records, backend)
+                times[records].append(session.compile())
+                size = max(size, session.size)
+        with_it, without = min(times[True][1:]), min(times[False][1:])
+        yield f"Compile of {BLOCKS} blocks with histories / without (CPU seconds, {name}): " + (
+            f"{with_it:.3f} / {without:.3f} = {with_it / without:.3f}" + (f"; {size / 1e6:.2f} MB" if size else "")
+        )
     reading = Reading()
     with TemporaryDirectory() as folder:
         function, path = _long_function(Path(folder))

@@ -30,7 +30,8 @@ class Growth:
         self._latest_guard: Any = None
         self._last_nodes: dict[int, tuple[Any, Any, int]] = {}
         """The graph, its latest node and how many there were, by the graph's identity: it may be a subgraph."""
-        self._inputs: set[Any] = set()
+        self._inputs: dict[Any, None] = {}
+        """The inputs of the graph, in the order in which they appeared."""
         self._shape_version: Any = None
         self._shape_guards = 0
         self._symbols: dict[Any, tuple[Any, Any]] = {}
@@ -67,11 +68,21 @@ class Growth:
             new.append(latest)
             latest = latest._prev
         new.reverse()
-        if count > known + len(new):  # Dynamo inserts an input before the other nodes when it first reads it
-            inputs = takewhile(lambda node: node.op == "placeholder", graph.nodes)
-            new = [*(node for node in inputs if node not in self._inputs), *new]
-        self._inputs.update(node for node in new if node.op == "placeholder")
+        if count > known + len(new):  # Dynamo inserts an input after the other inputs when it first reads it
+            new = [*self._new_inputs(graph, count - known - len(new)), *new]
+        self._inputs.update(dict.fromkeys(node for node in new if node.op == "placeholder"))
         return new
+
+    def _new_inputs(self, graph: Any, count: int) -> list[Any]:
+        latest = next(reversed(self._inputs), graph._root)
+        after: list[Any] = []
+        while latest._next.op == "placeholder" and len(after) < count:
+            latest = latest._next
+            after.append(latest)
+        if len(after) == count and not self._inputs.keys() & after:
+            return after
+        inputs = takewhile(lambda node: node.op == "placeholder", graph.nodes)
+        return [node for node in inputs if node not in self._inputs]
 
     def symbols(self) -> list[Decision]:
         """Return the new decisions on symbols.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,8 +12,7 @@ from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.inspection.values.text import value_text
 from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import new_values, translators
-from dynascope.agent.internals.frames.frame_state import own_names, unused_arguments
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.frame_state import unused_arguments
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import changes_its_argument, node_text
 from dynascope.agent.internals.hook_failures import HookFailures, contained
@@ -25,34 +23,13 @@ from dynascope.agent.tracing.history.attempt_history import (
     NO_TEXT,
     UNBOUND,
     AttemptHistory,
-    Function,
     Segment,
     Value,
 )
+from dynascope.agent.tracing.history.traced_frames import Functions, TracedFrame
 from dynascope.agent.tracing.history.value_numbers import ValueNumbers
 from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Position, Trail
-
-_PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
-class _Frame:
-    """A frame being traced: the names it had when last seen, and the line that it is at."""
-
-    def __init__(self, number: FrameId, translator: Translator, began: Position) -> None:
-        self.number = number
-        self.translator = translator
-        self.line = translators.line_of(translator)
-        self.began = began
-        self.pauses = bool(translators.code_of(translator).co_flags & _PAUSES)
-        """Whether Dynamo may resume it after it has left it."""
-        self.names: dict[str, object] = {}
-        self.texts: dict[str, int] = {}
-        """The text of each name."""
-        self.unread: set[str] = set()
-        """The names of lazy variables, whose text changes when Dynamo reads them."""
-        self.in_cells: dict[str, object | None] = {}
-        """The variable in the cell of each name that has one."""
+from dynascope.agent.tracing.trail import Trail
 
 
 class HistoryWriter:
@@ -71,8 +48,9 @@ class HistoryWriter:
         self._growth = Growth(output)
         self._output = output
         self._options = ViewOptions(SideEffects(output))
-        self._stack: list[_Frame] = []
-        self._paused: dict[FrameId, _Frame] = {}
+        self._functions = Functions()
+        self._stack: list[TracedFrame] = []
+        self._paused: dict[FrameId, TracedFrame] = {}
         self._has_paused = False
         """Whether Dynamo has left a generator, whose text tells its line, since names were last looked at."""
         self._segment: Segment = -1
@@ -83,15 +61,11 @@ class HistoryWriter:
     def frame_entered(self, number: FrameId, translator: Translator) -> Callable[[int], None] | None:
         """Record that Dynamo enters or resumes a frame; return its `watcher`."""
         self._close()
-        frame = self._paused.pop(number, None) or _Frame(number, translator, self._trail.position + 1)
+        frame = self._paused.pop(number, None) or TracedFrame(number, translator, self._trail.position + 1)
         if self._stack and not frame.names:
             for argument in new_values.bound_names(translator).values():
                 self.values.of(argument)  # made by the line that calls
-        traced = translators.code_of(translator)
-        code = original_code(traced)
-        self.history.functions[number] = Function(
-            code.co_name, code.co_filename, traced.co_firstlineno, own_names(code), traced.co_freevars
-        )
+        self.history.functions[number] = self._functions.of(translators.code_of(translator))
         self._stack.append(frame)
         self._open()
         if len(self._stack) == 1:
@@ -184,11 +158,12 @@ class HistoryWriter:
             self.nodes[node] = segment
             text = history.texts.number(node_text(node))
             history.nodes.add(segment, text)
-            changed = self._by_node.get(node.args[0]) if node.args and changes_its_argument(node) else None
-            if changed is not None:
+            first = node.args[0] if node.args else None
+            changed = self._by_node.get(first) if isinstance(first, torch.fx.Node) else None
+            if changed is not None and changes_its_argument(node):
                 history.changes.add(segment, changed, text)
 
-    def _note_names(self, frame: _Frame) -> None:
+    def _note_names(self, frame: TracedFrame) -> None:
         now, before = new_values.bound_names(frame.translator), frame.names
         for name, bound in now.items():
             known = before.get(name)
@@ -205,7 +180,7 @@ class HistoryWriter:
                 del before[name]
                 self._bind(frame, name, None)
 
-    def _note_unused_arguments(self, frame: _Frame) -> None:
+    def _note_unused_arguments(self, frame: TracedFrame) -> None:
         """Record the arguments that Dynamo does not track before it reads them (2.14)."""
         number = self.history.texts.number
         with torch._C.DisableTorchFunction():
@@ -213,7 +188,7 @@ class HistoryWriter:
                 text = number(value_text(value, self._options, 0))
                 self.history.rewritten.add(self._segment, frame.number, number(name), text)
 
-    def _bind(self, frame: _Frame, name: str, variable: object | None) -> None:
+    def _bind(self, frame: TracedFrame, name: str, variable: object | None) -> None:
         number = self.history.texts.number
         value, text, source = UNBOUND, number(""), -1
         if variable is not None:
@@ -239,7 +214,7 @@ class HistoryWriter:
         assert self._options.effects is not None
         return self._options.effects.cell_contents(cell)
 
-    def _note_texts(self, frame: _Frame, names: Iterable[str]) -> None:
+    def _note_texts(self, frame: TracedFrame, names: Iterable[str]) -> None:
         """Record the texts of these names that are others than before."""
         for name in list(names):
             variable = frame.in_cells.get(name, frame.names[name])
@@ -253,7 +228,7 @@ class HistoryWriter:
         for frame in self._stack:
             self._note_texts(frame, [name for name in frame.texts if new_values.is_generator(frame.names[name])])
 
-    def _rewrite(self, frame: _Frame, name: str, text: int) -> None:
+    def _rewrite(self, frame: TracedFrame, name: str, text: int) -> None:
         frame.texts[name] = text
         self.history.rewritten.add(self._segment, frame.number, self.history.texts.number(name), text)
 
@@ -274,12 +249,12 @@ class HistoryWriter:
             for frame, name in named[value][1] if value in named else ():
                 self._rewrite(frame, name, text)
 
-    def _changeable_values(self) -> dict[Value, tuple[object, list[tuple[_Frame, str]]]]:
+    def _changeable_values(self) -> dict[Value, tuple[object, list[tuple[TracedFrame, str]]]]:
         """Return the values that can change, each with its names.
 
         Bind the names whose cells have changed.
         """
-        values: dict[Value, tuple[object, list[tuple[_Frame, str]]]] = {}
+        values: dict[Value, tuple[object, list[tuple[TracedFrame, str]]]] = {}
         for frame in self._stack:
             for name, bound in frame.names.items():
                 variable: object | None = bound

@@ -1,0 +1,53 @@
+"""Keep what is known of each frame while its history is written."""
+
+from __future__ import annotations
+
+import inspect
+import types
+
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.frames.frame_state import own_names
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.tracing.history.attempt_history import Function
+from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tracing.trail import Position
+
+_PAUSES = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+class TracedFrame:
+    """A frame being traced: the names it had when last seen, and the line that it is at."""
+
+    def __init__(self, number: FrameId, translator: Translator, began: Position) -> None:
+        self.number = number
+        self.translator = translator
+        self.line = translators.line_of(translator)
+        self.began = began
+        self.pauses = bool(translators.code_of(translator).co_flags & _PAUSES)
+        """Whether Dynamo may resume it after it has left it."""
+        self.names: dict[str, object] = {}
+        self.texts: dict[str, int] = {}
+        """The text of each name."""
+        self.unread: set[str] = set()
+        """The names of lazy variables, whose text changes when Dynamo reads them."""
+        self.in_cells: dict[str, object | None] = {}
+        """The variable in the cell of each name that has one."""
+
+
+class Functions:
+    """Describe the functions of frames; many frames have the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[types.CodeType, Function]] = {}
+        """By the identity of the code: hashing code reads it all."""
+
+    def of(self, traced: types.CodeType) -> Function:
+        """Return the function that this code is of, a resume function's too."""
+        known = self._known.get(id(traced))
+        if known is None:
+            code = original_code(traced)
+            line, names = traced.co_firstlineno, own_names(code)
+            function = Function(code.co_name, code.co_filename, line, names, traced.co_freevars)
+            known = self._known[id(traced)] = traced, function
+        return known[1]
