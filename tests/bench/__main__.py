@@ -8,9 +8,9 @@ from importlib.metadata import version
 import click
 from rich.console import Console
 
-from tests.bench import big_views, compile_time, first_stop, history, step_back, stop_latency
+from tests.bench import big_views, compile_time, first_stop, guards, history, step_back, stop_latency
 
-NAMES = ["compile-time", "stop-latency", "big-views", "first-stop", "step-back", "history"]
+NAMES = ["compile-time", "stop-latency", "big-views", "first-stop", "step-back", "history", "guards"]
 
 
 @click.command()
@@ -36,6 +36,9 @@ def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ..
     if not names or "history" in names:
         for line in history.measure(pairs):
             console.print(line)
+    if not names or "guards" in names:
+        for line in guards.measure():
+            console.print(line, markup=False, highlight=False)
     if not names or "compile-time" in names:
         for line in compile_time.measure(pairs, sessions or list(compile_time.SESSIONS)):
             console.print(line)

@@ -102,8 +102,7 @@ class LoadedSourceDocuments:
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
         from dynascope.agent.internals.frames import resume
 
-        own = code if resume.is_resume_function(code) else None
-        self._documents.code_generated(f"{code.co_name} [{compile_id}]", generated, own)
+        self._documents.code_generated(code, generated, compile_id, resume.is_resume_function(code))
 
 
 def _files(codes: Iterable[types.CodeType]) -> set[str]:

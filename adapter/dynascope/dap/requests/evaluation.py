@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+
+from dynascope.dap.program.program import decode_body
 from dynascope.dap.protocol.arguments import EvaluateArguments
 from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
+from dynascope.wire.dap import EvaluateResult
+from dynascope.wire.guard_question import guard_question
 from dynascope.wire.to_agent import Evaluate
+
+_ANSWER = "__import__('importlib').import_module('dynascope.agent.session.guard_answers').at_runtime({!r}, locals())"
 
 
 @request("evaluate", EvaluateArguments, cancellable=True)
@@ -21,7 +28,9 @@ async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
     if owner is None:
         if session.running().debugpy is None:
             raise RequestError("Without debugpy (`runtime` is false) expressions need a frame: stop first.")
-        return session.pass_to_debugpy(call)
+        if arguments.frame_id is None or arguments.context != "repl" or guard_question(arguments.expression) is None:
+            return session.pass_to_debugpy(call)
+        return await _answer_about_guards(session, arguments)
     agent, stop = owner
     assert arguments.frame_id is not None
     return await agent.ask(
@@ -34,3 +43,14 @@ async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
             hex=arguments.format is not None and arguments.format.hex,
         )
     )
+
+
+async def _answer_about_guards(session: Session, arguments: EvaluateArguments) -> Body:
+    """Have the agent answer on the thread of a running frame, where debugpy evaluates a call of it."""
+    debugpy = session.running().debugpy
+    assert debugpy is not None
+    call = {"expression": _ANSWER.format(arguments.expression), "frameId": arguments.frame_id, "context": "clipboard"}
+    response = await debugpy.request("evaluate", call)
+    if not response.success:
+        raise RequestError(response.message or "debugpy could not evaluate this.")
+    return EvaluateResult(result=ast.literal_eval(decode_body(response)["result"]), variables_reference=0)

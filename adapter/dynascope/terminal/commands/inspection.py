@@ -7,6 +7,7 @@ from dynascope.terminal.printing import is_symbolic
 from dynascope.terminal.selection import PAGE, CommandError
 from dynascope.terminal.session import Session
 from dynascope.wire.dap import Scope, Variable
+from dynascope.wire.guard_question import guard_question
 
 _DEBUGPY_GROUPS = {"special variables", "function variables", "class variables", "protected variables"}
 
@@ -32,7 +33,6 @@ _SCOPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("Closure", ("closure",), "Show the variables of enclosing functions."),
     ("Globals", ("globals",), "Show the globals the code names."),
     ("Value Stack", ("stack",), "Show Dynamo's value stack, as the bytecode sees it."),
-    ("Guards", ("guards",), "Show the guards installed so far, which must be true to use the compiled code again."),
     ("Shapes", ("shapes",), "Show the shape symbols: hint, range, source, replacements, constraints."),
     ("Graph", ("graph",), "Show the FX graph so far."),
     (
@@ -51,6 +51,21 @@ _SCOPES: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 for _title, _names, _help in _SCOPES:
     _scope_command(_title, _help, *_names)
+
+
+@command("guards", usage="[TEXT] | ID | check [ID]", needs_stop=True)
+def guards(session: Session, argument: str) -> None:
+    """Show the guards installed so far, which must be true to use the compiled code again.
+
+    With TEXT, show only the rows that contain it. After a compile, at run time too: `guards 0/1` shows the guards of
+    that compile as torch evaluates them at each call, with what each costs; `guards check` evaluates them for the
+    values in this frame, and tells which fails first, for each compile of this function or one: `guards check 0/1`.
+    """
+    if guard_question(f"guards {argument}") is None:
+        show_scope(session, "Guards", argument)
+        return
+    session.need_frame()
+    session.printer.say(session.evaluate(f"guards {argument}").result)
 
 
 @command("print", "p", "!", usage="EXPRESSION", needs_stop=True, missing="print what? `print EXPRESSION`")

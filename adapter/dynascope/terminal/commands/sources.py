@@ -1,4 +1,4 @@
-"""List and show the documents of compiles: graphs, generated code, resume functions."""
+"""List and show the documents of compiles: graphs, generated code, guards, resume functions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Body = TypeVar("Body")
 
 @command("sources", usage="[TEXT]")
 def sources(session: Session, argument: str) -> None:
-    """List the graphs, generated code and resume functions of every compile so far.
+    """List the graphs, generated code, guards and resume functions of every compile so far.
 
     With TEXT, only those whose names contain it. `source NAME` shows one.
     """
@@ -28,7 +28,7 @@ def sources(session: Session, argument: str) -> None:
 
 @command("source", usage="NAME", missing="which? `sources` lists them")
 def source(session: Session, argument: str) -> None:
-    """Show a graph, generated code or resume function; a part of its name is enough."""
+    """Show a graph, generated code, guards or a resume function; a part of the name is enough."""
     matches = [document for document in _documents(session) if argument in (document.name or "")]
     exact = [document for document in matches if document.name == argument]
     if not matches:

@@ -13,6 +13,7 @@ from dynascope.wire.dap import (
     StepInTargetsBody,
     VariablesBody,
 )
+from dynascope.wire.guard_question import guard_question
 from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Locations, Scopes, Variables
 
 if TYPE_CHECKING:
@@ -44,9 +45,13 @@ def find_step_in_targets(inspection: StopInspection, message: FindStepInTargets)
 @serves_at_stop(Evaluate)
 def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
     from dynascope.agent.inspection.values.errors import NotSettable
+    from dynascope.agent.session import guard_answers
     from dynascope.agent.session.what_if import answer, try_value
     from dynascope.agent.tracing.what_if.asked import question
 
+    guards = guard_question(message.expression) if message.context == "repl" else None
+    if guards is not None:
+        return guard_answers.answer(inspection, message.frame_id, guards)
     asked = question(message)
     if asked is not None:
         return answer(inspection, message.frame_id, asked)

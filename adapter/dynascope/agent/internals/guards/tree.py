@@ -1,0 +1,126 @@
+"""Read the guards of cache entries: the tree of guard managers that torch evaluates at each call, in its order."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_IN_PYTHON = ("LAMBDA_GUARD", "PythonLambdaGuardAccessor", "CallFunctionNoArgsGuardAccessor")
+"""The guards and accessors of `torch._C._dynamo.guards` (2.5) that call Python functions."""
+
+
+@dataclass(slots=True)
+class CacheEntry:
+    """Compiled code of a function, and the guards under which it is used."""
+
+    compile_id: str
+    guards: Any
+    """The `guards.GuardManagerWrapper`."""
+
+
+@dataclass(slots=True)
+class GuardLine:
+    """One line of torch's text of a tree: a guard manager, which finds a value, or a guard on that value."""
+
+    depth: int
+    text: str
+    manager: Any = None
+    """The `GuardManager`; None for a guard, and for the pair of a dict's key and value."""
+    is_guard: bool = False
+    in_python: bool = False
+
+    def __str__(self) -> str:
+        return f"{'| ' * self.depth}+- {self.text}"
+
+
+def compiled_code(code: types.CodeType) -> types.CodeType:
+    """Return the code that has the cache entries of a running frame (`convert_frame.output_codes`, 2.0).
+
+    A frame of a compiled function runs the code that Dynamo generated (`orig_code_map`, 2.1).
+    """
+    convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
+    original: types.CodeType | None = (
+        convert_frame.orig_code_map.get(code) if code in convert_frame.output_codes else None
+    )
+    return code if original is None else original
+
+
+def cache_entries(code: types.CodeType) -> list[CacheEntry]:
+    """Return the valid cache entries of a function, in the order in which a call looks them up.
+
+    Reads `eval_frame._debug_get_cache_entry_list` (2.1) and `DeletedGuardManagerWrapper` (2.6).
+    """
+    entries = sys.modules["torch._dynamo.eval_frame"]._debug_get_cache_entry_list(code)
+    deleted = sys.modules["torch._dynamo.guards"].DeletedGuardManagerWrapper
+    return [
+        CacheEntry(str(entry.compile_id), entry.guard_manager)
+        for entry in entries
+        if type(entry.guard_manager) is not deleted
+    ]
+
+
+def lines(guards: Any) -> list[GuardLine]:
+    """Return the lines of `str(guards)`, of a `GuardManagerWrapper` (2.5), without its heading.
+
+    Reads `get_guard_lines` and `get_manager_line` (2.5), and `RootGuardManager.get_epilogue_lambda_guards` (2.5).
+    """
+    root = guards.root
+    listed = [GuardLine(0, "RootGuardManager", root)]
+    listed += _below(guards, root, 1, set())
+    for guard in root.get_epilogue_lambda_guards():
+        listed += _guard(guards, guard, 0)
+    return listed
+
+
+def evaluated(root: Any) -> list[Any]:
+    """Return a guard manager and all below it, in the order in which torch evaluates them.
+
+    Reads `GuardManager.get_child_managers` and `DictGuardManager.get_key_value_managers` (2.5).
+    """
+    found, waiting = [], [root]
+    while waiting:
+        manager = waiting.pop()
+        found.append(manager)
+        for _, pair in reversed(_pairs(manager)):
+            waiting += [each for each in reversed(pair) if each is not None]
+        waiting += reversed(manager.get_child_managers())
+    return found
+
+
+def _below(guards: Any, manager: Any, depth: int, seen: set[Any]) -> Iterator[GuardLine]:
+    for guard in manager.get_leaf_guards():
+        if guard in seen:  # a guard on the relation of several values
+            yield GuardLine(depth, type(guard).__name__, None, is_guard=True)
+        else:
+            yield from _guard(guards, guard, depth)
+        if issubclass(type(guard), sys.modules["torch._dynamo.guards"].RelationalGuard):
+            seen.add(guard)
+    for index, pair in _pairs(manager):
+        yield GuardLine(depth, f"KeyValueManager pair at index={index}")
+        for kind, each in zip(("KeyManager", "ValueManager"), pair, strict=True):
+            if each is not None:
+                yield GuardLine(depth + 1, f"{kind}: {guards.get_manager_line(each)}", each)
+                yield from _below(guards, each, depth + 2, seen)
+    for accessor, child in zip(manager.get_accessors(), manager.get_child_managers(), strict=True):
+        text = guards.get_manager_line(child, f"accessed_by={accessor.repr()}")
+        yield GuardLine(depth, text, child, in_python=type(accessor).__name__ in _IN_PYTHON or _is_lambda(accessor))
+        yield from _below(guards, child, depth + 1, seen)
+
+
+def _guard(guards: Any, guard: Any, depth: int) -> list[GuardLine]:
+    in_python = type(guard).__name__ in _IN_PYTHON
+    texts = guards.get_guard_lines(guard)
+    return [GuardLine(depth, text, None, is_guard=not number, in_python=in_python) for number, text in enumerate(texts)]
+
+
+def _is_lambda(accessor: Any) -> bool:
+    """Whether it is a `PythonLambdaGuardAccessor`, which has no class of its own in Python."""
+    return str(accessor.repr()) in _IN_PYTHON
+
+
+def _pairs(manager: Any) -> list[tuple[int, tuple[Any, Any]]]:
+    pairs = getattr(manager, "get_key_value_managers", None)
+    return sorted(pairs().items(), key=lambda item: item[0]) if pairs is not None else []

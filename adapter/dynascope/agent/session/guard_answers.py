@@ -1,0 +1,70 @@
+"""Answer `guards 0/1` and `guards check` of the debug console, on the stopped thread."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.wire.dap import EvaluateResult
+from dynascope.wire.guard_question import GuardQuestion, guard_question
+
+if TYPE_CHECKING:
+    from dynascope.agent.inspection.stop_inspection import StopInspection
+
+_NO_FUNCTION = "Guards belong to a compiled function: select one of its frames."
+_NOTHING_COMPILED = "The program has not compiled anything yet."
+
+
+def answer(inspection: StopInspection, frame_id: int, question: GuardQuestion) -> EvaluateResult:
+    """Answer for a frame of a compile-time stop: in a trace, for the function being compiled. Raises EvaluationError."""
+    from dynascope.agent.internals.frames import translators
+
+    frame = inspection.runtime_frame(frame_id)
+    if frame is not None:
+        return EvaluateResult(result=_told(frame.f_code, frame.f_locals, question), variables_reference=0)
+    if inspection.names_of(frame_id) is None:
+        raise EvaluationError(_NO_FUNCTION)
+    compiled = inspection.frame(inspection.frames[inspection.symbolic_frames - 1].id)
+    told = _told(translators.code_of(compiled), vars(compiled)["f_locals"], question)
+    return EvaluateResult(result=told, variables_reference=0)
+
+
+def at_runtime(text: str, variables: Mapping[str, Any]) -> str:
+    """Answer for the frame with these variables, one of those below; debugpy evaluates a call of this there."""
+    question = guard_question(text)
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_name == "<module>" or not _sees(frame, variables)):
+        frame = frame.f_back
+    if frame is None or question is None:
+        return _NO_FUNCTION
+    try:
+        return _told(frame.f_code, frame.f_locals, question)
+    except EvaluationError as error:
+        return str(error)
+
+
+def _told(running: types.CodeType, variables: Mapping[str, Any], question: GuardQuestion) -> str:
+    if "torch._dynamo.convert_frame" not in sys.modules:
+        raise EvaluationError(_NOTHING_COMPILED)
+    from dynascope.agent.documents.guard_trees import checked, with_costs
+    from dynascope.agent.internals.guards.tree import cache_entries, compiled_code
+
+    code, values = compiled_code(running), dict(variables)
+    entries = cache_entries(code)
+    if not entries:
+        raise EvaluationError(f"{code.co_name} has no compiled code now. {_NO_FUNCTION}")
+    asked = [entry for entry in entries if question.compile_id in ("", entry.compile_id)]
+    if not asked:
+        there = ", ".join(entry.compile_id for entry in entries)
+        raise EvaluationError(f"{code.co_name} has no compiled code [{question.compile_id}]; it has: {there}.")
+    return checked(code, asked, values) if question.checks else with_costs(code, asked[0], values)
+
+
+def _sees(frame: types.FrameType, variables: Mapping[str, Any]) -> bool:
+    """Whether these are a frame's variables, its globals included, as debugpy passes them to an expression."""
+    local_names = dict(frame.f_locals)
+    names = {*frame.f_globals, *local_names, "globals"}  # debugpy adds a function `globals`
+    return names == {*variables, "globals"} and all(variables[name] is value for name, value in local_names.items())

@@ -1,0 +1,143 @@
+"""The guards of compiled code: they are torch's own tree, and measuring and checking them changes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from dynascope.agent.documents import guard_trees
+from dynascope.agent.internals.guards import tree
+from dynascope.agent.internals.guards.check import check
+from dynascope.agent.internals.guards.costs import measure
+from torch._dynamo import guards
+
+from tests.support.nonperturbation.capture import run
+from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
+
+
+class Looking:
+    """Compares the guards with torch's text after each compile, checks and measures them for the compiled values."""
+
+    def __init__(self) -> None:
+        self.complaints: list[str] = []
+        self.looked = self.measured = 0
+
+    @contextlib.contextmanager
+    def after_each_compile(self) -> Iterator[None]:
+        original = guards.CheckFunctionManager.__init__
+
+        def init(manager: Any, f_code: Any, output_graph: Any, *args: Any, **kwargs: Any) -> None:
+            original(manager, f_code, output_graph, *args, **kwargs)
+            self._look(manager.guard_manager, dict(output_graph.local_scope), output_graph)
+
+        guards.CheckFunctionManager.__init__ = init  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            guards.CheckFunctionManager.__init__ = original  # type: ignore[method-assign]
+
+    def _look(self, manager: Any, values: dict[str, Any], output: Any) -> None:
+        text = str(manager)
+        ours = "".join(f"{line}\n" for line in tree.lines(manager))
+        if f"\nTREE_GUARD_MANAGER:\n{ours}" != text:
+            self.complaints.append(f"not torch's tree:\n{ours}\n{text}")
+        self.looked += 1
+        if check(manager, values).failed is not None:
+            return
+        costs = measure(manager, values)
+        if costs is None or not 0 < costs.lookup < 1e9 or min(costs.own.values()) < 0:
+            self.complaints.append(f"not measured: {costs}")
+        elif abs(sum(costs.own.values()) + costs.last - costs.lookup) > 0.01 * costs.lookup:
+            self.complaints.append(f"{costs.lookup} is not the sum")
+        self.measured += 1
+        if str(manager) != text or any(each.fail_count() for each in tree.evaluated(manager.root)):
+            self.complaints.append("the guards have changed")
+
+
+def look_at(program: Program) -> Looking:
+    """Return what was found; the program must leave what it leaves when nobody looks."""
+    looking = Looking()
+    run(program, contextlib.nullcontext())  # warms caches
+    plain = run(program, contextlib.nullcontext())
+    assert plain.differences(run(program, looking.after_each_compile())) == []
+    assert not looking.complaints, looking.complaints[0]
+    return looking
+
+
+@pytest.mark.parametrize("name", EXPORT_EXAMPLES)
+def test_export_example(name: str) -> None:
+    look_at(export_example(name))
+
+
+@pytest.mark.parametrize("name", sorted(OWN))
+def test_own_program(name: str) -> None:
+    looking = look_at(OWN[name]())
+    assert looking.looked and looking.measured
+
+
+@pytest.mark.timeout(900)  # seconds of work become minutes on a machine that others use too
+@pytest.mark.parametrize("name", sorted(MODELS))
+def test_transformers_model(name: str) -> None:
+    pytest.importorskip("transformers")
+    assert look_at(MODELS[name]()).measured
+
+
+def compiled(function: Any, *arguments: Any) -> Any:
+    """Return the one cache entry of a function that is compiled with these arguments."""
+    torch._dynamo.reset()
+    torch.compile(function, backend="eager")(*arguments)
+    (entry,) = tree.cache_entries(function.__code__)
+    return entry
+
+
+def test_a_guard_that_fails_is_found_and_not_counted() -> None:
+    def function(x: torch.Tensor, table: dict[str, int], scale: int) -> torch.Tensor:
+        return x * table["a"] * scale
+
+    values = {"x": torch.ones(3), "table": {"a": 2}, "scale": 3}
+    entry = compiled(function, *values.values())
+    assert check(entry.guards, values).failed is None
+    for other in ({"x": torch.ones(4)}, {"table": {"a": 5}}, {"scale": 4}, {"scale": None}):
+        (name,) = other
+        failed = check(entry.guards, {**values, **other}).failed
+        assert failed is not None and f"L['{name}']" in failed
+        assert measure(entry.guards, {**values, **other}) is None
+    assert not any(each.fail_count() for each in tree.evaluated(entry.guards.root))
+    before = torch._dynamo.utils.counters["frames"]["total"]
+    torch.compile(function, backend="eager")(*values.values())
+    assert torch._dynamo.utils.counters["frames"]["total"] == before, "the entry still fits"
+
+
+def test_costs_are_those_of_what_is_guarded() -> None:
+    def function(x: torch.Tensor, y: torch.Tensor, many: list[int]) -> torch.Tensor:
+        return x + y + sum(many)
+
+    values = {"x": torch.ones(3), "y": torch.ones(3), "many": list(range(200))}
+    entry = compiled(function, *values.values())
+    costs = measure(entry.guards, values)
+    assert costs is not None
+    by_source = {manager.get_source(): manager for manager in tree.evaluated(entry.guards.root)}
+    many = sum(costs.own.get(each, 0.0) for each in tree.evaluated(by_source["L['many']"]))
+    assert many > costs.own[by_source["L['x']"]]
+    text = guard_trees.with_costs(function.__code__, entry, values)
+    assert "A lookup takes" in text and " py  " in text  # what torch guards in Python in every compile
+
+
+def test_no_value_is_kept_or_watched() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2))
+
+    def function(model: Any, x: torch.Tensor) -> Any:
+        return model(x)
+
+    values = {"model": model, "x": torch.ones(2, 2)}
+    entry = compiled(function, *values.values())
+    before = weakref.getweakrefcount(model)
+    assert measure(entry.guards, values) is not None
+    assert weakref.getweakrefcount(model) == before
