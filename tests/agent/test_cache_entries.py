@@ -54,7 +54,7 @@ class Looking:
         costs = measure(manager, values)
         if costs is None or not 0 < costs.lookup < 1e9 or min(costs.own.values()) < 0:
             self.complaints.append(f"not measured: {costs}")
-        elif abs(sum(costs.own.values()) + costs.last - costs.lookup) > 0.01 * costs.lookup:
+        elif abs(sum(costs.own.values()) + costs.last - costs.lookup) > 0.2 * costs.lookup:
             self.complaints.append(f"{costs.lookup} is not the sum")
         self.measured += 1
         if str(manager) != text or any(each.fail_count() for each in tree.evaluated(manager.root)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
 import click
@@ -30,18 +31,15 @@ def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ..
         console.print(first_stop.measure())
     if not names or "big-views" in names:
         console.print(big_views.measure())
-    if not names or "step-back" in names:
-        for line in step_back.measure():
-            console.print(line)
-    if not names or "history" in names:
-        for line in history.measure(pairs):
-            console.print(line)
-    if not names or "guards" in names:
-        for line in guards.measure():
-            console.print(line, markup=False, highlight=False)
-    if not names or "compile-time" in names:
-        for line in compile_time.measure(pairs, sessions or list(compile_time.SESSIONS)):
-            console.print(line)
+    in_lines: dict[str, Callable[[], Iterator[str]]] = {
+        "step-back": step_back.measure,
+        "history": lambda: history.measure(pairs),
+        "guards": guards.measure,
+        "compile-time": lambda: compile_time.measure(pairs, sessions or list(compile_time.SESSIONS)),
+    }
+    for name, lines in in_lines.items():
+        for line in lines() if not names or name in names else ():
+            console.print(line, markup=False)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What costs of guards are worth: a subtree's cost as a ratio to what a lookup without it saves, and how long it takes.
 
 Bias: in one process, nothing else at work; the shortest of many repeated lookups counts, so that all guards are in the
-processor's caches. Ratios are of the subtrees with at least a tenth of the lookup, each measured five times, the median.
+processor's caches. Ratios are of the subtrees with at least a tenth of the lookup, the median of five measurements.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dynascope.agent.internals.guards import costs
 from dynascope.agent.internals.guards.tree import cache_entries, evaluated
 
 LAYERS = (2, 12, 50)
-MANY = 600
+MANY = 380
 """Layers with about 5,000 guards."""
 
 
@@ -43,9 +43,11 @@ def measure() -> Iterator[str]:
         yield f"guards of {layers} layers:"
         yield from _ratios(entry, values)
     entry, values = _compiled(MANY)
+    gc.disable()  # as at a stop
     begun = time.perf_counter()
     text = guard_trees.with_costs(Model.forward.__code__, entry, values)
     took = (time.perf_counter() - begun) * 1e3
+    gc.enable()
     yield f"{text.partition(',')[0]} with costs: opened in {took:.0f} ms, {len(text) / 1e6:.1f} MB of text"
 
 

@@ -1,7 +1,8 @@
 """Keep documents of compiles: graphs, code that Dynamo generated, resume functions, guards.
 
 A graph is written as text when Dynamo passes it to the backend (8 µs per node), so that no object of the program is
-kept alive. Code is kept by weak references, disassembled and asked for its guards on request. Both are bounded: the oldest are dropped.
+kept alive. Code is kept by weak references; it is disassembled, and its guards are read, on request. Both are bounded:
+the oldest are dropped.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Documents:
         self._add(name, "torch.compile: a graph traced by Dynamo", "py", text=text)
 
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str, is_resume: bool) -> None:
-        """Add the code that calls of `code` run now, the guards for it, and `code` itself if Dynamo generated that."""
+        """Add the code that runs for `code` now, its guards, and `code` if Dynamo generated it."""
         frame = f"{code.co_name} [{compile_id}]"
         if is_resume:
             self._add(f"{frame} bytecode", "torch.compile: a resume function", "txt", code=weakref.ref(code))

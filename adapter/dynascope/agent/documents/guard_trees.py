@@ -15,11 +15,11 @@ _measured: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
 """The text of each entry's costs, when they were measured last."""
 
 _GONE = "This cache entry no longer exists: its guards can never be true again, or torch._dynamo.reset() was called.\n"
-_UNMEASURED = "What they cost is measured on demand: stop in this function, and type `guards {id}` in the debug console."
+_UNMEASURED = "What they cost is measured on demand: stop in this function and type `guards {id}` in the debug console."
 
 
 def document_text(code: types.CodeType, compile_id: str) -> str:
-    """Return the guards of a cache entry, with their costs if those have been measured. Any thread."""
+    """Return the guards of a cache entry, with their costs if measured. Any thread."""
     entry = next((entry for entry in cache_entries(code) if entry.compile_id == compile_id), None)
     if entry is None:
         return _GONE
@@ -38,7 +38,7 @@ def with_costs(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]) 
 
 
 def checked(code: types.CodeType, entries: Sequence[CacheEntry], values: dict[str, Any]) -> str:
-    """Evaluate the guards of each entry for a frame's locals; return which is the first that fails."""
+    """Evaluate the guards of each entry for a frame's locals; return which fails first."""
     return "\n".join(f"{code.co_name} [{entry.compile_id}]: {_outcome(entry, values)}" for entry in entries)
 
 

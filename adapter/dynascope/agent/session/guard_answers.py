@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.wire.dap import EvaluateResult
 from dynascope.wire.guard_question import GuardQuestion, guard_question
 
@@ -19,7 +20,10 @@ _NOTHING_COMPILED = "The program has not compiled anything yet."
 
 
 def answer(inspection: StopInspection, frame_id: int, question: GuardQuestion) -> EvaluateResult:
-    """Answer for a frame of a compile-time stop: in a trace, for the function being compiled. Raises EvaluationError."""
+    """Answer for a frame of a compile-time stop. Raises EvaluationError.
+
+    A frame in a trace stands for the function that is being compiled.
+    """
     from dynascope.agent.internals.frames import translators
 
     frame = inspection.runtime_frame(frame_id)
@@ -33,7 +37,10 @@ def answer(inspection: StopInspection, frame_id: int, question: GuardQuestion) -
 
 
 def at_runtime(text: str, variables: Mapping[str, Any]) -> str:
-    """Answer for the frame with these variables, one of those below; debugpy evaluates a call of this there."""
+    """Answer for the frame with these variables, one of the callers.
+
+    debugpy evaluates a call of this function in a frame of the running program.
+    """
     question = guard_question(text)
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None and (frame.f_code.co_name == "<module>" or not _sees(frame, variables)):
@@ -60,11 +67,12 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
     if not asked:
         there = ", ".join(entry.compile_id for entry in entries)
         raise EvaluationError(f"{code.co_name} has no compiled code [{question.compile_id}]; it has: {there}.")
-    return checked(code, asked, values) if question.checks else with_costs(code, asked[0], values)
+    with collection_postponed():
+        return checked(code, asked, values) if question.checks else with_costs(code, asked[0], values)
 
 
 def _sees(frame: types.FrameType, variables: Mapping[str, Any]) -> bool:
-    """Whether these are a frame's variables, its globals included, as debugpy passes them to an expression."""
+    """Whether these are a frame's variables, its globals included, as debugpy passes them."""
     local_names = dict(frame.f_locals)
     names = {*frame.f_globals, *local_names, "globals"}  # debugpy adds a function `globals`
     return names == {*variables, "globals"} and all(variables[name] is value for name, value in local_names.items())

@@ -46,7 +46,7 @@ async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
 
 
 async def _answer_about_guards(session: Session, arguments: EvaluateArguments) -> Body:
-    """Have the agent answer on the thread of a running frame, where debugpy evaluates a call of it."""
+    """Have debugpy evaluate a call of the agent in a running frame, on its thread."""
     debugpy = session.running().debugpy
     assert debugpy is not None
     call = {"expression": _ANSWER.format(arguments.expression), "frameId": arguments.frame_id, "context": "clipboard"}

@@ -37,9 +37,9 @@ class GuardLine:
 
 
 def compiled_code(code: types.CodeType) -> types.CodeType:
-    """Return the code that has the cache entries of a running frame (`convert_frame.output_codes`, 2.0).
+    """Return the code that has the cache entries of a running frame.
 
-    A frame of a compiled function runs the code that Dynamo generated (`orig_code_map`, 2.1).
+    A frame of a compiled function runs code that Dynamo generated (`convert_frame.output_codes`, 2.0; `orig_code_map`, 2.1).
     """
     convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
     original: types.CodeType | None = (
@@ -76,17 +76,22 @@ def lines(guards: Any) -> list[GuardLine]:
 
 
 def evaluated(root: Any) -> list[Any]:
-    """Return a guard manager and all below it, in the order in which torch evaluates them.
+    """Return a guard manager and all below it, in the order in which torch evaluates them."""
+    found, waiting = [], [root]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += reversed(children(found[-1]))
+    return found
+
+
+def children(manager: Any) -> list[Any]:
+    """Return the guard managers of the values that one finds, in the order of their evaluation.
 
     Reads `GuardManager.get_child_managers` and `DictGuardManager.get_key_value_managers` (2.5).
     """
-    found, waiting = [], [root]
-    while waiting:
-        manager = waiting.pop()
-        found.append(manager)
-        for _, pair in reversed(_pairs(manager)):
-            waiting += [each for each in reversed(pair) if each is not None]
-        waiting += reversed(manager.get_child_managers())
+    found = list(manager.get_child_managers())
+    for _, pair in _pairs(manager):
+        found += [each for each in pair if each is not None]
     return found
 
 
