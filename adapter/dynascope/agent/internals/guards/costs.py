@@ -42,7 +42,8 @@ class Costs:
 def measure(guards: Any, values: dict[str, Any]) -> Costs | None:
     """Return the costs for a frame's locals; None where a guard fails for them.
 
-    `guards` is a `GuardManagerWrapper`. Calls `RootGuardManager.clone_manager`, `.check` (2.6) and `GuardManager.add_lambda_guard` (2.5).
+    `guards` is a `GuardManagerWrapper`. Calls `RootGuardManager.clone_manager`, `.check` (2.6), and
+    `GuardManager.add_lambda_guard` (2.5).
     """
     copy = guards.root.clone_manager(lambda manager: True)
     originals, copies = evaluated(guards.root), evaluated(copy)

@@ -39,7 +39,8 @@ class GuardLine:
 def compiled_code(code: types.CodeType) -> types.CodeType:
     """Return the code that has the cache entries of a running frame.
 
-    A frame of a compiled function runs code that Dynamo generated (`convert_frame.output_codes`, 2.0; `orig_code_map`, 2.1).
+    A frame of a compiled function runs code that Dynamo generated (`convert_frame.output_codes`, 2.0;
+    `orig_code_map`, 2.1).
     """
     convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
     original: types.CodeType | None = (

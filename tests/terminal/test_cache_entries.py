@@ -1,0 +1,23 @@
+"""Look at the guards of compiled code at the prompt, with a real program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.marks import line, program
+from tests.support.terminal.debugging import debug, folder
+
+__all__ = ["folder"]
+
+GUARDED = program("guarded.py")
+
+
+def test_guards_are_checked_and_shown_with_their_costs(folder: Path) -> None:
+    commands = "continue\ncontinue\nup\nguards check\nguards check 0/0\nguards 0/1\nhelp guards\ncontinue\n"
+    where = f"{GUARDED}:{line(GUARDED, 'uncompiled')}"
+    code, out = debug("-b", where, str(GUARDED), commands=commands)
+    assert code == 0
+    assert out.count("guarded [0/1]: all ") == 1
+    assert out.count("guarded [0/0]: this guard fails, after ") == 2
+    assert "A lookup takes " in out and "| +- GuardManager: source=L['x']" in out
+    assert "as torch evaluates them at each call" in out.replace("\n", " ")
