@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dynascope.agent.internals.guards.tree import children, evaluated
+from dynascope.agent.internals.guards.tree import evaluated, with_depths
 
 _now = time.perf_counter_ns
 _NUMBERS = 32
@@ -46,58 +46,76 @@ def measure(guards: Any, values: dict[str, Any]) -> Costs | None:
     `GuardManager.add_lambda_guard` (2.5).
     """
     copy = guards.root.clone_manager(lambda manager: True)
-    originals, copies = evaluated(guards.root), evaluated(copy)
-    if len(originals) != len(copies) or not copy.check(values):
+    tree, copies = with_depths(guards.root), evaluated(copy)
+    if len(tree) != len(copies) or not copy.check(values):
         return None
     call = shortest(type(copy)(), {}, 50)
     repeats = 5 + 2_000 // len(copies)
-    lookup = max(shortest(copy, values, repeats) - call, 1.0)
+    whole = shortest(copy, values, repeats)
     reading = _reading()
-    intervals = _Clock(copies).intervals(copy, values, repeats)
+    *intervals, last = _Clock(copies).intervals(copy, values, repeats)
     intervals[0] -= call
-    own = {one: max(interval - reading, 0.0) for one, interval in zip(originals, intervals, strict=False)}
-    return _Division(guards.root, values, lookup + call, repeats).divided(own, max(intervals[-1], 0.0))
+    own = [max(interval - reading, 0.0) for interval in intervals]
+    division = _Division(tree, values, whole, repeats)
+    last = division.divide(own, last, max(whole - call, 1.0))
+    return Costs(max(whole - call, 1.0), dict(zip((manager for manager, _ in tree), own, strict=True)), last)
 
 
 class _Division:
     """Divides the time of a lookup: to large subtrees by lookups without them, the rest by the clock."""
 
-    def __init__(self, root: Any, values: dict[str, Any], whole: float, repeats: int) -> None:
-        self._root, self._values, self._whole, self._repeats = root, values, whole, repeats
-        self._all = set(evaluated(root))
-        self._own: dict[Any, float] = {}
-        self._last = 0.0
+    def __init__(self, tree: list[tuple[Any, int]], values: Any, whole: float, repeats: int) -> None:
+        self._managers = [manager for manager, _ in tree]
+        self._all = set(self._managers)
+        self._values, self._whole, self._repeats = values, whole, repeats
+        self._sizes = [1] * len(tree)
+        """The number of managers in the subtree of each, itself included."""
+        open_: list[tuple[int, int]] = []
+        for number, (_, depth) in enumerate([*tree, (None, 0)]):
+            while open_ and open_[-1][1] >= depth:
+                first, _ = open_.pop()
+                self._sizes[first] = number - first
+            open_.append((number, depth))
 
-    def divided(self, by_clock: dict[Any, float], last: float) -> Costs:
-        """Return the costs; `last` is that of the guards after the tree by the clock."""
-        lookup = self._whole - shortest(type(self._root)(), {}, 50)
-        self._own, self._last = by_clock, last
-        self._divide(self._root, lookup, lookup / _LARGE)
-        return Costs(lookup, self._own, self._last)
+    def divide(self, own: list[float], last: float, lookup: float) -> float:
+        """Make the costs by the clock add up to `lookup`; return that of the guards after the tree."""
+        waiting = [(0, lookup)]
+        while waiting:
+            number, time = waiting.pop()
+            parts = self._parts(number)
+            by_clock = {part: sum(own[part : part + self._sizes[part]]) for part in parts}
+            total = own[number] + sum(by_clock.values()) + (0.0 if number else last)
+            large = {part: clock for part, clock in by_clock.items() if clock >= lookup / _LARGE}
+            measured = (
+                {part: self._saved(part) for part in large}
+                if self._divides(large, total)
+                else {part: time * clock / total for part, clock in large.items()}
+            )
+            scale = min(1.0, time / (sum(measured.values()) or 1.0))
+            rest = max(time - sum(measured.values()), 0.0) / (total - sum(large.values()) or 1.0)
+            waiting += [(part, saved * scale) for part, saved in measured.items()]
+            own[number] *= rest
+            for part in by_clock.keys() - measured.keys():
+                own[part : part + self._sizes[part]] = [each * rest for each in own[part : part + self._sizes[part]]]
+            last = last if number else last * rest
+        return last
 
-    def _divide(self, manager: Any, time: float, large: float) -> None:
-        """Make the costs of a manager and all below it add up to `time`."""
-        parts = [evaluated(child) for child in children(manager)]
-        by_clock = [sum(self._own[each] for each in part) for part in parts]
-        total = sum(by_clock) + self._own[manager] + (self._last if manager is self._root else 0.0)
-        measured = {i: self._saved(parts[i]) for i, clock in enumerate(by_clock) if clock >= large}
-        if len(measured) == 1 and max(by_clock) > 0.9 * total:
-            measured = {i: time * by_clock[i] / total for i in measured}  # nearly all of it: there is nothing to divide
-        scale = min(1.0, time / (sum(measured.values()) or 1.0))
-        rest = max(time - sum(measured.values()), 0.0) / ((total - sum(by_clock[i] for i in measured)) or 1.0)
-        for i, part in enumerate(parts):
-            if i in measured:
-                self._divide(part[0], measured[i] * scale, large)
-            else:
-                self._own.update((each, self._own[each] * rest) for each in part)
-        self._own[manager] *= rest
-        if manager is self._root:
-            self._last *= rest
+    def _parts(self, number: int) -> list[int]:
+        """Return the numbers of the managers directly below one."""
+        found, part = [], number + 1
+        while part < number + self._sizes[number]:
+            found.append(part)
+            part += self._sizes[part]
+        return found
 
-    def _saved(self, part: list[Any]) -> float:
-        """Return the nanoseconds by which a lookup without these managers is shorter."""
-        kept = self._all.difference(part)
-        without = self._root.clone_manager(kept.__contains__)
+    def _divides(self, large: dict[int, float], total: float) -> bool:
+        """Whether there is something to divide: not where nearly all belongs to one."""
+        return len(large) > 1 or max(large.values(), default=0.0) < 0.9 * total
+
+    def _saved(self, part: int) -> float:
+        """Return the nanoseconds by which a lookup without a subtree is shorter."""
+        kept = self._all.difference(self._managers[part : part + self._sizes[part]])
+        without = self._managers[0].clone_manager(kept.__contains__)
         return max(self._whole - shortest(without, self._values, self._repeats), 1.0)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 _IN_PYTHON = ("LAMBDA_GUARD", "PythonLambdaGuardAccessor", "CallFunctionNoArgsGuardAccessor")
-"""The guards and accessors of `torch._C._dynamo.guards` (2.5) that call Python functions."""
+"""The guards and accessors of `torch._C._dynamo.guards` (2.5) that call Python functions; not all are classes there."""
 
 
 @dataclass(slots=True)
@@ -70,7 +69,7 @@ def lines(guards: Any) -> list[GuardLine]:
     """
     root = guards.root
     listed = [GuardLine(0, "RootGuardManager", root)]
-    listed += _below(guards, root, 1, set())
+    _add_below(listed, guards, root, 1, set())
     for guard in root.get_epilogue_lambda_guards():
         listed += _guard(guards, guard, 0)
     return listed
@@ -78,53 +77,50 @@ def lines(guards: Any) -> list[GuardLine]:
 
 def evaluated(root: Any) -> list[Any]:
     """Return a guard manager and all below it, in the order in which torch evaluates them."""
-    found, waiting = [], [root]
-    while waiting:
-        found.append(waiting.pop())
-        waiting += reversed(children(found[-1]))
-    return found
+    return [manager for manager, _ in with_depths(root)]
 
 
-def children(manager: Any) -> list[Any]:
-    """Return the guard managers of the values that one finds, in the order of their evaluation.
+def with_depths(root: Any) -> list[tuple[Any, int]]:
+    """Return what `evaluated` returns, each with its depth below `root`.
 
     Reads `GuardManager.get_child_managers` and `DictGuardManager.get_key_value_managers` (2.5).
     """
-    found = list(manager.get_child_managers())
-    for _, pair in _pairs(manager):
-        found += [each for each in pair if each is not None]
+    found, waiting = [], [(root, 0)]
+    while waiting:
+        manager, depth = waiting.pop()
+        found.append((manager, depth))
+        for _, pair in reversed(_pairs(manager)):
+            waiting += [(each, depth + 1) for each in reversed(pair) if each is not None]
+        waiting += [(child, depth + 1) for child in reversed(manager.get_child_managers())]
     return found
 
 
-def _below(guards: Any, manager: Any, depth: int, seen: set[Any]) -> Iterator[GuardLine]:
+def _add_below(listed: list[GuardLine], guards: Any, manager: Any, depth: int, seen: set[Any]) -> None:
     for guard in manager.get_leaf_guards():
         if guard in seen:  # a guard on the relation of several values
-            yield GuardLine(depth, type(guard).__name__, None, is_guard=True)
+            listed.append(GuardLine(depth, type(guard).__name__, None, is_guard=True))
         else:
-            yield from _guard(guards, guard, depth)
-        if issubclass(type(guard), sys.modules["torch._dynamo.guards"].RelationalGuard):
+            listed += _guard(guards, guard, depth)
+        if isinstance(guard, sys.modules["torch._dynamo.guards"].RelationalGuard):
             seen.add(guard)
     for index, pair in _pairs(manager):
-        yield GuardLine(depth, f"KeyValueManager pair at index={index}")
+        listed.append(GuardLine(depth, f"KeyValueManager pair at index={index}"))
         for kind, each in zip(("KeyManager", "ValueManager"), pair, strict=True):
             if each is not None:
-                yield GuardLine(depth + 1, f"{kind}: {guards.get_manager_line(each)}", each)
-                yield from _below(guards, each, depth + 2, seen)
+                listed.append(GuardLine(depth + 1, f"{kind}: {guards.get_manager_line(each)}", each))
+                _add_below(listed, guards, each, depth + 2, seen)
     for accessor, child in zip(manager.get_accessors(), manager.get_child_managers(), strict=True):
-        text = guards.get_manager_line(child, f"accessed_by={accessor.repr()}")
-        yield GuardLine(depth, text, child, in_python=type(accessor).__name__ in _IN_PYTHON or _is_lambda(accessor))
-        yield from _below(guards, child, depth + 1, seen)
+        access = str(accessor.repr())
+        in_python = access in _IN_PYTHON or type(accessor).__name__ in _IN_PYTHON
+        text = guards.get_manager_line(child, f"accessed_by={access}")
+        listed.append(GuardLine(depth, text, child, in_python=in_python))
+        _add_below(listed, guards, child, depth + 1, seen)
 
 
 def _guard(guards: Any, guard: Any, depth: int) -> list[GuardLine]:
     in_python = type(guard).__name__ in _IN_PYTHON
     texts = guards.get_guard_lines(guard)
     return [GuardLine(depth, text, None, is_guard=not number, in_python=in_python) for number, text in enumerate(texts)]
-
-
-def _is_lambda(accessor: Any) -> bool:
-    """Whether it is a `PythonLambdaGuardAccessor`, which has no class of its own in Python."""
-    return str(accessor.repr()) in _IN_PYTHON
 
 
 def _pairs(manager: Any) -> list[tuple[int, tuple[Any, Any]]]:
