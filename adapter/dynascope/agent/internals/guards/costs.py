@@ -34,7 +34,7 @@ class Costs:
     lookup: float
     """Of all guards, measured without the clock."""
     own: dict[Any, float]
-    """By guard manager: of finding the value and of the guards on it; missing where torch skips them."""
+    """By guard manager: of finding the value and of the guards on it; 0 where torch skips them."""
     last: float
     """Of the guards after the tree."""
 
@@ -70,18 +70,18 @@ class _Division:
         self._values, self._whole, self._repeats = values, whole, repeats
         self._sizes = [1] * len(tree)
         """The number of managers in the subtree of each, itself included."""
-        open_: list[tuple[int, int]] = []
+        unfinished: list[tuple[int, int]] = []
         for number, (_, depth) in enumerate([*tree, (None, 0)]):
-            while open_ and open_[-1][1] >= depth:
-                first, _ = open_.pop()
+            while unfinished and unfinished[-1][1] >= depth:
+                first, _ = unfinished.pop()
                 self._sizes[first] = number - first
-            open_.append((number, depth))
+            unfinished.append((number, depth))
 
     def divide(self, own: list[float], last: float, lookup: float) -> float:
         """Make the costs by the clock add up to `lookup`; return that of the guards after the tree."""
         waiting = [(0, lookup)]
         while waiting:
-            number, time = waiting.pop()
+            number, wanted = waiting.pop()
             parts = self._parts(number)
             by_clock = {part: sum(own[part : part + self._sizes[part]]) for part in parts}
             total = own[number] + sum(by_clock.values()) + (0.0 if number else last)
@@ -89,10 +89,10 @@ class _Division:
             measured = (
                 {part: self._saved(part) for part in large}
                 if self._divides(large, total)
-                else {part: time * clock / total for part, clock in large.items()}
+                else {part: wanted * clock / total for part, clock in large.items()}
             )
-            scale = min(1.0, time / (sum(measured.values()) or 1.0))
-            rest = max(time - sum(measured.values()), 0.0) / (total - sum(large.values()) or 1.0)
+            scale = min(1.0, wanted / (sum(measured.values()) or 1.0))
+            rest = max(wanted - sum(measured.values()), 0.0) / (total - sum(large.values()) or 1.0)
             waiting += [(part, saved * scale) for part, saved in measured.items()]
             own[number] *= rest
             for part in by_clock.keys() - measured.keys():
@@ -170,7 +170,10 @@ class _Clock:
             root.check(values)
             ended = _now()
             reached = self._may_be_skipped.intersection(self._come_to[::2])
+            before = numbers
             numbers = [each for each in self._numbers if each in reached or each not in self._may_be_skipped]
+            if numbers != before:  # another thread has changed a dict
+                runs.clear()
             times = [begun, *itertools.islice(self._times, len(numbers)), ended]
             if repeat >= 2:  # the first lookups fill caches, torch's own too
                 runs.append(list(map(operator.sub, times[1:], times)))
