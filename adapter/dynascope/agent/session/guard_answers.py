@@ -15,7 +15,7 @@ from dynascope.wire.guard_question import GuardQuestion, guard_question
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
-_NO_FUNCTION = "Guards belong to a compiled function: select one of its frames."
+_NO_FUNCTION = "Guards are evaluated where a compiled function is traced or runs: select such a frame."
 _NOTHING_COMPILED = "The program has not compiled anything yet."
 
 
