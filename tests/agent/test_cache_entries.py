@@ -66,7 +66,10 @@ def look_at(program: Program) -> Looking:
     looking = Looking()
     run(program, contextlib.nullcontext())  # warms caches
     plain = run(program, contextlib.nullcontext())
-    assert plain.differences(run(program, looking.after_each_compile())) == []
+    looked = run(program, looking.after_each_compile())
+    if plain.differences(looked):  # in its fifth run bert itself has its guards in another order
+        plain = run(program, contextlib.nullcontext())
+    assert plain.differences(looked) == []
     assert not looking.complaints, looking.complaints[0]
     return looking
 

@@ -57,7 +57,7 @@ def measure(guards: Any, values: dict[str, Any]) -> Costs | None:
     intervals[0] -= call
     own = [max(interval - reading, 0.0) for interval in intervals]
     division = _Division(tree, values, whole, repeats)
-    last = division.divide(own, last, max(whole - call, 1.0))
+    last = division.divide(own, max(last, 0.0), max(whole - call, 1.0))
     return Costs(max(whole - call, 1.0), dict(zip((manager for manager, _ in tree), own, strict=True)), last)
 
 
@@ -92,9 +92,10 @@ class _Division:
                 else {part: wanted * clock / total for part, clock in large.items()}
             )
             scale = min(1.0, wanted / (sum(measured.values()) or 1.0))
-            rest = max(wanted - sum(measured.values()), 0.0) / (total - sum(large.values()) or 1.0)
+            left, by_clock_left = max(wanted - sum(measured.values()), 0.0), total - sum(large.values())
+            rest = left / by_clock_left if by_clock_left >= 1.0 else 1.0
             waiting += [(part, saved * scale) for part, saved in measured.items()]
-            own[number] *= rest
+            own[number] = own[number] * rest if by_clock_left >= 1.0 else left
             for part in by_clock.keys() - measured.keys():
                 own[part : part + self._sizes[part]] = [each * rest for each in own[part : part + self._sizes[part]]]
             last = last if number else last * rest
@@ -138,24 +139,16 @@ class _Clock:
     """The times at which a lookup has come to the guard managers of a tree."""
 
     def __init__(self, managers: Sequence[Any]) -> None:
-        """Add a reading of the clock behind the guards of each manager that takes one."""
-        readings, self._times = itertools.tee(iter(_now, None))
+        """Add a reading of the clock after the guards of each manager that takes one."""
         self._count = len(managers)
-        self._numbers: list[int] = []
-        self._may_be_skipped: set[int] = set()
         self._come_to: list[int] = []
-        """Number and time of each manager reached of those that `_may_be_skipped`."""
-        read = functools.partial(next, readings)
+        """Number and time of each manager that a lookup has come to."""
         for number, manager in enumerate(managers):
-            skipped = manager.is_guarded_value_immutable()
-            note = map(self._come_to.__iadd__, zip(itertools.repeat(number), readings, strict=False))
+            note = map(self._come_to.__iadd__, zip(itertools.repeat(number), iter(_now, None), strict=False))
             try:
-                manager.add_lambda_guard(functools.partial(next, note) if skipped else read, [], None)
+                manager.add_lambda_guard(functools.partial(next, note), [], None)
             except RuntimeError:  # a dict's manager takes none: its own part counts for its first key or value
                 continue
-            self._numbers.append(number)
-            if skipped:
-                self._may_be_skipped.add(number)
 
     def intervals(self, root: Any, values: Any, repeats: int) -> list[float]:
         """Return the shortest times between the managers, and from the last to the end.
@@ -169,17 +162,17 @@ class _Clock:
             begun = _now()
             root.check(values)
             ended = _now()
-            reached = self._may_be_skipped.intersection(self._come_to[::2])
-            before = numbers
-            numbers = [each for each in self._numbers if each in reached or each not in self._may_be_skipped]
+            before, numbers = numbers, self._come_to[::2]
             if numbers != before:  # another thread has changed a dict
                 runs.clear()
-            times = [begun, *itertools.islice(self._times, len(numbers)), ended]
+            times = [begun, *self._come_to[1::2], ended]
             if repeat >= 2:  # the first lookups fill caches, torch's own too
                 runs.append(list(map(operator.sub, times[1:], times)))
-        shortest = [float(min(each)) for each in zip(*runs, strict=True)]
-        found = dict(zip(numbers, shortest, strict=False))
-        return [found.get(number, 0.0) for number in range(self._count)] + shortest[-1:]
+        *shortest, last = [float(min(each)) for each in zip(*runs, strict=True)]
+        found = [0.0] * self._count
+        for number, each in zip(numbers, shortest, strict=True):
+            found[number] += each
+        return [*found, last]
 
 
 def shortest(root: Any, values: Any, repeats: int) -> float:
