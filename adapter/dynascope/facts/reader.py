@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, Mapping
+from dynascope.facts.comparison.trail import Trail, decoded
 from dynascope.facts.current_compiles import Candidate, current
 
 _RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
@@ -104,6 +105,15 @@ class Reader:
             )
             facts[name] = self._facts(mapping, f"WHERE {scope}", (number,))
         return model.CompileFacts(compile=found[0], **facts)
+
+    def trails(self, compile: int) -> dict[int, Trail]:
+        """Return the trails of a compile's attempts, by attempt; none of what an older Dynascope recorded."""
+        if self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'trail'").fetchone() is None:
+            return {}
+        rows = self._connection.execute(
+            "SELECT attempt, data FROM trail WHERE compile_id = ? ORDER BY attempt", (compile,)
+        )
+        return {attempt: decoded(data) for attempt, data in rows}
 
     def facts(self, name: str, launch: str) -> list[Any]:
         """Return all facts of one kind (a field of CompileFacts) of a launch."""

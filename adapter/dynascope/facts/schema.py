@@ -113,11 +113,19 @@ _VERSION_3 = """
 ALTER TABLE compile ADD COLUMN rank_wait_seconds REAL NOT NULL DEFAULT 0;
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3)
+_VERSION_4 = """
+CREATE TABLE trail (
+    compile_id INTEGER NOT NULL, attempt INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, attempt)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
 VERSION = len(MIGRATIONS)
 """`PRAGMA user_version`."""
+OLDEST_READABLE = 3
+"""The oldest version that is read as it is: what it lacks is a table of its own."""
 
-BY_COMPILE = ("call", "symbol", "graph_break", "guard", "recompile", "specialization", "backend_failure")
+BY_COMPILE = ("call", "symbol", "graph_break", "guard", "recompile", "specialization", "backend_failure", "trail")
 """Tables whose key begins with the compile."""
 BY_SOURCE = ("tensor", "line_time", "graph_break_caller")
 """Tables whose key begins with the source."""

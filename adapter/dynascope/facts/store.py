@@ -7,7 +7,7 @@ import secrets
 import sqlite3
 from pathlib import Path
 
-from dynascope.facts.schema import APPLICATION_ID, MIGRATIONS, VERSION
+from dynascope.facts.schema import APPLICATION_ID, MIGRATIONS, OLDEST_READABLE, VERSION
 
 FOLDER_NAME = ".dynascope"
 FILE_NAME = "facts.db"
@@ -47,7 +47,7 @@ def open_for_reading(path: Path) -> sqlite3.Connection:
         raise StoreMissing(f"Nothing has been recorded in {path.parent}. Record a program with: dynascope run PROGRAM")
     connection = _connect(path, "ro")
     version = _checked_version(connection, path)
-    if version < VERSION:
+    if version < OLDEST_READABLE:
         connection.close()
         raise StoreUnreadable(
             f"{path} was written by an older Dynascope (version {version}). The next recorded run brings it up to date."

@@ -10,7 +10,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter, itemgetter
 from pathlib import Path
@@ -20,6 +20,7 @@ import msgspec
 
 from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, ROLES, Kind, Mapping
+from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.interning import Interning
 
 _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != "id")
@@ -44,8 +45,8 @@ class Writer:
         """Whether this process created it; a forked child must not use its parent's SQLite locks."""
         return os.getpid() == self._process
 
-    def write(self, facts: model.CompileFacts) -> int:
-        """Store a compile in one transaction and return its number."""
+    def write(self, facts: model.CompileFacts, trails: Sequence[Trail] = ()) -> int:
+        """Store a compile, with the trails of its latest attempts, in one transaction; return its number."""
         with self._lock, self._transaction() as connection:
             intern = self._interning
             intern.begin()
@@ -55,6 +56,9 @@ class Writer:
                 rows = getattr(facts, name)
                 if rows:
                     sources |= self._insert(mapping, number, rows)
+            earlier = facts.compile.attempts - len(trails)
+            rows = [(number, attempt, each.encoded()) for attempt, each in enumerate(trails, earlier)]
+            connection.executemany("INSERT INTO trail VALUES (?, ?, ?)", rows)
             callers = _callers(facts.graph_breaks, number, intern)
             connection.executemany("INSERT OR IGNORE INTO graph_break_caller VALUES (?, ?, ?)", callers)
             sources |= {caller[0] for caller in callers}

@@ -20,9 +20,16 @@ from dynascope.report.summary import summarize
 @click.option("--launch", metavar="TEXT", help="Report this launch, not the newest (--launches lists them).")
 @click.option("--launches", is_flag=True, help="List the recorded launches.")
 @click.option("--json", "as_json", is_flag=True, help="Print all facts of every compile, as JSON.")
+@click.option("--compare", nargs=2, metavar="ID ID", help="Show two compiles of a function side by side: 0/0 0/1.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write one HTML page.")
 def report(
-    workspace: Path | None, facts: Path | None, launch: str | None, launches: bool, as_json: bool, html: Path | None
+    workspace: Path | None,
+    facts: Path | None,
+    launch: str | None,
+    launches: bool,
+    as_json: bool,
+    compare: tuple[str, str] | None,
+    html: Path | None,
 ) -> None:
     """Report Dynamo's decisions in the newest launch: graph breaks, recompiles, slow lines."""
     path = facts / store.FILE_NAME if facts is not None else store.facts_path(workspace)
@@ -31,7 +38,7 @@ def report(
             if launches:
                 _list_launches(reader)
             else:
-                _report(reader, launch, as_json, html)
+                _report(reader, launch, as_json, compare, html)
     except store.StoreError as error:
         raise click.ClickException(str(error)) from None
     except sqlite3.DatabaseError as error:
@@ -53,13 +60,18 @@ def _list_launches(reader: Reader) -> None:
         click.echo(f"{launch}\t{run.program}{'' if launch in compiled else '  (nothing was compiled)'}")
 
 
-def _report(reader: Reader, launch: str | None, as_json: bool, html: Path | None) -> None:
+def _report(
+    reader: Reader, launch: str | None, as_json: bool, compare: tuple[str, str] | None, html: Path | None
+) -> None:
     launch = launch or reader.newest_launch()
     known = {run.launch for run in reader.runs()}
     if launch is None:
         raise click.ClickException("No program has been recorded in it.")
     if launch not in known:
         raise click.ClickException(f"There is no launch {launch!r}. See: dynascope report --launches")
+    if compare:
+        _print_comparison(reader, launch, *compare)
+        return
     summary = summarize(reader, launch)
     if as_json:
         from dynascope.report.unmerged import unmerged
@@ -77,3 +89,20 @@ def _report(reader: Reader, launch: str | None, as_json: bool, html: Path | None
         from dynascope.report.terminal import print_summary
 
         print_summary(summary, Sources(reader), Console(highlight=False, soft_wrap=True))
+
+
+def _print_comparison(reader: Reader, launch: str, left: str, right: str) -> None:
+    """Print two compiles side by side; their names are those of the report, or have an attempt's number: `0/0_1`."""
+    from dynascope.facts.comparison.columns import columns
+    from dynascope.facts.comparison.recorded import NotComparable, compared, find_pair
+    from dynascope.facts.comparison.sentences import summary
+    from dynascope.facts.process_names import compile_names
+
+    compiles = reader.compiles(launch)
+    names = compile_names(compiles, [run for run in reader.runs() if run.launch == launch])
+    try:
+        pair = find_pair(compiles, left, right, lambda each: names[each.id])
+        found = compared(reader, *pair, names=(left, right))
+    except NotComparable as error:
+        raise click.ClickException(str(error)) from None
+    click.echo("\n".join([*summary(found), "", *columns(found.comparison, Sources(reader).line)]))

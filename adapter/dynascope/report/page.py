@@ -6,6 +6,7 @@ import time
 from html import escape
 
 from dynascope.facts import break_message, model
+from dynascope.facts.comparison.sentences import summary as compared_text
 from dynascope.facts.recompiles.causes import entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.page_frame import framed, where
@@ -88,6 +89,7 @@ def _recompiles(summary: Summary) -> str:
         rows = "".join(
             f"<tr><td>{escape(summary.names[number])}{' was refused' if entries[0].limit_reached else ''}"
             f"<td>{escape(entries[0].value or '')}<td>{'<br>'.join(escape(entry_text(each)) for each in entries)}"
+            f"<td>{_difference(summary, number)}"
             for number, entries in entries_by_compile(cause)
         )
         parts.append(
@@ -95,10 +97,19 @@ def _recompiles(summary: Summary) -> str:
             f" <code>{escape(named(fact.function, cause.resumes_at))}</code>"
             f" <span class=dim>{escape(_compile_names([summary.names[each] for each in cause.compiles]))}</span>{limit}"
             f"<br>because of <code>{escape(cause.about)}</code>{met if cause.values else ''}{origin}"
-            f"<ul>{_hints(cause.hints)}</ul><details><summary>all failed guards</summary>"
-            f"<table><tr><th>compile<th>met<th>failed guards{rows}</table></details></article>"
+            f"<ul>{_hints(cause.hints)}</ul><details><summary>all failed guards, and what differs</summary>"
+            f"<table><tr><th>compile<th>met<th>failed guards<th>against the compile it replaces{rows}</table></details>"
+            "</article>"
         )
     return "\n".join(parts)
+
+
+def _difference(summary: Summary, number: int) -> str:
+    if number not in summary.comparisons:
+        return ""
+    compared = summary.comparisons[number]
+    rows = compared_text(compared)[1:]
+    return "<br>".join(map(escape, rows))
 
 
 def _backend_failures(summary: Summary) -> str:

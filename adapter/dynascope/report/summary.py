@@ -9,11 +9,14 @@ from msgspec import Struct
 
 from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
+from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 
 SLOWEST_LINES = 15
+_COMPARED = 64
+"""The number of recompiles that are compared with what they replace."""
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
 EFFECTS: dict[model.BreakEffect, str] = {
     "resumed": "a graph ends here, another begins after it",
@@ -59,6 +62,8 @@ class Summary(Struct):
     breaks: list[Break]
     causes: list[Cause]
     """The causes of recompiles."""
+    comparisons: dict[int, Compared]
+    """What differs from the compile that each recompile replaces, by the recompile's number."""
     specializations: list[Specialized]
     backend_failures: list[model.BackendFailure]
     raised: set[int]
@@ -154,18 +159,27 @@ def summarize(reader: Reader, launch: str) -> Summary:
     specializations = _grouped(
         reader.facts("specializations", launch), lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value)
     )
+    recompiled = causes(reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles})
     return Summary(
         launch=launch,
         runs=runs,
         compiles=compiles,
         names=names,
         breaks=[Break(_names(group, names), sum(each.count for each in group), group[0]) for group in breaks],
-        causes=causes(reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles}),
+        causes=recompiled,
+        comparisons=_comparisons(reader, compiles, recompiled),
         specializations=[Specialized(_names(group, names), len(group), group[0]) for group in specializations],
         backend_failures=reader.facts("backend_failures", launch),
         raised={each.compile for each in graph_breaks if each.effect == "raised"},
         slowest_lines=_slowest(reader.facts("line_times", launch)),
     )
+
+
+def _comparisons(reader: Reader, compiles: list[model.Compile], recompiled: list[Cause]) -> dict[int, Compared]:
+    by_number = {each.id: each for each in compiles}
+    numbers = list(dict.fromkeys(number for cause in recompiled for number in cause.compiles))[:_COMPARED]
+    found = {number: compared_with_replaced(reader, by_number[number], compiles) for number in numbers}
+    return {number: each for number, each in found.items() if each is not None}
 
 
 def counted(number: int, what: str, plural: str = "") -> str:

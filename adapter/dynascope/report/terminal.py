@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.syntax import Syntax
 
 from dynascope.facts import break_message, model
+from dynascope.facts.comparison.sentences import first_difference
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.sources import CodeFrame, Sources, named, shown_path
@@ -109,6 +110,8 @@ def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Cons
         refused = " was refused, and" if entries[0].limit_reached else ""
         failed = ", ".join(map(entry_text, entries))
         console.print(f"  [dim]{summary.names[number]}{refused} does not match {escape(failed)}[/]")
+        if number in summary.comparisons:
+            console.print(f"    {escape(first_difference(summary.comparisons[number].comparison))}")
     if len(rows) > _SHOWN_COMPILES:
         console.print(f"  [dim]… and {len(rows) - _SHOWN_COMPILES} more: dynascope report --json[/]")
 

@@ -11,12 +11,22 @@ from dynascope.report.summary import Summary
 
 
 def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
-    """Yield pieces of a JSON object: `launch`, `runs`, `compiles` (CompileFacts with a `name`)."""
+    """Yield pieces of a JSON object: `launch`, `runs`, `compiles` (CompileFacts with a `name`).
+
+    A recompile has a `comparison` with the compile that it replaces.
+    """
     yield b'{\n"launch": %b,\n"runs": %b,\n"compiles": [' % (_json(summary.launch), _json(summary.runs))
     for position, compile in enumerate(summary.compiles):
         facts = reader.compile(compile.id)
         if facts is not None:
             known = {"name": summary.names[compile.id], **msgspec.structs.asdict(facts)}
+            if compile.id in summary.comparisons:
+                comparison = summary.comparisons[compile.id].comparison
+                known["comparison"] = {
+                    "with": comparison.left.name,
+                    "common_lines": comparison.common,
+                    "differences": comparison.differences,
+                }
             yield (b",\n" if position else b"\n") + _json(known)
     yield b"\n]\n}\n"
 

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from functools import cached_property
 
 from dynascope.facts import model
+from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.current_compiles import first_runs, program_of
 from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbols_of
 from dynascope.facts.process_names import compile_names
@@ -26,6 +27,7 @@ class FileFacts:
         self._view = view
         self._blocks: OrderedDict[int, list[Distinct[model.Tensor]]] = OrderedDict()
         self._symbols: dict[int, dict[str, model.Symbol]] = {}
+        self._comparisons: dict[int, Compared | None] = {}
 
     @property
     def path(self) -> str:
@@ -112,6 +114,13 @@ class FileFacts:
         if compile not in self._symbols:
             self._symbols[compile] = {each.name: each for each in symbols_of(self._view, compile)}
         return self._symbols[compile].get(name)
+
+    def comparison(self, compile: int) -> Compared | None:
+        """Return what differs from the compile that this one replaces; None if there is none to compare."""
+        if compile not in self._comparisons:
+            found = compared_with_replaced(self._reader, self.compiles[compile], self.compiles.values())
+            self._comparisons[compile] = found
+        return self._comparisons[compile]
 
     def tensors(self, first_line: int, last_line: int) -> list[Distinct[model.Tensor]]:
         """Return the values of names after these lines (inclusive), by line and then by compile."""

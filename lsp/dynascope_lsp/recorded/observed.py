@@ -8,6 +8,8 @@ from typing import Generic, TypeVar
 
 from dynascope.facts import model
 from dynascope.facts.break_message import consequences, without_numbers
+from dynascope.facts.comparison.recorded import Compared
+from dynascope.facts.comparison.sentences import first_difference, sentence
 from dynascope.facts.distinct import Distinct
 from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
@@ -121,26 +123,48 @@ class Observations:
         for cause in causes(entries, rests):
             first, rest = cause.first, cause.resumes_at
             what = first.function if rest is None else f"what follows line {rest} of {first.function}"
+            compared = self._facts.comparison(cause.compiles[0]) if cause.compiles else None
             limit = f"Recompile limit reached: {what} runs uncompiled from here on"
             yield Finding(
                 kind="recompileLimit" if cause.limit_reached else "recompile",
                 line=self._name_line(first.line),
                 title=limit if cause.limit_reached else f"Recompiled: {what}",
-                explanation=self._failed_guards(cause),
+                explanation=self._failed_guards(cause, compared),
                 hints=[*cause.hints, *(_RECOMPILE_LIMIT_HINTS if cause.limit_reached else ())],
                 compiles=self._ids(cause.compiles),
                 programs=self._facts.programs_of(cause.compiles),
                 related=[
-                    Related(each.guard_path, now, f"the guard comes from here: {readable(each.guard)}")
-                    for each in _distinct(cause.entries, lambda each: (each.guard_path, each.guard_line))
-                    if each.guard_path and each.guard_line and (now := self._locate(each.guard_path, each.guard_line))
+                    *self._first_difference(compared),
+                    *(
+                        Related(each.guard_path, now, f"the guard comes from here: {readable(each.guard)}")
+                        for each in _distinct(cause.entries, lambda each: (each.guard_path, each.guard_line))
+                        if each.guard_path
+                        and each.guard_line
+                        and (now := self._locate(each.guard_path, each.guard_line))
+                    ),
                 ],
                 stale=self._stale(first.line),
                 guard=next((each.guard for each in cause.entries if "size mismatch" in each.guard), first.guard),
                 function_line=first.line,
             )
 
-    def _failed_guards(self, cause: Cause) -> str:
+    def _first_difference(self, compared: Compared | None) -> Iterable[Related]:
+        """Yield the line at which the compile first differs from the one it replaces, and where each goes on."""
+        comparison = compared.comparison if compared is not None else None
+        if comparison is None or comparison.first is None:
+            return
+        first = comparison.first
+        text = f"first difference: {sentence(comparison, first)}"
+        for place, what in (
+            (first.place, text),
+            (first.left_next, f"{comparison.left.name} goes on here"),
+            (first.right_next, f"{comparison.right.name} goes on here"),
+        ):
+            now = self._locate(place.path, place.line) if place is not None else None
+            if place is not None and now is not None:
+                yield Related(place.path, now, what)
+
+    def _failed_guards(self, cause: Cause, compared: Compared | None) -> str:
         """Describe a cause: what changed, its values, and the failed guards of each compile."""
         values = f": met {', '.join(cause.values)}" if cause.values else ""
         rows = entries_by_compile(cause)
@@ -150,7 +174,8 @@ class Observations:
             for number, entries in rows[:COMPILES_SHOWN]
         ]
         more = [f"… and {len(rows) - COMPILES_SHOWN} more"] if len(rows) > COMPILES_SHOWN else []
-        return "\n".join([f"Because of {cause.about}{values}", *lines, *more])
+        differs = [first_difference(compared.comparison)] if compared is not None else []
+        return "\n".join([f"Because of {cause.about}{values}", *lines, *more, *differs])
 
     def _specializations(self) -> Iterable[Finding]:
         groups = _grouped(

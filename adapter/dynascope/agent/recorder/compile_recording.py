@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import types
+from collections import deque
 from typing import Any
 
 from dynascope.agent.internals.compile import convert_frame_events, failed_guard, graph_breaks
@@ -14,6 +15,7 @@ from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times, path_of, path_of_file
 from dynascope.facts import break_message
+from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import (
     BackendFailure,
     BreakEffect,
@@ -26,6 +28,8 @@ from dynascope.facts.model import (
     StackFrame,
 )
 from dynascope.facts.recompiles import recompile_reason
+
+_EARLIER_KEPT = 8
 
 
 class CompileRecording:
@@ -41,6 +45,8 @@ class CompileRecording:
         self._now = this_threads_clock().now
         self._clock = self._now()
         self._times: LineTimes = {}
+        self._earlier: deque[Trail] = deque(maxlen=_EARLIER_KEPT)
+        """The trails of the attempts before this one."""
         self._attempt_began = self._clock
         self._times_before: LineTimes = {}
         """The times when the attempt began."""
@@ -66,6 +72,8 @@ class CompileRecording:
             self._times.update(self._times_before)
             del self._graph_sizes[self._graphs_before :]
         else:
+            if self.trace is not None:
+                self._earlier.append(self.trace.finished_trail(is_repeated=True))
             self.attempts += 1
         self._attempt_began, self._graphs_before = now, len(self._graph_sizes)
         self._times_before = {
@@ -179,6 +187,10 @@ class CompileRecording:
             if self.trace.output is not None:
                 facts.symbols = at_the_end.symbols(self.trace.output, facts.tensors)
         return facts
+
+    def trails(self) -> list[Trail]:
+        """Return the trails of the latest attempts, the last one's last."""
+        return [*self._earlier, *([self.trace.finished_trail()] if self.trace is not None else [])]
 
     def _compile(self, ending: Ending) -> Compile:
         error, skip_reason, failure = ending.error, ending.skip_reason, None

@@ -15,13 +15,14 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dynascope.agent.internals.module_names import DYNAMO
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import command_line, pruning, store
+from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.writer import Writer
 
@@ -126,7 +127,7 @@ class _Recording:
             except Exception as error:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
 
-    def _write(self, facts: CompileFacts | None) -> None:
+    def _write(self, facts: CompileFacts | None, trails: Sequence[Trail] = ()) -> None:
         """Store a compile or, for None, only the run of this process."""
         if self._failed:
             return
@@ -135,7 +136,7 @@ class _Recording:
                 self._writer = Writer(self._path, _run(self._began))
                 pruning.prune(self._path, self._writer.run)
             if facts is not None:
-                self._writer.write(facts)
+                self._writer.write(facts, trails)
         except (store.StoreError, sqlite3.Error, OSError) as error:
             self._failed = True
             text = str(error) if isinstance(error, store.StoreError) else f"{self._path}: {error}."

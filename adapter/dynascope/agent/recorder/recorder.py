@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from dynascope.agent.internals.autograd.captures import CaptureEvents
@@ -24,9 +24,10 @@ from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.trace import path_of
+from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 
-Write = Callable[[CompileFacts], object]
+Write = Callable[[CompileFacts, Sequence[Trail]], object]
 
 
 class Recorder:
@@ -110,7 +111,7 @@ class Recorder:
         stack = graph_breaks.stack_of(ending.error) if ending.error is not None and token.full_graph else []
         facts = token.finish(ending, stack)
         self._skips_known.add((facts.compile.path, facts.compile.line))
-        self._write(facts)
+        self._write(facts, token.trails())
 
     @contained
     def frame_skipped(self, code: types.CodeType, reason: str) -> None:
@@ -131,7 +132,7 @@ class Recorder:
             began=time.time(),
             seconds=0.0,
         )
-        self._write(CompileFacts(compile=skipped))
+        self._write(CompileFacts(compile=skipped), ())
 
     def _captured(self, capture_id: str, nodes: int, seconds: float) -> None:
         capture = Compile(
@@ -145,7 +146,7 @@ class Recorder:
             graphs=1,
             nodes=nodes,
         )
-        self._write(CompileFacts(compile=capture))
+        self._write(CompileFacts(compile=capture), ())
 
     # ---- breaks, specialisations
 

@@ -1,15 +1,20 @@
-"""Record one attempt to trace a frame: calls, and the assignments and time of each line."""
+"""Record one attempt to trace a frame: calls, and the assignments, decisions and time of each line."""
 
 from __future__ import annotations
 
 import types
 from typing import Any
 
+from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import line_events, translators
 from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.graph.graph import operation_text
+from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number
+from dynascope.agent.internals.variables.short_text import short_text
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import real_path
+from dynascope.facts.comparison.trail import Trail, TrailWriter
 from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
 
 _KNOWN_CODES = 20_000
@@ -61,17 +66,33 @@ def _code(translator: Any) -> Code:
 class Frame:
     """An active frame."""
 
-    __slots__ = ("call", "code", "line", "parameters", "pending", "times", "translator")
+    __slots__ = (
+        "call",
+        "code",
+        "line",
+        "noted",
+        "number",
+        "parameters",
+        "pending",
+        "times",
+        "trail_call",
+        "translator",
+    )
 
     def __init__(self, translator: Any, code: Code, call: int, times: dict[int, list[float]]) -> None:
         self.translator = translator
         self.code = code
         self.call = call
+        self.noted: dict[str, Any] = {}
+        """The variable of each name whose value the trail has."""
+        self.trail_call = self.number = 0
+        """Its call and its line in the trail."""
         self.times = times
         self.line = translators.line_of(translator)
-        self.parameters: list[tuple[str, Any]] = []
-        self.pending: list[tuple[int, str, Any]] = []
-        """Assigned but not yet realized by Dynamo: (line, name, variable)."""
+        self.parameters: list[tuple[str, Any, int]] = []
+        """Each with its line in the trail."""
+        self.pending: list[tuple[int, str, Any, int, int]] = []
+        """Assigned but not yet realized by Dynamo: (line, name, variable), and its line and time in the trail."""
 
 
 class Trace:
@@ -83,6 +104,8 @@ class Trace:
         self.output: Any = None
         self.last_place: tuple[str, int] | None = None
         """Path and line where a frame was last left: the outermost frame's when a compile fails."""
+        self.trail = TrailWriter()
+        self._growth: Growth | None = None
         self._texts: Texts = {}
         self._times = times
         self._frames: list[Frame] = []
@@ -94,16 +117,21 @@ class Trace:
         caller = self._frames[-1] if self._frames else None
         if caller is None:
             self.output = translators.output_of(translator)
+            self._growth = Growth(self.output)
+        else:
+            self._grown(caller)
         code = _code(translator)
         times = self._times.get(code.path)
         if times is None:
             times = self._times[code.path] = {}
         frame = Frame(translator, code, self._called(code, caller), times)
+        frame.trail_call = self.trail.call(code.path, code.function, caller.trail_call if caller is not None else -1)
+        frame.number = self.trail.line(frame.trail_call, frame.line)
         if code.parameters and line_events.is_fresh(translator):
             for name in code.parameters:
                 variable = line_events.local(translator, name)
                 if variable is not None:
-                    frame.parameters.append((name, variable))
+                    frame.parameters.append((name, variable, frame.number))
         self._frames.append(frame)
         self._since = self._now()
 
@@ -116,10 +144,9 @@ class Trace:
         spent = times.get(frame.line)
         if spent is not None:
             spent[0] += now - self._since
-        names = frame.code.stored.get(frame.line)
-        if names is not None:
-            self._assigned(frame, names)
+        self._line_ends(frame)
         frame.line = line
+        frame.number = self.trail.line(frame.trail_call, line)
         spent = times.get(line)
         if spent is None:
             times[line] = [0.0, 1]
@@ -134,18 +161,20 @@ class Trace:
         self._charge()
         self._frames.pop()
         self.last_place = frame.code.path, frame.line
-        names = frame.code.stored.get(frame.line)
-        if names is not None:
-            self._assigned(frame, names)
-        for line, name, variable in frame.pending:
+        self._line_ends(frame)
+        for line, name, variable, number, after in frame.pending:
             self._note(frame, line, name, variable, "assigned")
-        for name, variable in frame.parameters:
+            self._decide_value(number, name, variable, after)
+        for name, variable, number in frame.parameters:
             self._note(frame, frame.code.first_line, name, variable, "parameter")
+            self._decide_value(number, name, variable, number)
         self._since = self._now()
 
     def pause(self) -> None:
         """Stop timing the current line while the backend runs."""
         self._charge()
+        if self._frames:
+            self._grown(self._frames[-1])  # Dynamo is about to drop the graph
 
     def go_on(self) -> None:
         self._since = self._now()
@@ -178,15 +207,53 @@ class Trace:
         self.calls[key] = call
         return call.id
 
+    def _line_ends(self, frame: Frame) -> None:
+        self._grown(frame)
+        names = frame.code.stored.get(frame.line)
+        if names is not None:
+            self._assigned(frame, names)
+
+    def _grown(self, frame: Frame) -> None:
+        """Add to the trail what was decided since the last time, at the frame's line."""
+        if self._growth is None:
+            return
+        decide, number = self.trail.decide, frame.number
+        for source, kind in self._growth.guards():
+            if source:  # the others are about no line: see `Guard.expression`
+                decide(number, "guard", f"{kind} {source}", "")
+        for symbol, sentence in self._growth.symbols():
+            if not sentence.startswith("made for"):  # the values show it
+                decide(number, "symbol", symbol, sentence)
+        for node in self._growth.nodes():
+            if node.op not in ("placeholder", "output"):
+                decide(number, "operation", node.name, operation_text(node))
+
+    def finished_trail(self, is_repeated: bool = False) -> Trail:
+        """Return the trail of this attempt; `is_repeated`: Dynamo traces the frame again."""
+        facts = symbols_so_far(self.output) if self.output is not None else []
+        return self.trail.trail({each.name: each.sources[0] for each in facts if each.sources}, is_repeated)
+
+    def _decide_value(self, number: int, name: str, variable: Any, after: int) -> None:
+        if is_pending(variable) or name[0] == "." or name.startswith("___"):
+            return
+        fact = tensor_or_number(variable, self._texts)
+        text = fact[0] if fact is not None else short_text(variable)
+        if text is not None:
+            self.trail.decide(number, "value", name, text, after)
+
     def _assigned(self, frame: Frame, names: tuple[str, ...]) -> None:
         for name in names:
             variable = line_events.local(frame.translator, name)
             if variable is None:
                 continue
             if is_pending(variable):
-                frame.pending.append((frame.line, name, variable))
+                frame.pending.append((frame.line, name, variable, frame.number, self.trail.latest))
             else:
                 self._note(frame, frame.line, name, variable, "assigned")
+                if frame.noted.get(name) is variable:  # a `for` stores nothing when it ends
+                    continue
+                frame.noted[name] = variable
+                self._decide_value(frame.number, name, variable, self.trail.latest)
 
     def _note(self, frame: Frame, line: int, name: str, variable: Any, role: TensorRole) -> None:
         fact = tensor_or_number(variable, self._texts)

@@ -94,6 +94,13 @@ def node_text(node: Any) -> str:
     return f"{head} = {node.op}[target={target_text(node.target)}]({arguments_text(node)})"
 
 
+def operation_text(node: Any) -> str:
+    """Return `torch.add(x, 1)` for a node (`torch.fx.Node`, 1.8)."""
+    arguments = [argument_text(each, "") for each in node.args]
+    arguments += [f"{name}={argument_text(each, '')}" for name, each in node.kwargs.items()]
+    return f"{target_text(node.target)}({', '.join(arguments)})" if node.op != "get_attr" else str(node.target)
+
+
 def target_text(target: Any) -> str:
     """Return the text that FX writes for the function or method of a node."""
     if isinstance(target, str):

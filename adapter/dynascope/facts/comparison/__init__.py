@@ -1,0 +1,1 @@
+"""Compare two compiles of a function: `trail` is what was recorded, `traced` what is compared."""

@@ -1,0 +1,176 @@
+"""Find what first differs between two compiles of the same function.
+
+Tracing is deterministic: up to the first decision that differs both compiles trace the same lines, in the same order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import count
+from typing import Literal
+
+from msgspec import Struct, field
+
+from dynascope.facts.comparison.traced import Decision, DecisionKind, Place, TracedCompile
+
+DifferenceKind = DecisionKind | Literal["branch"]
+"""`branch`: which line each compile traces next."""
+
+_NUMBERED = re.compile(r"\b(__\w+?)_\d+\b")
+"""A name that Dynamo makes for a compile: `__builtins_dict___45`."""
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
+_ORDER: tuple[DecisionKind, ...] = ("break", "value", "symbol", "operation", "guard")
+"""Which of several decisions is named first: what others follow from."""
+_CONDITIONS = ("symbol", "guard")
+"""Decisions that a branch takes."""
+_IN_ORDER = ("symbol", "operation")
+"""Kinds of decisions that are compared one by one; the others have a subject that both compiles name alike."""
+
+
+class Difference(Struct, kw_only=True):
+    """A decision that differs; a side's text is None if that compile decided nothing of the kind."""
+
+    kind: DifferenceKind
+    subject: str
+    left: str | None
+    right: str | None
+    place: Place
+    """The line of the decision, in both compiles."""
+    row: int
+    """The number of the latest line that had begun."""
+    left_next: Place | None = None
+    """The line that the left one traced next; None if its trace ended. Set for branches and breaks."""
+    right_next: Place | None = None
+    because: list[Difference] = field(default_factory=list)
+    """Of a branch: the conditions that differ at its line."""
+
+
+class Comparison(Struct, kw_only=True):
+    """What differs between two compiles."""
+
+    left: TracedCompile
+    right: TracedCompile
+    common: int
+    """How many lines both traced, one after the other, before they went different ways."""
+    differences: list[Difference]
+    """The first difference of each kind, in order, up to where the two go different ways."""
+
+    @property
+    def first(self) -> Difference | None:
+        return self.differences[0] if self.differences else None
+
+
+def compare(left: TracedCompile, right: TracedCompile) -> Comparison:
+    """Compare two compiles of one function line by line."""
+    found: dict[DifferenceKind, Difference] = {}
+    row = -1
+    for row in count():
+        sides = [compile.lines[row] if row < len(compile.lines) else None for compile in (left, right)]
+        if sides[0] is None or sides[1] is None or not sides[0].place.is_like(sides[1].place):
+            break
+        nexts = [compile.lines[row + 1].place if row + 1 < len(compile.lines) else None for compile in (left, right)]
+        if any(nexts[n] is None and not compile.is_finished for n, compile in enumerate((left, right))):
+            row += 1
+            break  # what is decided at this line, and after it, is not known yet
+        here = list(_decided(left, right, row, sides[0].decisions, sides[1].decisions))
+        parts = _parts(nexts, here, left, right, row)
+        for each in parts:
+            found.setdefault(each.kind, each)
+    differences = list(found.values())
+    if not differences and left.lines and left.has_guards and right.has_guards:
+        differences = list(_other_guards(left, right))
+    return Comparison(left=left, right=right, common=row, differences=differences)
+
+
+def _parts(
+    nexts: list[Place | None], here: list[Difference], left: TracedCompile, right: TracedCompile, row: int
+) -> list[Difference]:
+    """Return what differs at a line, first what the rest follows from."""
+    after, other = nexts
+    for each in here:
+        if each.kind == "break":
+            each.left_next, each.right_next = after, other
+    if after is None and other is None:
+        same_way = left.end == right.end
+    else:
+        same_way = after is not None and other is not None and after.is_like(other)
+    if same_way or any(each.kind == "break" for each in here):
+        return here
+    line = left.lines[row].place
+    conditions = [each for each in here if each.kind in _CONDITIONS]
+    branch = Difference(
+        kind="branch",
+        subject="",
+        left=_way(after, left, line),
+        right=_way(other, right, line),
+        place=line,
+        row=row,
+        left_next=after,
+        right_next=other,
+        because=conditions,
+    )
+    rest = [each for each in here if each.kind not in _CONDITIONS]
+    before = [each for each in rest if each.left is not None and each.right is not None]
+    return [*before, branch]  # what only one has follows from the way that it goes
+
+
+def _way(after: Place | None, compile: TracedCompile, line: Place) -> str:
+    if after is None:
+        return compile.end
+    if after.depth > line.depth:
+        return f"calls {after.function}"
+    return f"goes on at line {after.line}" + (f" of {after.function}" if after.depth < line.depth else "")
+
+
+def _decided(
+    left: TracedCompile, right: TracedCompile, row: int, ours: list[Decision], theirs: list[Decision]
+) -> Iterator[Difference]:
+    """Yield the decisions that differ, first those that others follow from."""
+    for kind in _ORDER:
+        if kind == "guard" and not (left.has_guards and right.has_guards):
+            continue
+        first, second = (_by_subject(kind, decisions) for decisions in (ours, theirs))
+        for key in dict.fromkeys([*first, *second]):
+            one, other = first.get(key), second.get(key)
+            known = one or other
+            if known is None or (one is None and not left.is_finished) or (other is None and not right.is_finished):
+                continue
+            if one is None or other is None or _text(left, one) != _text(right, other):
+                ours_text, theirs_text = (None if each is None else each.text for each in (one, other))
+                if kind == "guard":
+                    ours_text, theirs_text = _only(ours_text, theirs_text), _only(theirs_text, ours_text)
+                yield Difference(
+                    kind=kind, subject=known.subject, left=ours_text, right=theirs_text, place=known.place, row=row
+                )
+
+
+def _other_guards(left: TracedCompile, right: TracedCompile) -> Iterator[Difference]:
+    """Yield the guards that differ and that no line asked for, at the function's first line."""
+    for kind in dict.fromkeys([*left.other_guards, *right.other_guards]):
+        ours, theirs = left.other_guards.get(kind), right.other_guards.get(kind)
+        if ours != theirs:
+            place = left.lines[0].place
+            yield Difference(
+                kind="guard", subject=kind, left=_only(ours, theirs), right=_only(theirs, ours), place=place, row=0
+            )
+
+
+def _only(code: str | None, other: str | None) -> str | None:
+    """Return the conditions of a guard that the other compile's does not have."""
+    known = (other or "").split("\n")
+    return code and " and ".join(each for each in code.split("\n") if each not in known)
+
+
+def _by_subject(kind: DecisionKind, decisions: list[Decision]) -> dict[object, Decision]:
+    chosen = [each for each in decisions if each.kind == kind]
+    if kind in _IN_ORDER:
+        return dict(enumerate(chosen))
+    return {(each.place.line, each.place.depth, _NUMBERED.sub(r"\1", each.subject)): each for each in chosen}
+
+
+def _text(compile: TracedCompile, decision: Decision) -> str:
+    """Return the decision with what its symbols stand for in their place."""
+    written = f"{decision.subject} {decision.text}" if decision.kind in _IN_ORDER else decision.text
+    written = _NUMBERED.sub(r"\1", written)
+    return _WORD.sub(lambda word: compile.symbols.get(word[0], word[0]), written)

@@ -1,0 +1,167 @@
+"""Compare compiles that were recorded: from their facts and trails to what differs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+
+from msgspec import Struct
+
+from dynascope.facts import model
+from dynascope.facts.comparison.differences import Comparison, compare
+from dynascope.facts.comparison.traced import Decision, Place, TracedCompile, TracedLine
+from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.reader import Reader
+
+_NAME = re.compile(r"(?P<compile>.*?)(?:_(?P<attempt>\d+))?")
+
+
+class NotComparable(Exception):
+    """Two compiles that cannot be compared. The text is for the user."""
+
+
+class Compared(Struct, kw_only=True):
+    """What differs between two compiles of a function, and why the second was compiled."""
+
+    function: str
+    comparison: Comparison
+    failed: list[model.Recompile]
+    """The guards of the left compile that failed when the right one was compiled."""
+
+
+def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedCompile:
+    """Return a compile to compare; `facts` are its facts, None for an attempt or a compile in progress."""
+    lines = _lines(trail)
+    if facts is None:
+        end = "is traced again from its start" if trail.is_repeated else ""
+        return TracedCompile(
+            name=name, lines=lines, end=end, is_finished=trail.is_repeated, has_guards=False, symbols=trail.symbols
+        )
+    codes: dict[str, list[str]] = {}
+    for guard in facts.guards:
+        codes.setdefault(f"{guard.kind} {guard.expression}", []).extend(guard.code)
+    for line in lines:
+        line.decisions = [
+            Decision(each.kind, each.subject, "\n".join(codes.get(each.subject, ())), each.place)
+            if each.kind == "guard"
+            else each
+            for each in line.decisions
+        ]
+    if lines:
+        for graph_break in facts.graph_breaks:
+            place = Place(graph_break.path, graph_break.line, graph_break.function)
+            what = " ".join(filter(None, [graph_break.registry_id, graph_break.type]))
+            lines[-1].decisions.append(Decision("break", "", what, place))
+    return TracedCompile(
+        name=name,
+        lines=lines,
+        end=_end(facts),
+        has_guards=facts.compile.status in ("compiled", "empty"),
+        other_guards={each.kind: "\n".join(each.code) for each in facts.guards if not each.expression},
+        symbols=trail.symbols,
+    )
+
+
+def compared(reader: Reader, left: model.Compile, right: model.Compile, names: Sequence[str] = ()) -> Compared:
+    """Compare two compiles of one function; `names`: what the user calls them, with an attempt's number or without."""
+    left_name, right_name = names or (left.compile_id, right.compile_id)
+    if _function(left) != _function(right):
+        raise NotComparable(
+            f"{left_name} is a compile of {left.function}, {right_name} one of {right.function}: "
+            "only compiles of one function can be compared."
+        )
+    sides = [_of_store(reader, each, name) for each, name in ((left, left_name), (right, right_name))]
+    facts = reader.compile(right.id)
+    failed = facts.recompiles if facts is not None else []
+    return Compared(
+        function=right.function,
+        comparison=compare(*sides),
+        failed=[each for each in failed if each.failed_compile_id == left.compile_id],
+    )
+
+
+def compared_with_replaced(reader: Reader, right: model.Compile, compiles: Iterable[model.Compile]) -> Compared | None:
+    """Compare a compile with the one it replaces, among those of its process; None if there is none to compare."""
+    facts = reader.compile(right.id)
+    left_id = replaced(facts.recompiles) if facts is not None else None
+    found = [each for each in compiles if each.run == right.run and each.compile_id == left_id and each.id < right.id]
+    try:
+        return compared(reader, found[-1], right) if found else None
+    except NotComparable:
+        return None
+
+
+def find_pair(
+    compiles: list[model.Compile],
+    left: str,
+    right: str,
+    names: Callable[[model.Compile], str] = lambda each: each.compile_id,
+) -> tuple[model.Compile, model.Compile]:
+    """Return the newest two compiles with these ids, which may name an attempt: `0/1_2`.
+
+    After `torch._dynamo.reset()` ids begin anew: the left one is of the same function as the right one, if it can be.
+    """
+    second = _find(compiles, right, names)
+    same = [each for each in compiles if each.id <= second.id and _function(each) == _function(second)]
+    try:
+        return _find(same, left, names), second
+    except NotComparable:
+        return _find(compiles, left, names), second
+
+
+def _find(compiles: list[model.Compile], name: str, names: Callable[[model.Compile], str]) -> model.Compile:
+    wanted = _NAME.fullmatch(name)
+    found = [each for each in compiles if wanted is not None and names(each) == wanted["compile"]]
+    if not found:
+        raise NotComparable(f"No compile {name} is recorded.")
+    return found[-1]
+
+
+def replaced(recompiles: Iterable[model.Recompile]) -> str | None:
+    """Return the id of the newest earlier compile whose guards failed; None for a first compile."""
+    failed = [each.failed_compile_id for each in recompiles if each.failed_compile_id]
+    return max(failed, key=_number, default=None)
+
+
+def _number(compile_id: str) -> int:
+    number = compile_id.rpartition("/")[2]
+    return int(number) if number.isdecimal() else -1
+
+
+def _function(compile: model.Compile) -> tuple[object, ...]:
+    return compile.path, compile.function, compile.line, compile.resumes_at
+
+
+def _of_store(reader: Reader, compile: model.Compile, name: str) -> TracedCompile:
+    trails = reader.trails(compile.id)
+    if not trails:
+        why = "Dynamo did not trace it, or it was recorded by an older Dynascope or imported from a log"
+        raise NotComparable(f"The lines of {name} are not recorded: {why}.")
+    wanted = _NAME.fullmatch(name)
+    attempt = max(trails) if wanted is None or wanted["attempt"] is None else int(wanted["attempt"])
+    if attempt not in trails:
+        raise NotComparable(f"There is no attempt {name}: those of this compile are {min(trails)} to {max(trails)}.")
+    return traced(name, trails[attempt], reader.compile(compile.id) if attempt == max(trails) else None)
+
+
+def _lines(trail: Trail) -> list[TracedLine]:
+    depths: list[int] = []
+    for _, _, caller in trail.calls:
+        depths.append(depths[caller] + 1 if caller >= 0 else 0)
+    lines = []
+    for call, line in zip(trail.lines[::2], trail.lines[1::2], strict=True):
+        path, function, _ = trail.calls[call]
+        lines.append(TracedLine(Place(trail.texts[path], line, trail.texts[function], depths[call], call)))
+    for after, own, kind, subject, text in trail.rows():
+        if 0 <= after < len(lines):
+            lines[after].decisions.append(Decision(kind, subject, text, lines[own].place))
+    return lines
+
+
+def _end(facts: model.CompileFacts) -> str:
+    compile = facts.compile
+    if facts.graph_breaks:
+        return "breaks the graph"
+    if compile.failure is not None:
+        return f"fails with {compile.failure.splitlines()[0]}"
+    return "runs uncompiled" if compile.status == "skipped" else "returns"

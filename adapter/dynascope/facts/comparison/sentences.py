@@ -1,0 +1,107 @@
+"""Say in sentences what differs between two compiles."""
+
+from __future__ import annotations
+
+import os
+
+from dynascope.facts.comparison.differences import Comparison, Difference
+from dynascope.facts.comparison.recorded import Compared
+from dynascope.facts.comparison.traced import Decision, Place
+from dynascope.facts.recompiles.guarded_value import readable
+
+_THEN_SHOWN = 4
+
+
+def summary(compared: Compared) -> list[str]:
+    """Return what differs, line by line: the guard that failed, the first difference, the others, both states."""
+    comparison = compared.comparison
+    return [
+        f"{comparison.left.name} and {comparison.right.name} of {compared.function}",
+        *failed_guards(compared),
+        *_differences(comparison),
+    ]
+
+
+def failed_guards(compared: Compared) -> list[str]:
+    """Return a sentence for each guard that failed."""
+    left, found = compared.comparison.left.name, []
+    for each in compared.failed:
+        met = f"; met {each.value}" if each.value else ""
+        where = f" ({_at(each.guard_path, each.guard_line)})" if each.guard_path and each.guard_line else ""
+        found.append(f"The guard of {left} that failed: {readable(each.guard)}{met}{where}.")
+    return found
+
+
+def first_difference(comparison: Comparison) -> str:
+    """Return the first difference in one sentence, or that there is none."""
+    first = comparison.first
+    if first is not None:
+        return f"First difference, at {_at(first.place.path, first.place.line)}: {sentence(comparison, first)}"
+    left, right = comparison.left, comparison.right
+    lines = f"{comparison.common} line{'' if comparison.common == 1 else 's'}"
+    if not (left.is_finished and right.is_finished):
+        return f"Nothing differs so far: Dynamo has traced the same {lines} in both."
+    return (
+        f"Nothing differs but the guard that failed: both trace the same {lines}, with the same values and operations."
+    )
+
+
+def sentence(comparison: Comparison, difference: Difference) -> str:
+    """Return one difference as a sentence about both compiles."""
+    left, right = comparison.left.name, comparison.right.name
+    ours, theirs, subject = difference.left, difference.right, readable(difference.subject)
+    match difference.kind:
+        case "value":
+            return f"{subject} is {ours or 'not read'} in {left}, and {theirs or 'not read'} in {right}."
+        case "symbol":
+            return f"{subject} is {ours or 'not decided on'} in {left}, and {theirs or 'not decided on'} in {right}."
+        case "operation":
+            return f"{left} computes {ours or 'nothing here'}, and {right} {theirs or 'nothing here'}."
+        case "guard":
+            ours, theirs = (readable(each) if each else each for each in (ours, theirs))
+            return f"The guard {subject} {_demands(ours)} in {left}, and {_demands(theirs)} in {right}."
+        case "break":
+            return f"{_breaks(left, ours, difference.left_next)}, and {_breaks(right, theirs, difference.right_next)}."
+        case "branch":
+            why = " ".join(sentence(comparison, each) for each in difference.because)
+            return f"{left} {ours} next, and {right} {theirs}.{' ' + why if why else ''}"
+
+
+def state_before(comparison: Comparison, side: int) -> list[str]:
+    """Return the names of the function and their values at the first difference, in the left or right compile."""
+    first, compile = comparison.first, (comparison.left, comparison.right)[side]
+    if first is None:
+        return []
+    known: dict[str, Decision] = {}
+    for line in compile.lines[: first.row + 1]:
+        for each in line.decisions:
+            if each.kind == "value" and each.place.call == first.place.call:
+                known[each.subject] = each
+    return [f"{name} = {each.text}" for name, each in known.items()]
+
+
+def _differences(comparison: Comparison) -> list[str]:
+    rows = [first_difference(comparison)]
+    for side, compile in enumerate((comparison.left, comparison.right)):
+        state = ", ".join(state_before(comparison, side))
+        if state:
+            rows.append(f"There in {compile.name}: {state}.")
+    for each in comparison.differences[1 : 1 + _THEN_SHOWN]:
+        rows.append(f"Then, at {_at(each.place.path, each.place.line)}: {sentence(comparison, each)}")
+    return rows
+
+
+def _demands(code: str | None) -> str:
+    if code is None:
+        return "does not exist"
+    return f"demands {code}" if code else "demands no more"
+
+
+def _breaks(name: str, what: str | None, after: Place | None) -> str:
+    if what is not None:
+        return f"{name} breaks the graph ({what})"
+    return f"{name} goes on at line {after.line}" if after is not None else f"{name} does not"
+
+
+def _at(path: str | None, line: int | None) -> str:
+    return f"{os.path.basename(path or '') or '<no file>'}:{line}"

@@ -1,0 +1,88 @@
+"""The trail of an attempt: its lines in the order in which Dynamo traced them, and what was decided between them.
+
+Everything is a number in a list, and each text is kept once: a trail is written at the end of every recorded compile.
+"""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Iterator
+
+import msgspec
+from msgspec import Struct, field
+
+from dynascope.facts.comparison.traced import DECISION_KINDS, DecisionKind
+
+_FASTEST = 1
+_CELLS = 5
+
+
+class Trail(Struct, array_like=True):
+    """One attempt; a line's number is its place in `lines`, a text's its place in `texts`."""
+
+    texts: list[str]
+    calls: list[tuple[int, int, int]]
+    """The path, the function and the number of the caller (-1: none) of each call."""
+    lines: list[int]
+    """The call and the line of each line, one after the other."""
+    decisions: list[int]
+    """Of each decision the latest line that had begun, its own line, its kind, its subject and its text."""
+    symbols: dict[str, str] = field(default_factory=dict)
+    """What each symbol stands for: `L['x'].size()[0]`."""
+    is_repeated: bool = False
+    """Whether Dynamo traced the frame again after this attempt."""
+
+    def encoded(self) -> bytes:
+        return zlib.compress(msgspec.msgpack.encode(self), _FASTEST)
+
+    def rows(self) -> Iterator[tuple[int, int, DecisionKind, str, str]]:
+        """Yield the decisions: the latest line that had begun, its own line, kind, subject, text."""
+        texts, cells = self.texts, self.decisions
+        for start in range(0, len(cells), _CELLS):
+            after, own, kind, subject, text = cells[start : start + _CELLS]
+            yield after, own, DECISION_KINDS[kind], texts[subject], texts[text]
+
+
+def decoded(data: bytes) -> Trail:
+    """Return the trail that was `encoded`."""
+    return msgspec.msgpack.decode(zlib.decompress(data), type=Trail)
+
+
+class TrailWriter:
+    """Write a trail while Dynamo traces."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[int, int, int]] = []
+        self._lines = array("i")
+        self._decisions = array("i")
+        self._texts: dict[str, int] = {}
+
+    @property
+    def latest(self) -> int:
+        """Return the number of the latest line; -1 before the first."""
+        return len(self._lines) // 2 - 1
+
+    def call(self, path: str, function: str, caller: int) -> int:
+        """Add a call, and return its number."""
+        self.calls.append((self._text(path), self._text(function), caller))
+        return len(self.calls) - 1
+
+    def line(self, call: int, line: int) -> int:
+        """Add a line that begins, unless it is the latest one, and return its number."""
+        if self._lines[-2:] != array("i", (call, line)):
+            self._lines.extend((call, line))
+        return self.latest
+
+    def decide(self, line: int, kind: DecisionKind, subject: str, text: str, after: int | None = None) -> None:
+        """Add a decision of a line; `after`: when it was made, if not now."""
+        after = self.latest if after is None else after
+        self._decisions.extend((after, line, DECISION_KINDS.index(kind), self._text(subject), self._text(text)))
+
+    def trail(self, symbols: dict[str, str], is_repeated: bool = False) -> Trail:
+        """Return what was written so far."""
+        lines, decisions = self._lines.tolist(), self._decisions.tolist()
+        return Trail(list(self._texts), list(self.calls), lines, decisions, symbols, is_repeated)
+
+    def _text(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
