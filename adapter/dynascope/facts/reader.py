@@ -107,7 +107,7 @@ class Reader:
         return model.CompileFacts(compile=found[0], **facts)
 
     def trails(self, compile: int) -> dict[int, Trail]:
-        """Return the trails of a compile's attempts, by attempt; none of what an older Dynascope recorded."""
+        """Return the trails of a compile by attempt; an older Dynascope recorded none."""
         if self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'trail'").fetchone() is None:
             return {}
         rows = self._connection.execute(

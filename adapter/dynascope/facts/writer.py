@@ -46,7 +46,7 @@ class Writer:
         return os.getpid() == self._process
 
     def write(self, facts: model.CompileFacts, trails: Sequence[Trail] = ()) -> int:
-        """Store a compile, with the trails of its latest attempts, in one transaction; return its number."""
+        """Store a compile with the trails of its latest attempts in one transaction."""
         with self._lock, self._transaction() as connection:
             intern = self._interning
             intern.begin()

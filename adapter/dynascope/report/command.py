@@ -92,7 +92,10 @@ def _report(
 
 
 def _print_comparison(reader: Reader, launch: str, left: str, right: str) -> None:
-    """Print two compiles side by side; their names are those of the report, or have an attempt's number: `0/0_1`."""
+    """Print two compiles side by side.
+
+    Their names are those of the report, and may have an attempt's number: `0/0_1`.
+    """
     from dynascope.facts.comparison.columns import columns
     from dynascope.facts.comparison.recorded import NotComparable, compared, find_pair
     from dynascope.facts.comparison.sentences import summary

@@ -246,6 +246,28 @@ class TimelineBody(DapStruct):
     total: int
 
 
+class ComparedPlace(DapStruct):
+    """A line in two compiles that are compared."""
+
+    source: Source
+    line: int
+
+
+class CompareBody(DapStruct):
+    """What differs between two compiles of a function: sentences, and both side by side in two columns."""
+
+    left: str
+    right: str
+    function: str
+    summary: list[str]
+    columns: list[str]
+    first: ComparedPlace | None = None
+    """The line of the first difference."""
+    left_next: ComparedPlace | None = None
+    """The line at which the left compile goes on, if they go different ways there."""
+    right_next: ComparedPlace | None = None
+
+
 class BreakpointLocation(DapStruct):
     line: int
 

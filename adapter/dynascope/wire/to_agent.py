@@ -176,6 +176,18 @@ class Timeline(Request, tag="timeline"):
     count: int
 
 
+class Compare(Request, tag="compare"):
+    """Compare two compiles of one function by their ids, `0/0` and `0/1`. Reply: CompareBody.
+
+    Without `left` the compile that `right` replaces is taken; without both, the newest recompile.
+    """
+
+    left: str | None = None
+    right: str | None = None
+    thread_ident: int | None = None
+    """The thread that is stopped at compile time, which serves the request: its compile can be compared, too."""
+
+
 class Pause(Request, tag="pause"):
     """Stop at the next line Dynamo traces, on every thread that compiles. Reply: {"compiling": [threadId…]}."""
 
@@ -319,6 +331,7 @@ ToAgent: TypeAlias = (
     | PrepareTravel
     | FindGotoTargets
     | Timeline
+    | Compare
     | Pause
     | Threads
     | FormatStack

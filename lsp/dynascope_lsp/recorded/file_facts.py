@@ -116,7 +116,7 @@ class FileFacts:
         return self._symbols[compile].get(name)
 
     def comparison(self, compile: int) -> Compared | None:
-        """Return what differs from the compile that this one replaces; None if there is none to compare."""
+        """Return what differs from the compile that this one replaces, or None."""
         if compile not in self._comparisons:
             found = compared_with_replaced(self._reader, self.compiles[compile], self.compiles.values())
             self._comparisons[compile] = found

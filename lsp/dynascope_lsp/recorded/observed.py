@@ -149,7 +149,7 @@ class Observations:
             )
 
     def _first_difference(self, compared: Compared | None) -> Iterable[Related]:
-        """Yield the line at which the compile first differs from the one it replaces, and where each goes on."""
+        """Yield the line of the first difference, and where each compile goes on."""
         comparison = compared.comparison if compared is not None else None
         if comparison is None or comparison.first is None:
             return

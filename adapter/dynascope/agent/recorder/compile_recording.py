@@ -52,7 +52,8 @@ class CompileRecording:
         """The times when the attempt began."""
         self._graphs_before = 0
         self._breaks: dict[tuple[Any, ...], GraphBreak] = {}
-        self._recompiles: list[Recompile] = []
+        self.failed: list[Recompile] = []
+        """Why earlier compiles could not be used."""
         self._specializations: dict[tuple[Any, ...], Specialization] = {}
         self._backend = ""
         self._began_aside = 0.0
@@ -133,7 +134,7 @@ class CompileRecording:
         self._breaks[key] = break_message.graph_break(message, effect, frames, function)
 
     def recompiles(self, reasons: list[str], frame: Any) -> None:
-        self._recompiles = [self._recompile(reason, frame) for reason in reasons]
+        self.failed = [self._recompile(reason, frame) for reason in reasons]
 
     def _recompile(self, reason: str, frame: Any) -> Recompile:
         failed = recompile_reason.parse(reason, self._path)
@@ -170,12 +171,12 @@ class CompileRecording:
         if error is not None and convert_frame_events.is_swallowed(error, full_graph=False) and self.full_graph:
             self._add_break("raised", str(getattr(error, "msg", error)), stack_of_error)
         if convert_frame_events.reached_recompile_limit(error):
-            for recompile in self._recompiles:
+            for recompile in self.failed:
                 recompile.limit_reached = True
         facts = CompileFacts(
             compile=self._compile(ending),
             graph_breaks=list(self._breaks.values()),
-            recompiles=self._recompiles,
+            recompiles=self.failed,
             specializations=list(self._specializations.values()),
             backend_failures=self._backend_failures(error),
             line_times=line_times(self._times),
@@ -187,6 +188,10 @@ class CompileRecording:
             if self.trace.output is not None:
                 facts.symbols = at_the_end.symbols(self.trace.output, facts.tensors)
         return facts
+
+    def trail(self) -> Trail:
+        """Return the trail of this attempt so far."""
+        return self.trace.finished_trail() if self.trace is not None else Trail([], [], [], [])
 
     def trails(self) -> list[Trail]:
         """Return the trails of the latest attempts, the last one's last."""
@@ -209,7 +214,7 @@ class CompileRecording:
             line=self._line,
             resumes_at=line_of_break(self.code),
             backend=self._backend,
-            reason=self._recompiles[0].guard if self._recompiles else None,
+            reason=self.failed[0].guard if self.failed else None,
             status=status,  # type: ignore[arg-type]  # one of the literals
             skip_reason=skip_reason,
             failure=failure,

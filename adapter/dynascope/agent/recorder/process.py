@@ -16,6 +16,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.writer import Writer
 
 if TYPE_CHECKING:
+    from dynascope.agent.recorder.compile_recording import CompileRecording
     from dynascope.agent.recorder.recorder import Recorder
 
 RECORD_VARIABLE = "DYNASCOPE_RECORD"
@@ -57,6 +59,20 @@ def begin_beside_a_debugger(say: Callable[[str], None]) -> Callable[[], None]:
     recording.say = say
     recording.begin()
     return recording.pause
+
+
+@dataclass
+class Recorded:
+    """What this process has recorded: the store, its run there, if it wrote any, and the compile in progress."""
+
+    path: Path
+    run: int | None
+    in_progress: CompileRecording | None
+
+
+def recorded() -> Recorded | None:
+    """Return what this process has recorded; None if it does not record."""
+    return _recording.recorded() if _recording is not None and _recording.is_on else None
 
 
 def hook_beneath_a_debugger() -> None:
@@ -100,6 +116,10 @@ class _Recording:
         if not self.is_on:
             self.is_on = True
             self._not_yet_imported = when_imported(DYNAMO, self.hook_dynamo)
+
+    def recorded(self) -> Recorded:
+        run = self._writer.run if self._writer is not None else None
+        return Recorded(self._path, run, self._recorder.in_progress if self._recorder is not None else None)
 
     def pause(self) -> None:
         """Remove the hooks; a compile in progress is still written."""

@@ -59,6 +59,11 @@ class Recorder:
         for hook in reversed(self._hooks):
             hook.remove()
 
+    @property
+    def in_progress(self) -> CompileRecording | None:
+        """Return the recording of the innermost compile in progress."""
+        return self._compiles[-1] if self._compiles else None
+
     # ---- convert_frame_events.Observer
 
     @contained

@@ -263,6 +263,13 @@ class TimelineArguments(DapStruct):
     count: int = 1_000
 
 
+class CompareArguments(DapStruct):
+    """Two compile ids, `0/0` and `0/1`; without them the newest recompile and the compile that it replaces."""
+
+    left: str | None = None
+    right: str | None = None
+
+
 class ModulesArguments(DapStruct):
     start_module: int | None = None
     module_count: int | None = None

@@ -1,6 +1,6 @@
 """Jump to a line: in the running program by debugpy, in a compile by going back to where the line began.
 
-And list the events of the compiler, some of which are places to jump to as well.
+And list the events of the compiler, some of which are places to jump to as well, and compare two of its compiles.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import msgspec
 from dynascope.dap.program.program import Program
 from dynascope.dap.program.stops import Stop
 from dynascope.dap.protocol.arguments import (
+    CompareArguments,
     GotoArguments,
     GotoTargetsArguments,
     NoArguments,
@@ -20,10 +21,11 @@ from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.requests.stepping import go_back
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID, FIRST_RECORDED, TimelineBody, TimelineEvent, goto_target_id
-from dynascope.wire.to_agent import FindGotoTargets, Timeline
+from dynascope.wire.dap import FIRST_AGENT_ID, FIRST_RECORDED, CompareBody, TimelineBody, TimelineEvent, goto_target_id
+from dynascope.wire.to_agent import Compare, FindGotoTargets, Timeline
 
 _NO_FILE = "Only lines of a file can be jumped to at compile time."
+_NO_AGENT = "The program has not begun yet: nothing is compiled."
 _OLD_TARGET = "This place is one of the running program, and the thread is stopped at compile time: choose it again."
 
 
@@ -82,6 +84,27 @@ def _stop_of(program: Program, event: TimelineEvent) -> Stop | None:
     stop = None if event.thread_id is None else program.stops.of_thread(event.thread_id)
     is_recorded = (event.target_id or 0) >= goto_target_id(FIRST_RECORDED)
     return next(iter(program.stops.all()), None) if stop is None and is_recorded else stop
+
+
+@request("dynascopeCompare", CompareArguments)
+async def compare(session: Session, call: Call[CompareArguments]) -> Body:
+    """Tell what first differs between two compiles of a function."""
+    program, arguments = session.running(), call.arguments
+    if program.agent is None:
+        raise RequestError(_NO_AGENT)
+    stop = next(iter(program.stops.all()), None)
+    answer = await program.agent.ask(
+        Compare(
+            id=program.agent.next_id(),
+            left=arguments.left,
+            right=arguments.right,
+            thread_ident=None if stop is None else stop.notice.thread_ident,
+        )
+    )
+    body = msgspec.json.decode(answer, type=CompareBody)
+    for place in filter(None, (body.first, body.left_next, body.right_next)):
+        place.source = program.paths.source_to_client(place.source) or place.source
+    return body
 
 
 @request("debugpySystemInfo", NoArguments)

@@ -17,7 +17,7 @@ MARK = "▶"
 
 
 def columns(comparison: Comparison, source_line: SourceLine, before: int = 400, after: int = 400) -> list[str]:
-    """Return the lines of both compiles in two columns: so many before and after the first difference."""
+    """Return so many lines before and after the first difference, in two columns."""
     first = comparison.first
     row = first.row if first is not None else 0
     start = max(0, row - before)

@@ -16,6 +16,9 @@ from dynascope.facts.reader import Reader
 _NAME = re.compile(r"(?P<compile>.*?)(?:_(?P<attempt>\d+))?")
 
 
+_OTHER_FUNCTION = "{} is a compile of {}, {} one of {}: only compiles of one function can be compared."
+
+
 class NotComparable(Exception):
     """Two compiles that cannot be compared. The text is for the user."""
 
@@ -30,7 +33,7 @@ class Compared(Struct, kw_only=True):
 
 
 def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedCompile:
-    """Return a compile to compare; `facts` are its facts, None for an attempt or a compile in progress."""
+    """Return a compile to compare; `facts` is None for an attempt or a compile in progress."""
     lines = _lines(trail)
     if facts is None:
         end = "is traced again from its start" if trail.is_repeated else ""
@@ -63,13 +66,13 @@ def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedC
 
 
 def compared(reader: Reader, left: model.Compile, right: model.Compile, names: Sequence[str] = ()) -> Compared:
-    """Compare two compiles of one function; `names`: what the user calls them, with an attempt's number or without."""
+    """Compare two compiles of one function.
+
+    `names` is what the user calls them, with an attempt's number or without.
+    """
     left_name, right_name = names or (left.compile_id, right.compile_id)
     if _function(left) != _function(right):
-        raise NotComparable(
-            f"{left_name} is a compile of {left.function}, {right_name} one of {right.function}: "
-            "only compiles of one function can be compared."
-        )
+        raise NotComparable(_OTHER_FUNCTION.format(left_name, left.function, right_name, right.function))
     sides = [_of_store(reader, each, name) for each, name in ((left, left_name), (right, right_name))]
     facts = reader.compile(right.id)
     failed = facts.recompiles if facts is not None else []
@@ -80,8 +83,36 @@ def compared(reader: Reader, left: model.Compile, right: model.Compile, names: S
     )
 
 
+def compared_so_far(
+    reader: Reader,
+    compiles: list[model.Compile],
+    left: str,
+    right: str,
+    trail: Trail,
+    failed: list[model.Recompile],
+) -> Compared:
+    """Compare a recorded compile with one that Dynamo is tracing."""
+    earlier = _find(compiles, left, lambda each: each.compile_id)
+    ours, theirs = _of_store(reader, earlier, left), traced(right, trail, None)
+    if theirs.lines and ours.lines and not theirs.lines[0].place.is_like(ours.lines[0].place):
+        raise NotComparable(_OTHER_FUNCTION.format(left, earlier.function, right, theirs.lines[0].place.function))
+    return Compared(
+        function=earlier.function,
+        comparison=compare(ours, theirs),
+        failed=[each for each in failed if each.failed_compile_id == earlier.compile_id],
+    )
+
+
+def newest_replacement(reader: Reader, compiles: list[model.Compile], name: str | None = None) -> Compared | None:
+    """Compare the newest recompile, or the one of this name, with what it replaces; None if there is none."""
+    for each in reversed(compiles):
+        if name in (None, each.compile_id) and (found := compared_with_replaced(reader, each, compiles)) is not None:
+            return found
+    return None
+
+
 def compared_with_replaced(reader: Reader, right: model.Compile, compiles: Iterable[model.Compile]) -> Compared | None:
-    """Compare a compile with the one it replaces, among those of its process; None if there is none to compare."""
+    """Compare a compile with the one it replaces; None if there is none to compare."""
     facts = reader.compile(right.id)
     left_id = replaced(facts.recompiles) if facts is not None else None
     found = [each for each in compiles if each.run == right.run and each.compile_id == left_id and each.id < right.id]

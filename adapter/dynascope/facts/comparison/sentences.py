@@ -6,14 +6,14 @@ import os
 
 from dynascope.facts.comparison.differences import Comparison, Difference
 from dynascope.facts.comparison.recorded import Compared
-from dynascope.facts.comparison.traced import Decision, Place
+from dynascope.facts.comparison.traced import Decision, Place, TracedCompile
 from dynascope.facts.recompiles.guarded_value import readable
 
 _THEN_SHOWN = 4
 
 
 def summary(compared: Compared) -> list[str]:
-    """Return what differs, line by line: the guard that failed, the first difference, the others, both states."""
+    """Return the guard that failed, the first difference with both states, and the others."""
     comparison = compared.comparison
     return [
         f"{comparison.left.name} and {comparison.right.name} of {compared.function}",
@@ -61,14 +61,15 @@ def sentence(comparison: Comparison, difference: Difference) -> str:
             ours, theirs = (readable(each) if each else each for each in (ours, theirs))
             return f"The guard {subject} {_demands(ours)} in {left}, and {_demands(theirs)} in {right}."
         case "break":
-            return f"{_breaks(left, ours, difference.left_next)}, and {_breaks(right, theirs, difference.right_next)}."
+            sides = ((comparison.left, ours, difference.left_next), (comparison.right, theirs, difference.right_next))
+            return f"{', and '.join(_breaks(*side) for side in sides)}."
         case "branch":
             why = " ".join(sentence(comparison, each) for each in difference.because)
             return f"{left} {ours} next, and {right} {theirs}.{' ' + why if why else ''}"
 
 
 def state_before(comparison: Comparison, side: int) -> list[str]:
-    """Return the names of the function and their values at the first difference, in the left or right compile."""
+    """Return the values of the function's names at the first difference, in one compile."""
     first, compile = comparison.first, (comparison.left, comparison.right)[side]
     if first is None:
         return []
@@ -97,10 +98,10 @@ def _demands(code: str | None) -> str:
     return f"demands {code}" if code else "demands no more"
 
 
-def _breaks(name: str, what: str | None, after: Place | None) -> str:
+def _breaks(compile: TracedCompile, what: str | None, after: Place | None) -> str:
     if what is not None:
-        return f"{name} breaks the graph ({what})"
-    return f"{name} goes on at line {after.line}" if after is not None else f"{name} does not"
+        return f"{compile.name} breaks the graph ({what})"
+    return f"{compile.name} {f'goes on at line {after.line}' if after is not None else compile.end}"
 
 
 def _at(path: str | None, line: int | None) -> str:

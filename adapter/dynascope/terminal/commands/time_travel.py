@@ -9,8 +9,12 @@ from dynascope.terminal.commands import command
 from dynascope.terminal.commands.inspection import resolve
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
-from dynascope.wire.dap import GotoTargetsBody, TimelineBody, TimelineEvent
+from dynascope.wire.dap import CompareBody, GotoTargetsBody, TimelineBody, TimelineEvent
 
+_MARK = "▶"
+"""What the row of the first difference begins with."""
+_AROUND = 12
+"""How many rows of two compiles are shown before and after it."""
 _ALL = 10_000
 """As many rows and events as the agent sends at once."""
 
@@ -110,6 +114,24 @@ def timeline(session: Session, argument: str) -> None:
         place = f"  {display_path(path)}:{event.line}" if path is not None else ""
         head = f"{mark}#{event.number:<4} {event.seconds:8.3f} s  {compile_id:8} {event.kind:14}"
         session.printer.say(f"{head}  {event.text}{place}")
+
+
+@command("compare", usage="[[ID] ID]", needs_stop=True)
+def compare(session: Session, argument: str) -> None:
+    """Show what first differs between two compiles of a function: `compare 0/0 0/1`.
+
+    Without ids it is the newest recompile, and the compile whose guard failed; `compare 0/2` is that one and what it
+    replaces. `0/0_0` and `0/0_1` are attempts. `timeline` lists the ids.
+    """
+    ids = argument.split()
+    if len(ids) > 2:
+        raise CommandError("which two? `compare 0/0 0/1`")
+    names = dict(zip(("right", "left"), reversed(ids), strict=False))
+    body = session.ask("dynascopeCompare", names, CompareBody)
+    marked = next((number for number, row in enumerate(body.columns) if row.startswith(_MARK)), 2)
+    shown = dict.fromkeys([*range(2), *range(max(2, marked - _AROUND), marked + _AROUND)])
+    for row in [*body.summary, "", *(body.columns[number] for number in shown if number < len(body.columns))]:
+        session.printer.say(row)
 
 
 def _line(session: Session, argument: str) -> int:
