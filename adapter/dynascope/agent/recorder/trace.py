@@ -106,6 +106,7 @@ class Trace:
         """Path and line where a frame was last left: the outermost frame's when a compile fails."""
         self.trail = TrailWriter()
         self._growth: Growth | None = None
+        self._signs: tuple[int, ...] = (0, 0)
         self._texts: Texts = {}
         self._times = times
         self._frames: list[Frame] = []
@@ -163,11 +164,10 @@ class Trace:
         self.last_place = frame.code.path, frame.line
         self._line_ends(frame)
         for line, name, variable, number, after in frame.pending:
-            self._note(frame, line, name, variable, "assigned")
-            self._decide_value(number, name, variable, after)
+            self._decide_value(number, name, variable, self._note(frame, line, name, variable, "assigned"), after)
         for name, variable, number in frame.parameters:
-            self._note(frame, frame.code.first_line, name, variable, "parameter")
-            self._decide_value(number, name, variable, number)
+            known = self._note(frame, frame.code.first_line, name, variable, "parameter")
+            self._decide_value(number, name, variable, known, number)
         self._since = self._now()
 
     def pause(self) -> None:
@@ -217,27 +217,31 @@ class Trace:
         """Add to the trail what was decided since the last time, at the frame's line."""
         if self._growth is None:
             return
+        before, signs = self._signs, self._growth.signs()
+        if signs == before:
+            return
+        self._signs = signs
         decide, number = self.trail.decide, frame.number
-        for source, kind in self._growth.guards():
-            if source:  # the others are about no line: see `Guard.expression`
-                decide(number, "guard", f"{kind} {source}", "")
-        for symbol, sentence in self._growth.symbols():
-            if not sentence.startswith("made for"):  # the values show it
-                decide(number, "symbol", symbol, sentence)
-        for node in self._growth.nodes():
-            if node.op not in ("placeholder", "output"):
-                decide(number, "operation", node.name, operation_text(node))
+        self.trail.guards(number, signs[0])
+        if signs[2:] != before[2:]:
+            for symbol, sentence in self._growth.symbols():
+                if not sentence.startswith("made for"):  # the values show it
+                    decide(number, "symbol", symbol, sentence)
+        if signs[1] != before[1]:
+            for node in self._growth.nodes():
+                if node.op not in ("placeholder", "output"):
+                    decide(number, "operation", node.name, operation_text(node))
 
     def finished_trail(self, is_repeated: bool = False) -> Trail:
         """Return the trail of this attempt; `is_repeated`: Dynamo traces the frame again."""
         facts = symbols_so_far(self.output) if self.output is not None else []
         return self.trail.trail({each.name: each.sources[0] for each in facts if each.sources}, is_repeated)
 
-    def _decide_value(self, number: int, name: str, variable: Any, after: int) -> None:
+    def _decide_value(self, number: int, name: str, variable: Any, known: str | None, after: int) -> None:
+        """Add to the trail what a name is; `known`: the text of a tensor or a number."""
         if is_pending(variable) or name[0] == "." or name.startswith("___"):
             return
-        fact = tensor_or_number(variable, self._texts)
-        text = fact[0] if fact is not None else short_text(variable)
+        text = known if known is not None else short_text(variable)
         if text is not None:
             self.trail.decide(number, "value", name, text, after)
 
@@ -249,17 +253,19 @@ class Trace:
             if is_pending(variable):
                 frame.pending.append((frame.line, name, variable, frame.number, self.trail.latest))
             else:
-                self._note(frame, frame.line, name, variable, "assigned")
-                if frame.noted.get(name) is variable:  # a `for` stores nothing when it ends
-                    continue
-                frame.noted[name] = variable
-                self._decide_value(frame.number, name, variable, self.trail.latest)
+                known = self._note(frame, frame.line, name, variable, "assigned")
+                if frame.noted.get(name) is not variable:  # a `for` stores nothing when it ends
+                    frame.noted[name] = variable
+                    self._decide_value(frame.number, name, variable, known, self.trail.latest)
 
-    def _note(self, frame: Frame, line: int, name: str, variable: Any, role: TensorRole) -> None:
+    def _note(self, frame: Frame, line: int, name: str, variable: Any, role: TensorRole) -> str | None:
+        """Record a tensor or a number, and return its text; None for any other value."""
         fact = tensor_or_number(variable, self._texts)
-        if fact is None or not frame.code.path or name[0] == "." or name.startswith("___"):
-            return
+        if fact is None:
+            return None
         text, node, origin = fact
+        if not frame.code.path or name[0] == "." or name.startswith("___"):
+            return text
         key = (frame.code.path, line, name, text, role)
         recorded = self.tensors.get(key)
         if recorded is None:
@@ -268,6 +274,7 @@ class Trace:
             )
         else:
             recorded.count += 1
+        return text
 
 
 def line_times(times: LineTimes) -> list[LineTime]:

@@ -40,16 +40,7 @@ def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedC
         return TracedCompile(
             name=name, lines=lines, end=end, is_finished=trail.is_repeated, has_guards=False, symbols=trail.symbols
         )
-    codes: dict[str, list[str]] = {}
-    for guard in facts.guards:
-        codes.setdefault(f"{guard.kind} {guard.expression}", []).extend(guard.code)
-    for line in lines:
-        line.decisions = [
-            Decision(each.kind, each.subject, "\n".join(codes.get(each.subject, ())), each.place)
-            if each.kind == "guard"
-            else each
-            for each in line.decisions
-        ]
+    others = _add_guards(lines, trail, facts.guards)
     if lines:
         for graph_break in facts.graph_breaks:
             place = Place(graph_break.path, graph_break.line, graph_break.function)
@@ -60,7 +51,7 @@ def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedC
         lines=lines,
         end=_end(facts),
         has_guards=facts.compile.status in ("compiled", "empty"),
-        other_guards={each.kind: "\n".join(each.code) for each in facts.guards if not each.expression},
+        other_guards=others,
         symbols=trail.symbols,
     )
 
@@ -187,6 +178,29 @@ def _lines(trail: Trail) -> list[TracedLine]:
         if 0 <= after < len(lines):
             lines[after].decisions.append(Decision(kind, subject, text, lines[own].place))
     return lines
+
+
+def _add_guards(lines: list[TracedLine], trail: Trail, guards: list[model.Guard]) -> dict[str, str]:
+    """Add each guard where it appeared; return the code of those that no line asked for, by kind."""
+    appeared: dict[int, tuple[int, int]] = {}
+    known = 0
+    cells = trail.guards
+    for after, own, count in zip(cells[::3], cells[1::3], cells[2::3], strict=True):
+        appeared.update((number, (after, own)) for number in range(known, count))
+        known = count
+    others: dict[str, str] = {}
+    first_visits = {(line.place.path, line.place.line): n for n, line in reversed(list(enumerate(lines)))}
+    for number, guard in enumerate(guards):
+        code, place = "\n".join(guard.code), (guard.path, guard.line)
+        after, own = appeared.get(number, (-1, -1))
+        if own < 0 or (lines[own].place.path, lines[own].place.line) != place:
+            after = own = first_visits.get(place, -1)  # Dynamo has dropped a guard before this one
+        if own < 0 or not guard.expression:
+            others[f"{guard.kind} {guard.expression}".strip()] = code
+        else:
+            subject = f"{guard.kind} {guard.expression}"
+            lines[after].decisions.append(Decision("guard", subject, code, lines[own].place))
+    return others
 
 
 def _end(facts: model.CompileFacts) -> str:

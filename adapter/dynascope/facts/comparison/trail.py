@@ -16,6 +16,7 @@ from dynascope.facts.comparison.traced import DECISION_KINDS, DecisionKind
 
 _FASTEST = 1
 _CELLS = 5
+_NUMBERS = {kind: number for number, kind in enumerate(DECISION_KINDS)}
 
 
 class Trail(Struct, array_like=True):
@@ -28,6 +29,8 @@ class Trail(Struct, array_like=True):
     """The call and the line of each line, one after the other."""
     decisions: list[int]
     """Of each decision the latest line that had begun, its own line, its kind, its subject and its text."""
+    guards: list[int] = field(default_factory=list)
+    """Where guards appeared: the latest line that had begun, the line that needed them, how many there were then."""
     symbols: dict[str, str] = field(default_factory=dict)
     """What each symbol stands for: `L['x'].size()[0]`."""
     is_repeated: bool = False
@@ -55,7 +58,10 @@ class TrailWriter:
     def __init__(self) -> None:
         self.calls: list[tuple[int, int, int]] = []
         self._lines = array("i")
+        self._latest = (-1, -1)
         self._decisions = array("i")
+        self._guards = array("i")
+        self._guard_count = 0
         self._texts: dict[str, int] = {}
 
     @property
@@ -70,19 +76,27 @@ class TrailWriter:
 
     def line(self, call: int, line: int) -> int:
         """Add a line that begins, unless it is the latest one, and return its number."""
-        if self._lines[-2:] != array("i", (call, line)):
-            self._lines.extend((call, line))
+        begins = call, line
+        if begins != self._latest:
+            self._latest = begins
+            self._lines.extend(begins)
         return self.latest
 
     def decide(self, line: int, kind: DecisionKind, subject: str, text: str, after: int | None = None) -> None:
         """Add a decision of a line; `after`: when it was made, if not now."""
         after = self.latest if after is None else after
-        self._decisions.extend((after, line, DECISION_KINDS.index(kind), self._text(subject), self._text(text)))
+        self._decisions.extend((after, line, _NUMBERS[kind], self._text(subject), self._text(text)))
+
+    def guards(self, line: int, count: int) -> None:
+        """Note how many guards there are now; `line` is the one that needed those that are new."""
+        if count != self._guard_count:
+            self._guard_count = count
+            self._guards.extend((self.latest, line, count))
 
     def trail(self, symbols: dict[str, str], is_repeated: bool = False) -> Trail:
         """Return what was written so far."""
-        lines, decisions = self._lines.tolist(), self._decisions.tolist()
-        return Trail(list(self._texts), list(self.calls), lines, decisions, symbols, is_repeated)
+        lines, decisions, guards = self._lines.tolist(), self._decisions.tolist(), self._guards.tolist()
+        return Trail(list(self._texts), list(self.calls), lines, decisions, guards, symbols, is_repeated)
 
     def _text(self, text: str) -> int:
         return self._texts.setdefault(text, len(self._texts))

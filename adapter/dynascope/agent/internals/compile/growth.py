@@ -25,6 +25,8 @@ class Growth:
 
     def __init__(self, output: Any) -> None:
         self._output = output
+        self._guards_context = output.tracing_context.guards_context
+        self._shapes = vars(output.shape_env)
         self._guards: dict[int, Any] = {}
         """The guards that there were, by identity."""
         self._latest_guard: Any = None
@@ -36,6 +38,19 @@ class Growth:
         self._shape_guards = 0
         self._symbols: dict[Any, tuple[Any, Any]] = {}
         """The replacement and the range of each symbol."""
+
+    def signs(self) -> tuple[int, ...]:
+        """Return numbers that change when anything is added; the first is how many guards there are.
+
+        Reads `TracingContext.guards_context` (2.0), and what the other methods read.
+        """
+        shapes = self._shapes
+        return (
+            len(self._guards_context.dynamo_guards.inner),
+            len(self._output.graph.nodes),
+            shapes.get("_version_counter", 0),
+            len(shapes["guards"]),
+        )
 
     def guards(self) -> list[tuple[str, str]]:
         """Return (source, type) of each new guard (`GuardsSet.inner`, an `OrderedSet`, 2.0)."""

@@ -96,9 +96,12 @@ def node_text(node: Any) -> str:
 
 def operation_text(node: Any) -> str:
     """Return `torch.add(x, 1)` for a node (`torch.fx.Node`, 1.8)."""
-    arguments = [argument_text(each, "") for each in node.args]
-    arguments += [f"{name}={argument_text(each, '')}" for name, each in node.kwargs.items()]
-    return f"{target_text(node.target)}({', '.join(arguments)})" if node.op != "get_attr" else str(node.target)
+    if node.op == "get_attr":
+        return str(node.target)
+    arguments = [each.name if type(each) is torch.fx.Node else argument_text(each, "") for each in node.args]
+    if node.kwargs:
+        arguments += [f"{name}={argument_text(each, '')}" for name, each in node.kwargs.items()]
+    return f"{target_text(node.target)}({', '.join(arguments)})"
 
 
 def target_text(target: Any) -> str:
