@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.support.marks import line, program
 from tests.support.terminal.debugging import debug, folder
 
@@ -75,3 +77,30 @@ def test_back_beyond_the_compile_its_predecessor_is_shown_as_it_was_recorded(fol
         r"\n  L\['n'\] +CONSTANT_MATCH at looked_back\.py:", out
     )
     assert "`total.shape` cannot be known here" in out
+
+
+AGAIN = """\
+import torch
+
+@torch.compile(backend="eager")
+def f(x, doubled):
+    y = x + 1
+    return y * 2 if doubled else y
+
+f(torch.ones(3), False)
+f(torch.ones(3), True)
+print("done")
+"""
+
+
+def test_two_compiles_are_compared_side_by_side(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DYNASCOPE_FACTS", str(folder / "facts"))
+    (folder / "again.py").write_text(AGAIN)
+    commands = "compare\ncontinue\ncompare\ncompare 0/0 0/1\ncompare 0/1\ncompare 0/0 9/9\ncompare 1 2 3\nquit\n"
+    _, out = debug("--catch", "recompile", "-b", "--mode run again.py:10", "again.py", commands=commands)
+    assert "What differs then: `compare` at the prompt" in out
+    assert "Nothing differs so far: Dynamo has begun the same 2 lines in both." in out, out
+    assert out.count("The guard of 0/0 that failed: doubled == False; met doubled: True") == 4
+    assert out.count("First difference, at again.py:3: doubled is False in 0/0, and True in 0/1.") == 3
+    assert out.count("▶     3  ") == 3
+    assert "No compile 9/9 is recorded." in out and "which two? `compare 0/0 0/1`" in out

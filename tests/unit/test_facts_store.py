@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from dynascope.facts import model, store
+from dynascope.facts.comparison.recorded import NotComparable, compared
 from dynascope.facts.reader import Reader
 from dynascope.facts.schema import VERSION
 from dynascope.facts.writer import Writer
@@ -131,6 +132,17 @@ def test_a_newer_store_is_left_alone(written: Path, tmp_path: Path):
         with pytest.raises(store.StoreUnreadable, match="newer Dynascope"):
             attempt()
     assert written.read_bytes() == content
+
+
+def test_a_store_of_an_earlier_version_is_read_as_it_is(written: Path):
+    connection = sqlite3.connect(written)
+    connection.executescript("DROP TABLE trail; PRAGMA user_version = 3")
+    connection.close()
+    with Reader.open(written) as reader:
+        first, second = reader.compiles()[:2]
+        assert reader.compile(first.id) is not None and reader.trails(first.id) == {}
+        with pytest.raises(NotComparable, match=r"The lines of 0/0 are not recorded: .* an older Dynascope"):
+            compared(reader, first, second)
 
 
 def test_many_processes_may_make_the_store_at_once(tmp_path: Path):

@@ -162,7 +162,7 @@ class Observations:
         ):
             now = self._locate(place.path, place.line) if place is not None else None
             if place is not None and now is not None:
-                yield Related(place.path, now, what)
+                yield Related(place.path, self._name_line(now) if place.path == self._facts.path else now, what)
 
     def _failed_guards(self, cause: Cause, compared: Compared | None) -> str:
         """Describe a cause: what changed, its values, and the failed guards of each compile."""

@@ -40,7 +40,7 @@ def first_difference(comparison: Comparison) -> str:
     left, right = comparison.left, comparison.right
     lines = f"{comparison.common} line{'' if comparison.common == 1 else 's'}"
     if not (left.is_finished and right.is_finished):
-        return f"Nothing differs so far: Dynamo has traced the same {lines} in both."
+        return f"Nothing differs so far: Dynamo has begun the same {lines} in both."
     return (
         f"Nothing differs but the guard that failed: both trace the same {lines}, with the same values and operations."
     )
