@@ -4,6 +4,7 @@ import { AdapterProcess } from './adapterProcess';
 import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './configuration';
 import { DEBUG_COMMANDS } from './debugCommands';
 import { hintsAtStops } from './hintsAtStops';
+import { comparison } from './comparison';
 import { chooseInterpreter } from './chooseInterpreter';
 import { LanguageServer } from './languageServer';
 import { missedStops } from './missedStops';
@@ -45,6 +46,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),
     ...timeline(),
+    ...comparison(),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),

@@ -124,7 +124,17 @@ export const workspace = {
   }),
   onDidChangeConfiguration: () => nothing,
   onDidGrantWorkspaceTrust: () => nothing,
+  registerTextDocumentContentProvider: (scheme: string, provider: FakeDocuments) => {
+    documents.set(scheme, provider);
+    return nothing;
+  },
 };
+
+interface FakeDocuments {
+  readonly provideTextDocumentContent: (uri: { toString: () => string }) => string;
+}
+/** The provider of each scheme. */
+export const documents = new Map<string, FakeDocuments>();
 
 export const extensions = { getExtension: (id: string) => state.extensions.get(id) };
 

@@ -95,7 +95,7 @@ def compared_so_far(
 
 
 def newest_replacement(reader: Reader, compiles: list[model.Compile], name: str | None = None) -> Compared | None:
-    """Compare the newest recompile, or the one of this name, with what it replaces; None if there is none."""
+    """Compare the newest recompile, or the one of this name, with what it replaces."""
     for each in reversed(compiles):
         if name in (None, each.compile_id) and (found := compared_with_replaced(reader, each, compiles)) is not None:
             return found
@@ -181,7 +181,7 @@ def _lines(trail: Trail) -> list[TracedLine]:
 
 
 def _add_guards(lines: list[TracedLine], trail: Trail, guards: list[model.Guard]) -> dict[str, str]:
-    """Add each guard where it appeared; return the code of those that no line asked for, by kind."""
+    """Add each guard where it appeared; return those that no line asked for, by kind."""
     appeared: dict[int, tuple[int, int]] = {}
     known = 0
     cells = trail.guards

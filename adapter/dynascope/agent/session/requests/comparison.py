@@ -71,7 +71,7 @@ def _compared(message: Compare, is_stopped: bool) -> Compared:
 def _chosen(
     reader: Reader, compiles: list[model.Compile], recorded: Recorded, message: Compare, is_stopped: bool
 ) -> Compared:
-    """Compare the compiles that the message names; else the newest recompile with the one it replaces."""
+    """Compare the compiles that are named; else the newest recompile with what it replaces."""
     left, right = message.left, message.right
     now = recorded.in_progress if is_stopped else None
     if now is not None and right in (None, now.compile_id):

@@ -1,0 +1,109 @@
+"""The comparison itself, without torch: symbols by what they stand for, compiles in progress, ends, and guards."""
+
+from __future__ import annotations
+
+from dynascope.facts.comparison.columns import MARK, columns
+from dynascope.facts.comparison.differences import compare
+from dynascope.facts.comparison.sentences import first_difference
+from dynascope.facts.comparison.traced import Decision, DecisionKind, Place, TracedCompile, TracedLine
+from dynascope.facts.comparison.trail import TrailWriter, decoded
+
+
+def place(line: int, function: str = "f", depth: int = 0) -> Place:
+    return Place("/a.py", line, function, depth)
+
+
+def traced(name: str, *lines: int | tuple[int, DecisionKind, str, str], **more: object) -> TracedCompile:
+    """A compile of one function: its lines, each with a decision or without."""
+    rows = []
+    for each in lines:
+        line, *decision = (each,) if isinstance(each, int) else each
+        made = [Decision(*decision, place(line))] if decision else []  # type: ignore[arg-type]
+        rows.append(TracedLine(place(line), made))
+    return TracedCompile(name=name, lines=rows, end="returns", **more)  # type: ignore[arg-type]
+
+
+def test_symbols_are_equal_if_they_stand_for_the_same() -> None:
+    left = traced("0/0", 1, (2, "value", "x", "f32[s0, 4]"), symbols={"s0": "L['x'].size()[0]"})
+    right = traced("0/1", 1, (2, "value", "x", "f32[s77, 4]"), symbols={"s77": "L['x'].size()[0]"})
+    assert compare(left, right).differences == []
+    other = traced("0/1", 1, (2, "value", "x", "f32[s77, 4]"), symbols={"s77": "L['y'].size()[0]"})
+    assert [each.kind for each in compare(left, other).differences] == ["value"]
+
+
+def test_names_that_dynamo_numbers_are_equal() -> None:
+    left = traced("0/0", (1, "guard", "ID_MATCH G['__builtins_dict___4']['range']", "___check(__builtins_dict___4, 9)"))
+    right = traced(
+        "0/1", (1, "guard", "ID_MATCH G['__builtins_dict___8']['range']", "___check(__builtins_dict___8, 9)")
+    )
+    assert compare(left, right).differences == []
+
+
+def test_nothing_is_said_of_what_is_not_traced_yet() -> None:
+    left = traced("0/0", 1, (2, "value", "y", "f32[4]"), 3)
+    right = traced("0/1", 1, (2, "value", "y", "f32[5]"), is_finished=False)
+    comparison = compare(left, right)
+    assert comparison.differences == [] and comparison.common == 2
+    assert first_difference(comparison) == "Nothing differs so far: Dynamo has begun the same 2 lines in both."
+    further = traced("0/1", 1, (2, "value", "y", "f32[5]"), 3, is_finished=False)
+    assert (
+        first_difference(compare(left, further))
+        == "First difference, at a.py:2: y is f32[4] in 0/0, and f32[5] in 0/1."
+    )
+
+
+def test_an_end_is_a_way_to_go() -> None:
+    left, right = traced("0/0", 1, 2), traced("0/1", 1, 2, 3)
+    (branch,) = compare(left, right).differences
+    assert (branch.kind, branch.left, branch.right) == ("branch", "returns", "goes on at line 3")
+    assert branch.left_next is None and branch.right_next == place(3)
+
+
+def test_a_call_of_another_function_is_a_way_to_go() -> None:
+    left, right = traced("0/0", 1), traced("0/1", 1)
+    left.lines.append(TracedLine(place(8, "g", 1)))
+    right.lines.append(TracedLine(place(9, "h", 1)))
+    (branch,) = compare(left, right).differences
+    assert (branch.left, branch.right) == ("calls g", "calls h")
+
+
+def test_guards_of_a_failed_compile_are_not_compared() -> None:
+    left, right = traced("0/0", (1, "guard", "ID_MATCH x", "a")), traced("0/1", (1, "guard", "ID_MATCH x", "b"))
+    assert [each.kind for each in compare(left, right).differences] == ["guard"]
+    right.has_guards = False
+    assert compare(left, right).differences == []
+
+
+def test_of_a_guard_only_what_differs_is_told() -> None:
+    left = traced("0/0", (1, "guard", "LENGTH x", "type(x) is list\nlen(x) == 2"))
+    right = traced("0/1", (1, "guard", "LENGTH x", "type(x) is list\nlen(x) == 3"))
+    (found,) = compare(left, right).differences
+    assert (found.left, found.right) == ("len(x) == 2", "len(x) == 3")
+
+
+def test_two_columns_are_aligned_again_after_a_branch() -> None:
+    comparison = compare(traced("0/0", 1, 2, 3, 5, 6), traced("0/1", 1, 2, 4, 5, 6))
+    rows = columns(comparison, lambda path, line: f"line {line}")
+    sides = [tuple(side.strip() for side in row[2:].replace("┃", "│").split("│")) for row in rows[2:]]
+    assert sides == [
+        ("1  line 1", "1  line 1"),
+        ("2  line 2", "2  line 2"),
+        ("3  line 3", "4  line 4"),
+        ("5  line 5", "5  line 5"),
+        ("6  line 6", "6  line 6"),
+    ]
+    assert [number for number, row in enumerate(rows) if row.startswith(MARK)] == [3]
+
+
+def test_a_trail_is_what_was_written() -> None:
+    writer = TrailWriter()
+    outer = writer.call("/a.py", "f", -1)
+    first = writer.line(outer, 1)
+    inner = writer.call("/a.py", "g", outer)
+    writer.line(inner, 8)
+    assert writer.line(inner, 8) == 1, "the same line does not begin twice in a row"
+    writer.decide(first, "value", "y", "f32[4]")
+    writer.decide(first, "value", "x", "f32[4]", after=first)
+    trail = decoded(writer.trail({"s0": "x.size()[0]"}).encoded())
+    assert list(trail.rows()) == [(1, 0, "value", "y", "f32[4]"), (0, 0, "value", "x", "f32[4]")]
+    assert (trail.lines, trail.symbols) == ([0, 1, 1, 8], {"s0": "x.size()[0]"})
