@@ -92,7 +92,7 @@ def helper(x, up):
 
 
 def inlined(x, options):
-    return helper(x * 2, options.get("up", False))
+    return helper(x * 2, options.get("up", False))  # options
 
 
 def restarted(x):
