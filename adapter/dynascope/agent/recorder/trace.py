@@ -224,7 +224,7 @@ class Trace:
         decide, number = self.trail.decide, frame.number
         self.trail.guards(number, signs[0])
         if signs[2:] != before[2:]:
-            for symbol, sentence in self._growth.symbols():
+            for symbol, sentence, _ in self._growth.symbols():
                 if not sentence.startswith("made for"):  # the values show it
                     decide(number, "symbol", symbol, sentence)
         if signs[1] != before[1]:
