@@ -25,7 +25,7 @@ def recording(folder: Path, errors: list[str], written: list[int]) -> Iterator[N
     from dynascope.agent.recorder.recorder import Recorder
 
     writer = Writer(folder / FILE_NAME, new_run(folder))
-    recorder = Recorder(lambda facts: written.append(writer.write(facts)), errors.append)
+    recorder = Recorder(lambda facts, trails: written.append(writer.write(facts, trails)), errors.append)
     try:
         yield
     finally:
