@@ -185,3 +185,16 @@ def test_the_editor_says_the_same(recorded: Path):
             assert any(title.startswith("8 graphs, 7 recompiles, ") for title in titles), titles
 
     run(scenario)
+
+
+def test_the_report_says_what_first_differs(recorded: Path):
+    (powered, *_) = [each for each in paragraphs(report(recorded.parent)) if "powered" in each]
+    first = re.search(r"First difference, at causes\.py:\d+: flag is 'square' in (\S+), and 'cube' in (\S+)\.", powered)
+    assert first is not None, powered
+    side_by_side = report(recorded.parent, "--compare", first[1], first[2])
+    assert first[0] in side_by_side and "▶" in side_by_side
+    assert "No compile 99/0 is recorded" in report(recorded.parent, "--compare", "99/0", first[2], fails=True)
+    assert "flag is &#x27;square&#x27; in " in page(recorded.parent)
+    told = json.loads(report(recorded.parent, "--json"))["compiles"]
+    (compared,) = [each["comparison"] for each in told if each["name"] == first[2]]
+    assert (compared["with"], compared["differences"][0]["left"]) == (first[1], "'square'")
