@@ -53,11 +53,13 @@ def test_compiles_attempts_breaks_and_stops_are_listed_in_order() -> None:
 def test_recompiles_specializations_skips_and_failures() -> None:
     session = ScriptedSession()
     path = PROGRAMS / "recorded" / "decisions.py"
+    session.break_in("a_function_of_this_name_is_never_called")
     with session.attached():
         runpy.run_path(str(path), run_name="__main__")
     found = {event.kind: event for event in reversed(events(session))}
     assert found["recompile"].text.startswith("scaled is compiled again: the guard of compile 0/0 failed:")
     assert found["recompile"].compile_id == "0/1"
+    assert found["recompile"].target_id is not None, "the line that has the guard was recorded"
     assert re.fullmatch(r"The symbol s\d+ \(L\['x'\]\.size\(\)\[0\]\) is fixed to 6\.", found["specialization"].text)
     assert found["skipped"].text.startswith("limited runs uncompiled")  # torch 2.13 and later say why
     assert found["failed"].text.startswith("The compile of failing fails: BackendCompilerFailed:")

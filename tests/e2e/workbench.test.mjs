@@ -182,6 +182,40 @@ test('the timeline of the compile, and the way back to an event', { timeout: 120
   await goOnWithout(scores);
 });
 
+test('two compiles side by side, and the line that has the guard that failed', { timeout: 120_000 }, async () => {
+  launchJson();
+  const gate = path.join(workbench.workspace, 'gate.py');
+  const last = lineOf(gate, 'return mixed');
+  await openFile(page, gate, last);
+  await clickGutter(page, last);
+  await page.keyboard.press('F5');
+  await stoppedAt(page, 'gate.py', last);
+  await page.keyboard.press('F5');
+  await until(async () => (await callStack(page))[0]?.name === 'forward [2/0]', () => 'no second compile');
+  const view = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Compile Timeline' }) });
+  const header = view.locator('.pane-header');
+  if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
+  const row = view.locator('.monaco-list-row', { hasText: 'the guard of compile 0/0 failed' });
+  await view.locator('.monaco-list-row').first().hover();
+  await page.mouse.wheel(0, 66); // three rows: the view shows a part of this one
+  await row.hover();
+  await row.locator('.action-label[aria-label="Compare Compiles"]').click();
+  await page.locator('.editor-instance .view-lines', { hasText: 'First difference, at gate.py' }).waitFor();
+  await workbench.screenshot('compare');
+  await row.hover();
+  await row.locator('.action-label[aria-label="Go There"]').click();
+  await until(async () => (await callStack(page))[0]?.name === 'forward [0/0 recorded]', () => 'not at the guard');
+  await header.click();
+  await openFile(page, gate, last);
+  await clickGutter(page, last);
+  for (const frame of ['forward [1/0 recorded]', 'forward [2/0]']) {
+    await page.keyboard.press('F5');
+    await until(async () => (await callStack(page))[0]?.name === frame, () => `not at ${frame}`);
+  }
+  await page.keyboard.press('F5');
+  await sessionOver(page);
+});
+
 test('back beyond the compile: the one before, as it was recorded', { timeout: 120_000 }, async () => {
   launchJson();
   const gate = path.join(workbench.workspace, 'gate.py');
@@ -191,7 +225,7 @@ test('back beyond the compile: the one before, as it was recorded', { timeout: 1
   await page.keyboard.press('F5');
   await stoppedAt(page, 'gate.py', first);
   await page.keyboard.press('F5');
-  await until(async () => (await callStack(page))[0].name === 'forward [0/1]', () => 'no second compile');
+  await until(async () => (await callStack(page))[0]?.name === 'forward [0/1]', () => 'no second compile');
   await page.locator('.debug-toolbar .action-label[aria-label^="Step Back"]').click();
   await stoppedAt(page, 'gate.py', last);
   assert.match((await callStack(page))[0].name, /^forward \[\d+\/0.* recorded\]$/);
@@ -200,7 +234,7 @@ test('back beyond the compile: the one before, as it was recorded', { timeout: 1
   await workbench.screenshot('look-back');
   await toggle(page, 'Locals', false);
   await page.keyboard.press('F5');
-  await until(async () => (await callStack(page))[0].name === 'forward [0/1]', () => 'not back at the stop');
+  await until(async () => (await callStack(page))[0]?.name === 'forward [0/1]', () => 'not back at the stop');
   await clickGutter(page, first);
   await page.keyboard.press('F5');
   await sessionOver(page);

@@ -68,7 +68,7 @@ function item(event: CompilerEvent): vscode.TreeItem {
   row.description = [compileId && `[${compileId}]`, place, `${seconds.toFixed(3)} s`].filter(Boolean).join('  ');
   row.tooltip = `#${number} ${kind}\n${text}`;
   row.iconPath = new vscode.ThemeIcon(ICONS[kind] ?? 'circle-small');
-  row.contextValue = kind === 'recompile' ? 'recompile' : targetId === undefined ? 'event' : 'reachable';
+  row.contextValue = [kind === 'recompile' ? 'recompile' : 'event', ...(targetId === undefined ? [] : ['reachable'])].join(' ');
   if (source?.path) {
     const start = new vscode.Position(line - 1, 0);
     const shown = { selection: new vscode.Range(start, start), preserveFocus: true };

@@ -5,6 +5,9 @@ import { AdapterProcess } from '../src/adapterProcess';
 import { program } from './support';
 import { fakeLog } from './vscode';
 
+/** Milliseconds: another program is started, on a machine that others use too. */
+const PATIENCE = 20_000;
+
 // An adapter that answers each request with its own arguments, in pieces; `crash` writes to stderr and ends.
 const ECHO = `
 let text = Buffer.alloc(0);
@@ -55,7 +58,7 @@ const request = (seq: number, command: string, args: unknown = {}): DebugProtoco
 test('messages pass both ways, unchanged', async () => {
   const { adapter, got } = start(program(ECHO));
   adapter.handleMessage(request(1, 'initialize', { text: 'f32[s0, 16] – ü', nested: { list: [1, null] } }));
-  await vi.waitFor(() => expect(got).toHaveLength(1));
+  await vi.waitFor(() => expect(got).toHaveLength(1), PATIENCE);
   expect(got[0]).toMatchObject({ request_seq: 1, body: { text: 'f32[s0, 16] – ü', nested: { list: [1, null] } } });
   adapter.dispose();
 });
@@ -64,7 +67,7 @@ test('an adapter that was told to disconnect may end, and what it has not answer
   const { adapter, got, failures, lines } = start(program(ECHO));
   adapter.handleMessage(request(5, 'silence'));
   adapter.handleMessage(request(6, 'disconnect'));
-  await vi.waitFor(() => expect(lines).toContain('the adapter ended with exit code 0'), 10_000);
+  await vi.waitFor(() => expect(lines).toContain('the adapter ended with exit code 0'), PATIENCE);
   adapter.handleMessage(request(7, 'threads'));
   expect(got).toMatchObject([
     { request_seq: 6, success: true },
@@ -77,7 +80,7 @@ test('an adapter that was told to disconnect may end, and what it has not answer
 test('an adapter that ends before its time: the reason, answers, and the end of the session', async () => {
   const { adapter, got, failures, lines } = start(program(ECHO));
   adapter.handleMessage(request(7, 'crash'));
-  await vi.waitFor(() => expect(got).toHaveLength(2));
+  await vi.waitFor(() => expect(got).toHaveLength(2), PATIENCE);
   expect(failures).toEqual(['The debug adapter ended with exit code 3 before the session was over: RuntimeError: out of luck.']);
   expect(got[0]).toMatchObject({ type: 'response', request_seq: 7, command: 'crash', success: false });
   expect(got[1]).toMatchObject({ type: 'event', event: 'terminated' });
@@ -89,22 +92,22 @@ test('an adapter that ends before its time: the reason, answers, and the end of 
 test('an adapter that cannot be started', async () => {
   const { adapter, got, failures } = start('/nowhere/python');
   adapter.handleMessage(request(1, 'initialize'));
-  await vi.waitFor(() => expect(failures).toHaveLength(1));
+  await vi.waitFor(() => expect(failures).toHaveLength(1), PATIENCE);
   expect(failures[0]).toContain('could not be started');
   expect(got[0]).toMatchObject({ request_seq: 1, success: false });
 });
 
 test('output that is no protocol ends the session with the reason', async () => {
   const { adapter, failures } = start(program(`console.log('Content-Length: nonsense\\r\\n\\r\\n{}'); setInterval(() => {}, 1000);`));
-  await vi.waitFor(() => expect(failures).toHaveLength(1), { timeout: 5_000 });
+  await vi.waitFor(() => expect(failures).toHaveLength(1), PATIENCE);
   adapter.dispose();
 });
 
 test('the end after `terminated` is no failure; disposing closes its input and it ends', async () => {
   const { adapter, got, failures, lines } = start(program(ECHO));
   adapter.handleMessage({ seq: 1, type: 'event', command: 'end' });
-  await vi.waitFor(() => expect(got).toHaveLength(1));
+  await vi.waitFor(() => expect(got).toHaveLength(1), PATIENCE);
   adapter.dispose();
-  await vi.waitFor(() => expect(lines.join('\n')).toContain('the adapter ended with exit code 0'));
+  await vi.waitFor(() => expect(lines.join('\n')).toContain('the adapter ended with exit code 0'), PATIENCE);
   expect(failures).toEqual([]);
 });

@@ -31,7 +31,7 @@ test('the events of the active session are listed, the newest first', async () =
   const rows = (await tree.getChildren()).map((row) => tree.getTreeItem(row));
   expect(rows.map(({ label, description, contextValue }) => [label, description, contextValue])).toEqual([
     ['f is compiled.', '2.000 s', 'event'],
-    ['Dynamo begins to compile f.', '[0/0]  model.py:7  1.500 s', 'reachable'],
+    ['Dynamo begins to compile f.', '[0/0]  model.py:7  1.500 s', 'event reachable'],
   ]);
 });
 

@@ -18,9 +18,12 @@ from dynascope.agent.session.timeline import Timeline
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
+from dynascope.agent.tracing.trail import Position
 from dynascope.facts import break_message
 from dynascope.facts.model import StackFrame
 from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.recompiles.guarded_value import guarded_value
+from dynascope.facts.recompiles.recompile_reason import FailedGuard
 from dynascope.wire.dap import TimelineKind
 from dynascope.wire.from_agent import Stopping
 
@@ -132,12 +135,18 @@ class TimelineObserver(TraceObserver):
         failed = recompile_reason.parse(reasons[0], code.co_filename) if reasons else None
         of = f" of compile {failed.failed_compile_id}" if failed is not None and failed.failed_compile_id else ""
         why = f": the guard{of} failed: {_one_line(failed.guard)}" if failed is not None else "."
-        target = None
-        if failed is not None and failed.path is not None and failed.line is not None:
-            histories, path = self._hook.histories, _path(failed.path)
-            target = histories.target_of_guard(failed.failed_compile_id, path, failed.line)
+        target = None if failed is None else self._guard_of(failed)
         text = f"{_name(code)} is compiled again{why}"
         self._timeline.add("recompile", text, _place(code), trace_id(), target=target)
+
+    def _guard_of(self, failed: FailedGuard) -> Position | None:
+        """Return the target of the line for which the compile has the guard that failed."""
+        recorded = self._hook.histories.latest(failed.failed_compile_id)
+        if recorded is None:
+            return None
+        if failed.path is not None and failed.line is not None:
+            return recorded.target_of_guard(_path(failed.path), failed.line)
+        return recorded.target_of_source(guarded_value(failed.guard).expression)
 
     def stops(self, stopping: Stopping) -> None:
         """Note a stop at which a thread is about to wait."""

@@ -12,7 +12,6 @@ from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import Threads
-from dynascope.agent.tracing.trail import Position
 from dynascope.wire.dap import FIRST_RECORDED
 
 _KEPT_BYTES = 64 << 20
@@ -50,11 +49,10 @@ class Histories(TraceObserver):
             self._changes = MutationEvents(self._changed, self._failures)
         state.history = HistoryWriter(trace_id(), state.clock.trail, state.outermost, self._failures)
 
-    def target_of_guard(self, compile_id: str, path: str, line: int) -> Position | None:
-        """Return the target of the line for which a compile has a guard; None if not recorded."""
+    def latest(self, compile_id: str) -> RecordedAttempt | None:
+        """Return the latest attempt of a compile; None if not recorded."""
         named = (attempt for attempt in reversed(self.ended) if attempt.name.partition("_")[0] == compile_id)
-        attempt = next(named, None)
-        return None if attempt is None else attempt.target_of_guard(path, line)
+        return next(named, None)
 
     def remove(self) -> None:
         """Record no more."""

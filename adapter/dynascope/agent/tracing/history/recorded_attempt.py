@@ -19,6 +19,7 @@ from dynascope.agent.tracing.history.attempt_history import (
 )
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.trail import Position
+from dynascope.facts.recompiles.guarded_value import readable
 
 
 class RecordedLine(NamedTuple):
@@ -90,6 +91,13 @@ class RecordedAttempt:
         """Return the target of the line that was traced at a position of this attempt."""
         number = bisect.bisect_right(self.lines, position, key=self.position) - 1
         return self.first_target + max(0, number) if self.lines else None
+
+    def target_of_source(self, expression: str) -> Position | None:
+        """Return the target of the line that first needed a guard on what users write so."""
+        texts = self._recorded.texts.all
+        guards = map(self._recorded.guards.row, range(len(self._recorded.guards)))
+        segment = next((row[0] for row in guards if readable(texts[row[1]]) == expression), -1)
+        return None if segment < 0 else self.target_at(self._recorded.segments.row(segment)[0])
 
     def target_of_guard(self, path: str, line: int) -> Position | None:
         """Return the target of a line (with a real path) where it first needed a guard, or began."""
