@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 
 from dynascope.agent.internals.compile.compile_context import trace_id
@@ -23,8 +22,8 @@ class Histories(TraceObserver):
     def __init__(self, threads: Threads, failures: HookFailures) -> None:
         self.are_recorded = True
         """Whether the session wants histories."""
-        self.ended: deque[RecordedAttempt] = deque()
-        """The attempts of all threads that have ended, oldest first; the newest 64 MB."""
+        self.ended: tuple[RecordedAttempt, ...] = ()
+        """The attempts of all threads that have ended, oldest first; the newest 64 MB. Replaced whole."""
         self.stops_at: Callable[[str, int], bool] = lambda path, line: False
         """Whether a line breakpoint stops at each visit of a line."""
         self._next_target = FIRST_RECORDED
@@ -75,10 +74,13 @@ class Histories(TraceObserver):
         if compile_state is None or compile_state.history is None:
             return
         history, compile_state.history = compile_state.history.history, None
-        self.ended.append(RecordedAttempt(history, has_failed, self._next_target))
-        self._next_target = self.ended[-1].end_of_targets
-        while sum(attempt.size for attempt in self.ended) > _KEPT_BYTES:
-            self.ended.popleft()
+        ended = (*self.ended, RecordedAttempt(history, has_failed, self._next_target))
+        self._next_target = ended[-1].end_of_targets
+        too_much = sum(attempt.size for attempt in ended) - _KEPT_BYTES
+        while too_much > 0 and len(ended) > 1:
+            too_much -= ended[0].size
+            ended = ended[1:]
+        self.ended = ended
 
     def _changed(self, variable: object, attribute: str | None) -> None:
         state = self._threads.existing()

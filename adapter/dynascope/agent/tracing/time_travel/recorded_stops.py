@@ -28,7 +28,7 @@ class RecordedStops:
 
     def look_back(self, is_shown: Callable[[str], bool]) -> LookBack:
         """Return the way to the attempts that have ended; `is_shown`: whether steps stop in a file."""
-        return LookBack(list(self._histories.ended), is_shown, self._histories.stops_at)
+        return LookBack(self._histories.ended, is_shown, self._histories.stops_at)
 
     def wait(self, make_inspection: MakeInspection, stop: Stop, plan: TravelPlan | LookBack) -> ResumeCommand:
         """Return the command with which the user resumes the thread from its stop."""
