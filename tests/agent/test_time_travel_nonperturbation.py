@@ -26,7 +26,10 @@ def walk(make: Callable[[], Program], moves: int = MOVES) -> int:
     plain = run(program, contextlib.nullcontext())
     for seed in range(SEEDS):
         traveller = TimeTraveller(left, seed)
-        differences = plain.differences(run(program, traveller.inspecting()))
+        traced = run(program, traveller.inspecting())
+        if plain.differences(traced) == ["guards"]:  # in its fifth run bert itself has its guards in another order
+            plain = run(program, contextlib.nullcontext())
+        differences = plain.differences(traced)
         assert not traveller.mismatches, (seed, traveller.mismatches[:3])
         assert not traveller.complaints, (seed, traveller.complaints[:3])
         assert differences == [], seed
