@@ -73,6 +73,15 @@ def start(client: DapClient, program: Path, *places: tuple[str, int], **more: An
     client.launch(launch(program, args=[str(program.parent / "site-packages")], **more), breakpoints)
 
 
+def plain_output(program: Path) -> str:
+    """What the program writes without a debugger."""
+    arguments = [str(program), str(program.parent / "site-packages")]
+    environment = adapter_environment()
+    return subprocess.run(
+        [sys.executable, *arguments], env=environment, text=True, capture_output=True, check=True
+    ).stdout
+
+
 def place(client: DapClient) -> tuple[str, int]:
     frame = client.wait_for_stop().frames()[0]
     return Path(frame.source.path or "").name, frame.line
@@ -96,12 +105,9 @@ def test_a_step_goes_over_or_into_an_import(client: DapClient, program: Path, st
 def test_a_library_is_imported_without_tracing_and_its_errors_look_the_same(client: DapClient, program: Path):
     start(client, program, ("program.py", 11))
     client.wait_for_stop()
-    arguments = [str(program), str(program.parent / "site-packages")]
-    plain = subprocess.run(
-        [sys.executable, *arguments], env=adapter_environment(), text=True, capture_output=True, check=True
-    )
-    assert client.output("stdout") == plain.stdout
-    assert "TRACED False" in plain.stdout and 'divides.py", line 1' in plain.stdout
+    plain = plain_output(program)
+    assert client.output("stdout") == plain
+    assert "TRACED False" in plain and 'divides.py", line 1' in plain
 
 
 def test_a_raised_exception_stops_in_an_imported_library(client: DapClient, program: Path):
@@ -116,8 +122,4 @@ def test_dynamo_does_not_see_what_pydevd_calls_at_the_first_call_into_an_importe
     program.write_text(COMPILES)
     start(client, program, ("program.py", 12))
     client.wait_for_stop()
-    arguments = [str(program), str(program.parent / "site-packages")]
-    plain = subprocess.run(
-        [sys.executable, *arguments], env=adapter_environment(), text=True, capture_output=True, check=True
-    )
-    assert client.output("stdout") == plain.stdout
+    assert client.output("stdout") == plain_output(program)

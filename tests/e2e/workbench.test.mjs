@@ -66,12 +66,17 @@ async function start(name) {
   }
 }
 
-/** Set a breakpoint in the model by a click, and debug the program up to it. */
-async function stopAt(line) {
-  await openFile(page, model, line);
+/** Set a breakpoint by a click, in the model or another file, and debug the program up to it. */
+async function stopAt(line, file = model) {
+  await openFile(page, file, line);
   await clickGutter(page, line);
   await page.keyboard.press('F5');
-  await stoppedAt(page, MODEL, line);
+  await stoppedAt(page, path.basename(file), line);
+}
+
+/** Wait until this is the innermost frame. */
+async function frameIs(name) {
+  await until(async () => (await callStack(page))[0]?.name === name, () => `not stopped in ${name}`);
 }
 
 /** Remove that breakpoint, and let the program run to its end. */
@@ -186,12 +191,9 @@ test('two compiles side by side, and the line that has the guard that failed', {
   launchJson();
   const gate = path.join(workbench.workspace, 'gate.py');
   const last = lineOf(gate, 'return mixed');
-  await openFile(page, gate, last);
-  await clickGutter(page, last);
+  await stopAt(last, gate);
   await page.keyboard.press('F5');
-  await stoppedAt(page, 'gate.py', last);
-  await page.keyboard.press('F5');
-  await until(async () => (await callStack(page))[0]?.name === 'forward [2/0]', () => 'no second compile');
+  await frameIs('forward [2/0]');
   const view = page.locator('.pane', { has: page.locator('.pane-header', { hasText: 'Compile Timeline' }) });
   const header = view.locator('.pane-header');
   if ((await header.getAttribute('aria-expanded')) !== 'true') await header.click();
@@ -204,13 +206,13 @@ test('two compiles side by side, and the line that has the guard that failed', {
   await workbench.screenshot('compare');
   await row.hover();
   await row.locator('.action-label[aria-label="Go There"]').click();
-  await until(async () => (await callStack(page))[0]?.name === 'forward [0/0 recorded]', () => 'not at the guard');
+  await frameIs('forward [0/0 recorded]');
   await header.click();
   await openFile(page, gate, last);
   await clickGutter(page, last);
   for (const frame of ['forward [1/0 recorded]', 'forward [2/0]']) {
     await page.keyboard.press('F5');
-    await until(async () => (await callStack(page))[0]?.name === frame, () => `not at ${frame}`);
+    await frameIs(frame);
   }
   await page.keyboard.press('F5');
   await sessionOver(page);
@@ -220,12 +222,9 @@ test('back beyond the compile: the one before, as it was recorded', { timeout: 1
   launchJson();
   const gate = path.join(workbench.workspace, 'gate.py');
   const [first, last] = [lineOf(gate, 'mixed, gate ='), lineOf(gate, 'return mixed')];
-  await openFile(page, gate, first);
-  await clickGutter(page, first);
+  await stopAt(first, gate);
   await page.keyboard.press('F5');
-  await stoppedAt(page, 'gate.py', first);
-  await page.keyboard.press('F5');
-  await until(async () => (await callStack(page))[0]?.name === 'forward [0/1]', () => 'no second compile');
+  await frameIs('forward [0/1]');
   await page.locator('.debug-toolbar .action-label[aria-label^="Step Back"]').click();
   await stoppedAt(page, 'gate.py', last);
   assert.match((await callStack(page))[0].name, /^forward \[\d+\/0.* recorded\]$/);
@@ -234,7 +233,7 @@ test('back beyond the compile: the one before, as it was recorded', { timeout: 1
   await workbench.screenshot('look-back');
   await toggle(page, 'Locals', false);
   await page.keyboard.press('F5');
-  await until(async () => (await callStack(page))[0]?.name === 'forward [0/1]', () => 'not back at the stop');
+  await frameIs('forward [0/1]');
   await clickGutter(page, first);
   await page.keyboard.press('F5');
   await sessionOver(page);

@@ -10,13 +10,13 @@ import torch
 
 from dynascope.agent.inspection.evaluation.console import NOT_SET, Console
 from dynascope.agent.inspection.frames.parameters import symbolic_parameters
-from dynascope.agent.inspection.frames.runtime_frame import RunningFrame, evaluate_running
+from dynascope.agent.inspection.frames.runtime_frame import RunningFrame
 from dynascope.agent.inspection.frames.stack_frames import symbolic_frame
 from dynascope.agent.inspection.frames.step_in_targets import step_in_targets
 from dynascope.agent.inspection.scopes import graph, headings
 from dynascope.agent.inspection.scopes.heading import Heading
 from dynascope.agent.inspection.stop_inspection import StopInspection
-from dynascope.agent.inspection.values.errors import EvaluationError, NotSettable
+from dynascope.agent.inspection.values.errors import NotSettable
 from dynascope.agent.inspection.values.history_rows import History
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, computed
@@ -95,9 +95,7 @@ class Inspection(StopInspection):
             frame_id = self._console_scopes[request.variables_reference]
         running = self.runtime_frame(frame_id)
         if running is not None:
-            if request.assigned is not None:
-                raise EvaluationError("Without debugpy (`runtime` is false) the program's variables cannot be set.")
-            return self.result(evaluate_running(running, request.expression, request.context, request.hex))
+            return self.evaluate_running(running, request)
         names, console = self.names(frame_id), self._console(frame_id)
         options = names.options(request.hex, whole=request.context == "clipboard")
         if request.assigned is None:

@@ -21,7 +21,7 @@ from dynascope.wire.to_agent import Evaluate
 
 _ONLY_TEXTS = (
     "`{}` cannot be known here: this line is shown as it was recorded, and only texts of names were. "
-    "Continue leads back to the stop, where everything can be evaluated."
+    "To evaluate, go forward to the stop itself, with Continue."
 )
 _NOT_SET = "Nothing can be set here: this line is shown as it was recorded."
 
@@ -87,16 +87,20 @@ class RecordedLineInspection(StopInspection):
             Heading("Locals", _rows(starmap(_name_row, local.items())), hint="locals", empty="(no locals yet)"),
             *([Heading("Closure", _rows(starmap(_name_row, closure.items())))] if closure else ()),
             Heading("Guards", _rows(starmap(_guard_row, moment.guards)), expensive=True, empty="(no guards yet)"),
-            Heading("Shapes", _rows(starmap(_symbol_row, moment.symbols.items())), expensive=True),
+            Heading("Shapes", _rows(starmap(_symbol_row, moment.symbols.items())), True, empty="(no symbols yet)"),
             Heading(GRAPH, _rows(map(_node_row, moment.nodes)), expensive=True, empty="(no nodes yet)"),
         ]
 
     def evaluate(self, request: Evaluate) -> EvaluateResult:
-        if request.assigned is not None or request.variables_reference is not None:
+        if request.variables_reference is not None:
             raise EvaluationError(_NOT_SET)
         running = self.runtime_frame(request.frame_id)
+        if running is not None:
+            return self.evaluate_running(running, request)
+        if request.assigned is not None:
+            raise EvaluationError(_NOT_SET)
         name = request.expression.strip()
-        local, closure = ({}, {}) if running is not None else self.moment.names(self.frame(request.frame_id))
+        local, closure = self.moment.names(self.frame(request.frame_id))
         texts = {**closure, **local}
         if name not in texts:
             raise EvaluationError(_ONLY_TEXTS.format(name))

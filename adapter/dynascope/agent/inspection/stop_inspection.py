@@ -9,7 +9,12 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from dynascope.agent.inspection.frames.parameters import running_parameters
-from dynascope.agent.inspection.frames.runtime_frame import RunningFrame, is_running, running_headings
+from dynascope.agent.inspection.frames.runtime_frame import (
+    RunningFrame,
+    evaluate_running,
+    is_running,
+    running_headings,
+)
 from dynascope.agent.inspection.frames.stack_frames import runtime_frame
 from dynascope.agent.inspection.scopes.heading import GRAPH, Heading
 from dynascope.agent.inspection.values.errors import EvaluationError
@@ -143,6 +148,12 @@ class StopInspection(ABC):
         return (
             self.parameters_of(frame_id, hexadecimal) if running is None else running_parameters(running, hexadecimal)
         )
+
+    def evaluate_running(self, frame: RunningFrame, request: Evaluate) -> EvaluateResult:
+        """Evaluate an expression in a frame of the running program. Raises EvaluationError."""
+        if request.assigned is not None:
+            raise EvaluationError("Without debugpy (`runtime` is false) the program's variables cannot be set.")
+        return self.result(evaluate_running(frame, request.expression, request.context, request.hex))
 
     # ---- scopes and variables
 

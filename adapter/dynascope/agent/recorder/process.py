@@ -63,7 +63,10 @@ def begin_beside_a_debugger(say: Callable[[str], None]) -> Callable[[], None]:
 
 @dataclass
 class Recorded:
-    """What this process has recorded: the store, its run there, if it wrote any, and the compile in progress."""
+    """The store that this process records into, and the compile in progress.
+
+    `run` is its number in the store; None before it has written anything.
+    """
 
     path: Path
     run: int | None

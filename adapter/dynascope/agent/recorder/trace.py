@@ -224,9 +224,9 @@ class Trace:
         decide, number = self.trail.decide, frame.number
         self.trail.guards(number, signs[0])
         if signs[2:] != before[2:]:
-            for symbol, sentence, _ in self._growth.symbols():
-                if not sentence.startswith("made for"):  # the values show it
-                    decide(number, "symbol", symbol, sentence)
+            for decision in self._growth.symbols():
+                if not decision.creates:  # the values show it
+                    decide(number, "symbol", decision.symbol, decision.sentence)
         if signs[1] != before[1]:
             for node in self._growth.nodes():
                 if node.op not in ("placeholder", "output"):

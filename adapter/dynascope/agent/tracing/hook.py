@@ -20,7 +20,7 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.compiles import Compiles
-from dynascope.agent.tracing.history.histories import Histories, always
+from dynascope.agent.tracing.history.histories import Histories, StopsAt, always, never
 from dynascope.agent.tracing.instruction_callbacks import InstructionCallbacks
 from dynascope.agent.tracing.runtime_frames import RuntimeFrames
 from dynascope.agent.tracing.step_continuation import StepContinuation
@@ -70,14 +70,15 @@ class Hook:
 
     # ---- checks; any thread
 
-    def add_check(self, check: StopCheck, is_loaded: Callable[[], bool] = always) -> None:
+    def add_check(self, check: StopCheck, is_loaded: Callable[[], bool] = always, stops_at: StopsAt = never) -> None:
         """Call `check` from now on, also in frames being traced, after the checks added before.
 
-        `is_loaded`: whether the program has loaded code in which it may stop.
+        `is_loaded`: whether the program has loaded code in which it may stop; `stops_at`: whether it stops at every
+        visit of a line.
         """
         if check not in self._checks:
             self._checks = (*self._checks, check)
-        self.histories.expect_stops(check, is_loaded)
+        self.histories.expect_stops(check, is_loaded, stops_at)
         self.callbacks.breakpoints_changed()
 
     def remove_check(self, check: StopCheck) -> None:
@@ -85,10 +86,16 @@ class Hook:
         self._checks = tuple(other for other in self._checks if other is not check)
         self.histories.expect_stops(check, None)
 
-    def set_check(self, check: StopCheck, is_needed: bool, is_loaded: Callable[[], bool] = always) -> None:
+    def set_check(
+        self,
+        check: StopCheck,
+        is_needed: bool,
+        is_loaded: Callable[[], bool] = always,
+        stops_at: StopsAt = never,
+    ) -> None:
         """Add or remove a check whose breakpoints have changed."""
         if is_needed:
-            self.add_check(check, is_loaded)
+            self.add_check(check, is_loaded, stops_at)
         else:
             self.remove_check(check)
 

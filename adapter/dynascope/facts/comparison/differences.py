@@ -43,11 +43,11 @@ class Difference(Struct, kw_only=True):
     """The line that the left one traced next; None if its trace ended. Set for branches and breaks."""
     right_next: Place | None = None
     because: list[Difference] = field(default_factory=list)
-    """Of a branch: the conditions that differ at its line."""
+    """For a branch, the conditions at its line that differ."""
 
 
 class Comparison(Struct, kw_only=True):
-    """What differs between two compiles."""
+    """The result of comparing two compiles line by line."""
 
     left: TracedCompile
     right: TracedCompile

@@ -14,8 +14,6 @@ from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.reader import Reader
 
 _NAME = re.compile(r"(?P<compile>.*?)(?:_(?P<attempt>\d+))?")
-
-
 _OTHER_FUNCTION = "{} is a compile of {}, {} one of {}: only compiles of one function can be compared."
 
 
@@ -24,7 +22,7 @@ class NotComparable(Exception):
 
 
 class Compared(Struct, kw_only=True):
-    """What differs between two compiles of a function, and why the second was compiled."""
+    """A comparison of two compiles of a function, and the guards whose failure caused the second."""
 
     function: str
     comparison: Comparison

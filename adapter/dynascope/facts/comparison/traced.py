@@ -61,4 +61,4 @@ class TracedCompile(Struct, kw_only=True):
     other_guards: dict[str, str] = field(default_factory=dict)
     """The code of the guards that no line asked for, by kind."""
     symbols: dict[str, str] = field(default_factory=dict)
-    """What each symbol stands for: symbols with different names are equal if they stand for the same."""
+    """The source of each symbol: symbols with different names are equal if they have the same source."""

@@ -28,11 +28,11 @@ class Trail(Struct, array_like=True):
     lines: list[int]
     """The call and the line of each line, one after the other."""
     decisions: list[int]
-    """Of each decision the latest line that had begun, its own line, its kind, its subject and its text."""
+    """Five numbers for each decision: the latest line begun, the decision's own line, kind, subject and text."""
     guards: list[int] = field(default_factory=list)
-    """Where guards appeared: the latest line that had begun, the line that needed them, how many there were then."""
+    """Three numbers where guards appeared: the latest line begun, the line that needed them, how many there were."""
     symbols: dict[str, str] = field(default_factory=dict)
-    """What each symbol stands for: `L['x'].size()[0]`."""
+    """The source of each symbol: `L['x'].size()[0]`."""
     is_repeated: bool = False
     """Whether Dynamo traced the frame again after this attempt."""
 

@@ -38,8 +38,8 @@ class LineStops:
     def use(self, table: Mapping[str, Mapping[int, Sequence[Breakpoint]]]) -> None:
         """Replace the breakpoints by an immutable table: real path → line → breakpoints."""
         self._table = {path: lines for path, lines in table.items() if lines}
-        self._hook.set_check(self, bool(self._table), lambda: any(map(is_loaded, self._table)))
-        self._hook.histories.stops_at = self._always_stops_at
+        is_needed, is_any_loaded = bool(self._table), lambda: any(map(is_loaded, self._table))
+        self._hook.set_check(self, is_needed, is_any_loaded, self._always_stops_at)
 
     def may_stop_in(self, code: types.CodeType) -> bool:
         lines = self._table.get(real_path(code.co_filename))

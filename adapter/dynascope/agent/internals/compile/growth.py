@@ -12,12 +12,13 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import hints
 
 
 class Decision(NamedTuple):
-    """What has been decided on a symbol."""
+    """A decision on a symbol: it is created, guarded, narrowed or replaced."""
 
     symbol: str
     sentence: str
+    creates: bool = False
     replaces: bool = False
-    """Whether the symbol is replaced where it is written."""
+    """Whether another expression stands for the symbol from now on."""
 
 
 class Growth:
@@ -130,7 +131,7 @@ class Growth:
                 sources = (known.get("var_to_sources") or {}).get(symbol, ())
                 origin = next(filter(None, map(source_text, sources)), "a result")
                 made = f"made for {origin}: {numbers.get(symbol, 'unknown')} in {range_text(span)}"
-                yield Decision(str(symbol), made)
+                yield Decision(str(symbol), made, creates=True)
 
 
 def _guarded(guards: list[Any]) -> Iterator[Decision]:

@@ -29,14 +29,14 @@ _LARGE = 12
 
 @dataclass(slots=True)
 class Costs:
-    """Nanoseconds, of a lookup that succeeds and has been made before."""
+    """The cost of guards that all hold, in nanoseconds, once torch's caches are filled."""
 
     lookup: float
-    """Of all guards, measured without the clock."""
+    """The time of the whole lookup, measured without the clock."""
     own: dict[Any, float]
-    """By guard manager: of finding the value and of the guards on it; 0 where torch skips them."""
+    """For each guard manager, the time to get its value and evaluate the guards on it; 0 if torch skips it."""
     last: float
-    """Of the guards after the tree."""
+    """The time of the epilogue guards, which torch evaluates after the tree."""
 
 
 def measure(guards: Any, values: dict[str, Any]) -> Costs | None:

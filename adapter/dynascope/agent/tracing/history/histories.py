@@ -14,6 +14,7 @@ from dynascope.agent.tracing.thread_state import Threads
 from dynascope.wire.dap import FIRST_RECORDED
 
 _KEPT_BYTES = 64 << 20
+StopsAt = Callable[[str, int], bool]
 
 
 class Histories(TraceObserver):
@@ -24,18 +25,25 @@ class Histories(TraceObserver):
         """Whether the session wants histories."""
         self.ended: tuple[RecordedAttempt, ...] = ()
         """The attempts of all threads that have ended, oldest first; the newest 64 MB. Replaced whole."""
-        self.stops_at: Callable[[str, int], bool] = lambda path, line: False
-        """Whether a line breakpoint stops at each visit of a line."""
         self._next_target = FIRST_RECORDED
         self._threads = threads
         self._failures = failures
         self._may_stop: dict[object, Callable[[], bool]] = {}
+        self._stops_at: dict[object, StopsAt] = {}
         self._changes: MutationEvents | None = None
 
-    def expect_stops(self, of: object, may_stop: Callable[[], bool] | None) -> None:
-        """Record from now on if `may_stop()` when an attempt begins; None: no longer. Any thread."""
+    def expect_stops(self, of: object, may_stop: Callable[[], bool] | None, stops_at: StopsAt | None = None) -> None:
+        """Record from now on if `may_stop()` when an attempt begins; None: no longer. Any thread.
+
+        `stops_at`: whether every visit of a line of a file stops.
+        """
+        self._stops_at = {**self._stops_at, of: stops_at or never}
         expected = {**self._may_stop, of: may_stop}
         self._may_stop = {each: ask for each, ask in expected.items() if ask is not None}
+
+    def stops_at(self, path: str, line: int) -> bool:
+        """Whether a breakpoint stops at every visit of a line."""
+        return any(stops(path, line) for of, stops in self._stops_at.items() if of in self._may_stop)
 
     def begin(self, state: CompileState, will_stop: bool) -> None:
         """Begin an attempt, before its outermost frame; `will_stop`: there is a step or a pause."""
@@ -91,3 +99,8 @@ class Histories(TraceObserver):
 def always() -> bool:
     """Return True: something may stop in any code."""
     return True
+
+
+def never(path: str, line: int) -> bool:
+    """Return False: nothing stops at every visit of a line."""
+    return False

@@ -34,7 +34,7 @@ class RecordedAttempt:
     """An attempt that has ended: its lines in order, and what there was when each began."""
 
     def __init__(self, history: AttemptHistory, has_failed: bool, first_target: Position) -> None:
-        """Take `has_failed`, whether an exception of Dynamo's ended it in its latest line.
+        """Take `has_failed`: Dynamo raised an exception in the last line of the attempt.
 
         Each line has a target, by which it can be gone to: its number plus `first_target`.
         """

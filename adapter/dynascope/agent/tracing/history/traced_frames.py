@@ -40,7 +40,7 @@ class Functions:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[types.CodeType, Function]] = {}
-        """By the identity of the code: hashing code reads it all."""
+        """Each code object and its function, by the code's `id`, because hashing a code object is slow."""
 
     def of(self, traced: types.CodeType) -> Function:
         """Return the function that this code is of, a resume function's too."""

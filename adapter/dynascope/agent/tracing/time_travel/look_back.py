@@ -17,8 +17,8 @@ from dynascope.wire.messages import Granularity, ResumeCommand
 
 _NOTHING_BEFORE = "Nothing before this was recorded; only compile time goes back."
 _START = "The first line that was recorded: no breakpoint stops before."
-_ENDED = "This compile has ended: its lines are shown as they were recorded, and go by line, not by instruction."
-_NOT_BEGUN = "No attempt that has ended began line {} of {} before this point."
+_ENDED = "What Dynamo traced before was recorded by line, not by instruction: step back by a line."
+_NOT_BEGUN = "Before this point Dynamo began line {} of {} in no attempt that was recorded."
 _NOT_THERE = "There is no way to that place: what was recorded of its compile is no longer kept."
 
 

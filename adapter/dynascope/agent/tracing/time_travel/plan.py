@@ -101,9 +101,10 @@ class TravelPlan:
         found = latest_beginning(clock.trail, path, line, before, clock.restored_at)
         if found is not None:
             return found
-        if self.look_back.is_empty:
-            raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path), line))
-        return self.look_back.line_before(path, line)
+        try:
+            return self.look_back.line_before(path, line)
+        except CannotGoBack:
+            raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path), line)) from None
 
     def go_to(self, position: Position) -> None:
         """Choose a position of this attempt, which may lie after this stop if it has been there.
