@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
 import { clickGutter, command, lineOf, openFile } from './support/editor.mjs';
-import { callStack, consoleShows, evaluate, reset, scopeNames, sessionOver, stoppedAt, toggle, variable } from './support/debugging.mjs';
+import { callStack, consoleShows, evaluate, reset, scopeNames, sessionOver, startDebugging, stoppedAt, toggle, variable } from './support/debugging.mjs';
 import { PATIENCE, startWorkbench } from './support/workbench.mjs';
 
 const PROGRAM = 'training.py';
@@ -72,7 +72,7 @@ test('step through a backward, and from AddmmBackward0 to the forward line', { t
   const [hidden, out, backward] = ['self.hidden(x)', 'return self.out(x)', 'loss.backward()'].map((text) => lineOf(program, text));
   await openFile(page, program, out);
   await breakAt('AddmmBackward0');
-  await page.keyboard.press('F5');
+  await startDebugging(page);
   await stoppedAt(page, PROGRAM, out); // the node is shown at the line of the forward that made it
   const stack = await callStack(page);
   assert.match(stack[0].name, /^AddmmBackward0 \[!0 NodeCall \d+\]$/);

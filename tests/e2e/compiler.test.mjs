@@ -13,6 +13,7 @@ import {
   notifications,
   reset,
   sessionOver,
+  startDebugging,
   stoppedAt,
   toggle,
   variable,
@@ -24,11 +25,13 @@ let workbench, page;
 let knowsModes = false; // the workbench learns them when a session begins
 
 before(async () => {
-  workbench = await startWorkbench({ settings: { 'editor.inlayHints.enabled': 'off', 'editor.codeLens': false } });
-  ({ page } = workbench);
   const configuration = { name: 'this file', type: 'dynascope', request: 'launch', program: '${file}', console: 'internalConsole' };
-  fs.mkdirSync(path.join(workbench.workspace, '.vscode'));
-  fs.writeFileSync(path.join(workbench.workspace, '.vscode', 'launch.json'), JSON.stringify({ version: '0.2.0', configurations: [configuration] }));
+  const prepare = (workspace) => {
+    fs.mkdirSync(path.join(workspace, '.vscode'));
+    fs.writeFileSync(path.join(workspace, '.vscode', 'launch.json'), JSON.stringify({ version: '0.2.0', configurations: [configuration] }));
+  };
+  workbench = await startWorkbench({ prepare, settings: { 'editor.inlayHints.enabled': 'off', 'editor.codeLens': false } });
+  ({ page } = workbench);
 }, { timeout: 180_000 });
 
 after(async () => {
@@ -47,7 +50,7 @@ async function debug(name, ...texts) {
   const lines = texts.map((text) => lineOf(file, text));
   await openFile(page, file, lines[0]);
   for (const line of lines) await clickGutter(page, line);
-  await page.keyboard.press('F5');
+  await startDebugging(page);
   await stoppedAt(page, name, lines[0]);
   knowsModes = true;
   return file;
@@ -152,7 +155,7 @@ test('modes of a breakpoint: where it runs, and in the code that Dynamo generate
     await (await breakpointRow(page, `${name}: ${line}`)).waitFor();
   };
   await mode('Run');
-  await page.keyboard.press('F5');
+  await startDebugging(page);
   await stoppedAt(page, 'gate.py', line);
   assert.equal((await callStack(page))[0].name, 'forward'); // it runs: no compile id
   await toggle(page, 'Locals');
@@ -228,7 +231,7 @@ test('a logpoint and a hit count, typed into the editor', { timeout: 240_000 }, 
   };
   await add(logged, 'Add Logpoint...', 'scores are {scores.shape}');
   await add(counted, 'Add Conditional Breakpoint...', '2', 'Hit Count');
-  await page.keyboard.press('F5');
+  await startDebugging(page);
   await stoppedAt(page, 'transformer.py', counted); // in the second block: the first has logged
   await consoleShows(page, /scores are torch\.Size\(\[s?\d+, 4, s?\d+, s?\d+\]\)/);
   await page.keyboard.press('F5');
@@ -239,7 +242,7 @@ test('two threads that compile: the one that waits says for whom', { timeout: 24
   const file = path.join(workbench.workspace, 'pair.py');
   await openFile(page, file);
   for (const text of ['return x + x', 'return x * x']) await clickGutter(page, lineOf(file, text));
-  await page.keyboard.press('F5');
+  await startDebugging(page);
   const waits = /(double|square) \(waits for Dynamo's compile lock, held by (double|square), which is stopped in/;
   await page.locator('.debug-call-stack .monaco-list-row', { hasText: waits }).waitFor({ timeout: PATIENCE });
   await consoleShows(page, /waits for Dynamo's compile lock, held by (double|square), which is stopped in (double|square)\. It continues when/);

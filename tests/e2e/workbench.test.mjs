@@ -15,6 +15,7 @@ import {
   reset,
   scopeNames,
   sessionOver,
+  startDebugging,
   stoppedAt,
   terminalShows,
   toggle,
@@ -70,7 +71,7 @@ async function start(name) {
 async function stopAt(line, file = model) {
   await openFile(page, file, line);
   await clickGutter(page, line);
-  await page.keyboard.press('F5');
+  await startDebugging(page);
   await stoppedAt(page, path.basename(file), line);
 }
 
@@ -129,7 +130,7 @@ test('click the margin, press F5: stack, variables, hover, console, step, contin
   await terminalShows(page, /logits: \(2, 8, 100\)/);
 });
 
-test('back by a line, to the previous breakpoint, and to the first line of a call', { timeout: 120_000 }, async () => {
+test('back by a line, to the previous breakpoint, and to the first line of a call', { timeout: 240_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');
   const weights = lineOf(model, 'weights =');
@@ -153,7 +154,7 @@ test('back by a line, to the previous breakpoint, and to the first line of a cal
   await goOnWithout(scores);
 });
 
-test('the history of a value, and the way to the line that made it', { timeout: 120_000 }, async () => {
+test('the history of a value, and the way to the line that made it', { timeout: 240_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');
   const made = lineOf(model, 'return x.view(');
@@ -170,7 +171,7 @@ test('the history of a value, and the way to the line that made it', { timeout: 
   await goOnWithout(scores);
 });
 
-test('the timeline of the compile, and the way back to an event', { timeout: 120_000 }, async () => {
+test('the timeline of the compile, and the way back to an event', { timeout: 240_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');
   await stopAt(scores);
@@ -187,7 +188,7 @@ test('the timeline of the compile, and the way back to an event', { timeout: 120
   await goOnWithout(scores);
 });
 
-test('two compiles side by side, and the line that has the guard that failed', { timeout: 120_000 }, async () => {
+test('two compiles side by side, and the line that has the guard that failed', { timeout: 240_000 }, async () => {
   launchJson();
   const gate = path.join(workbench.workspace, 'gate.py');
   const last = lineOf(gate, 'return mixed');
@@ -218,7 +219,7 @@ test('two compiles side by side, and the line that has the guard that failed', {
   await sessionOver(page);
 });
 
-test('back beyond the compile: the one before, as it was recorded', { timeout: 120_000 }, async () => {
+test('back beyond the compile: the one before, as it was recorded', { timeout: 240_000 }, async () => {
   launchJson();
   const gate = path.join(workbench.workspace, 'gate.py');
   const [first, last] = [lineOf(gate, 'mixed, gate ='), lineOf(gate, 'return mixed')];
@@ -239,7 +240,7 @@ test('back beyond the compile: the one before, as it was recorded', { timeout: 1
   await sessionOver(page);
 });
 
-test('the picture of the README', { timeout: 120_000 }, async () => {
+test('the picture of the README', { timeout: 240_000 }, async () => {
   launchJson();
   const scores = lineOf(model, 'scores =');
   await stopAt(scores);
@@ -261,7 +262,7 @@ test('the picture of the README', { timeout: 120_000 }, async () => {
   await dragBorder(page, '.part.sidebar', { dx: -130 });
 });
 
-test('the frames of the running program below the traced ones, restart, stop', { timeout: 120_000 }, async () => {
+test('the frames of the running program below the traced ones, restart, stop', { timeout: 240_000 }, async () => {
   launchJson(launch('console'));
   const line = lineOf(model, 'weights =');
   await openFile(page, model, line);
@@ -284,7 +285,7 @@ test('the frames of the running program below the traced ones, restart, stop', {
   await until(() => programs().length === 0, () => `left behind: ${programs()}`);
 });
 
-test('a process of the program is debugged in a session of its own', { timeout: 120_000 }, async () => {
+test('a process of the program is debugged in a session of its own', { timeout: 240_000 }, async () => {
   launchJson(launch('children', { program: '${workspaceFolder}/children.py' }));
   const line = lineOf(model, 'return self.head(x)');
   await openFile(page, model, line);
@@ -298,13 +299,13 @@ test('a process of the program is debugged in a session of its own', { timeout: 
   await sessionOver(page);
 });
 
-test('the language server runs', { timeout: 120_000 }, async () => {
+test('the language server runs', { timeout: 240_000 }, async () => {
   await openFile(page, model);
   await page.locator('.statusbar-item[id="status.languageStatus"]').hover();
   await page.locator('.hover-language-status:visible', { hasText: 'Dynascope: running' }).waitFor();
 });
 
-test('a breakpoint on an empty line moves to the next that has code', { timeout: 120_000 }, async () => {
+test('a breakpoint on an empty line moves to the next that has code', { timeout: 240_000 }, async () => {
   launchJson(launch('console'));
   const empty = lineOf(model, 'return x + self.feed_forward') - 1;
   await openFile(page, model, empty);
@@ -314,7 +315,7 @@ test('a breakpoint on an empty line moves to the next that has code', { timeout:
   assert.deepEqual(await breakpointLines(page), [empty + 1]);
 });
 
-test('a breakpoint in a library, and output in the debug console', { timeout: 120_000 }, async () => {
+test('a breakpoint in a library, and output in the debug console', { timeout: 240_000 }, async () => {
   launchJson(launch('console'));
   const library = path.join(path.dirname(await pythonSays('import torch; print(torch.__file__)')), 'nn/modules/sparse.py');
   const line = lineOf(library, 'return F.embedding(');
@@ -332,7 +333,7 @@ test('a breakpoint in a library, and output in the debug console', { timeout: 12
   await consoleShows(page, /logits: \(2, 8, 100\)/);
 });
 
-test('compile time only', { timeout: 120_000 }, async () => {
+test('compile time only', { timeout: 240_000 }, async () => {
   launchJson(launch('compile time', { runtime: false }));
   const [first, last, running] = ['x = self.embed(tokens)', 'return self.head(x)', 'print('].map((text) => lineOf(model, text));
   await openFile(page, model, first);
@@ -352,7 +353,7 @@ test('compile time only', { timeout: 120_000 }, async () => {
   await consoleShows(page, /logits: \(2, 8, 100\)/);
 });
 
-test('attach to dynascope.listen()', { timeout: 120_000 }, async () => {
+test('attach to dynascope.listen()', { timeout: 240_000 }, async () => {
   const waiting = path.join(workbench.workspace, 'waiting.py');
   const program = spawn(PYTHON, [waiting], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
   try {
@@ -373,7 +374,7 @@ test('attach to dynascope.listen()', { timeout: 120_000 }, async () => {
   }
 });
 
-test('an interpreter that does not exist, or has no dynascope, is named', { timeout: 120_000 }, async () => {
+test('an interpreter that does not exist, or has no dynascope, is named', { timeout: 240_000 }, async () => {
   const bare = path.join(workbench.workspace, 'bare');
   fs.writeFileSync(bare, `#!/bin/sh\nexec ${await pythonSays('import sys; print(sys.executable)')} -I -S "$@"\n`, { mode: 0o755 });
   launchJson(launch('nowhere', { python: '/nowhere/python' }), launch('bare', { python: bare }));

@@ -39,6 +39,19 @@ export async function stoppedAt(page, file, line) {
   }
 }
 
+/** Press F5 until a session begins: the workbench may not have seen a new launch.json yet, and asks for a debugger then. */
+export async function startDebugging(page) {
+  for (let attempt = 1; ; attempt++) {
+    await page.keyboard.press('F5');
+    try {
+      return await page.locator('.debug-toolbar:visible').waitFor({ timeout: 20_000 });
+    } catch (error) {
+      if (attempt === 4) throw error;
+      await page.keyboard.press('Escape');
+    }
+  }
+}
+
 /** Wait until no debug session is left. */
 export async function sessionOver(page) {
   await page.locator('.debug-toolbar:visible').waitFor({ state: 'detached' });
