@@ -61,11 +61,17 @@ class Growth:
         before, known = self._latest_guard, self._guards
         if latest is before and len(now) == len(known):
             return []
-        new = list(takewhile(lambda guard: guard is not before, reversed(now)))[::-1]
+        new = []
+        for guard in reversed(now):
+            if guard is before:
+                break
+            new.append(guard)
+        new.reverse()
         if len(now) != len(known) + len(new):  # Dynamo has taken some back
             new = [guard for guard in now if id(guard) not in known]
             known = {id(guard): guard for guard in now}
-        known.update({id(guard): guard for guard in new})
+        for guard in new:
+            known[id(guard)] = guard
         self._latest_guard, self._guards = latest, known
         return [(str(guard.name), str(guard.create_fn_name())) for guard in new]
 

@@ -127,7 +127,7 @@ def arguments_text(node: Any) -> str:
 def argument_text(argument: Any, sigil: str = "%") -> str:
     """Return the text of an argument, a node's is `%name`; never call a user's `__repr__`."""
     kind = type(argument)
-    if issubclass(kind, torch.fx.Node):
+    if kind is torch.fx.Node:
         return f"{sigil}{argument.name}"
     if issubclass(kind, (tuple, list)):
         body = ", ".join([argument_text(part, sigil) for part in argument])

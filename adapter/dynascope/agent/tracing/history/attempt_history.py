@@ -18,6 +18,8 @@ Value = int
 """The number of a value, from 0 in the order in which values appeared."""
 UNBOUND: Value = -1
 NO_TEXT = -1
+_SIZE_OF_TEXT = 120
+"""In bytes, about, without its characters: the string's own, and its places in a list and in a dict."""
 NO_FRAME: FrameId = -1
 
 
@@ -65,6 +67,8 @@ class Texts:
 
     def __init__(self) -> None:
         self.all: list[str] = []
+        self.size = 0
+        """Their size in bytes, about."""
         self._numbers: dict[str, int] = {}
 
     def number(self, text: str) -> int:
@@ -73,6 +77,7 @@ class Texts:
         if number is None:
             number = self._numbers[text] = len(self.all)
             self.all.append(text)
+            self.size += len(text) + _SIZE_OF_TEXT
         return number
 
     def find(self, text: str) -> int:
@@ -124,5 +129,4 @@ class AttemptHistory:
     def size(self) -> int:
         """Return the size in bytes, about."""
         tables = (self.segments, self.bindings, self.rewritten, self.changes, self.guards, self.symbols, self.nodes)
-        texts = sum(len(text) + 120 for text in self.texts.all)
-        return sum(table.size for table in tables) + len(self.made) * 4 + texts
+        return sum(table.size for table in tables) + len(self.made) * 4 + self.texts.size

@@ -39,8 +39,9 @@ class ValueNumbers:
 
     def appeared(self, stack: Sequence[object]) -> None:
         """Number the values on top of a value stack."""
+        known = self.by_identity
         for variable in reversed(stack):
-            if id(variable) in self.by_identity:
+            if id(variable) in known:
                 break
             self.of(variable)
         if len(self._alive) > self._forget_from:
@@ -48,14 +49,15 @@ class ValueNumbers:
 
     def of(self, variable: object) -> Value:
         """Return the number of a value; all variables of one input have the same."""
-        value = self.by_identity.get(id(variable))
-        if value is None or id(variable) in self._shared:
-            source = source_of(variable)
-            value = len(self._made) if source is None else self._inputs.setdefault(source, len(self._made))
-            if value == len(self._made):
+        identity = id(variable)
+        value = self.by_identity.get(identity)
+        if value is None or identity in self._shared:
+            source, latest = source_of(variable), len(self._made)
+            value = latest if source is None else self._inputs.setdefault(source, latest)
+            if value == latest:
                 self._made.append(self.segment)
-            self.by_identity[id(variable)] = value
-            self._alive[id(variable)] = variable
+            self.by_identity[identity] = value
+            self._alive[identity] = variable
         return value
 
     def _forget_dropped(self) -> None:
