@@ -1,4 +1,4 @@
-"""Tests marked `cuda` are skipped where there is no GPU, and sum up what they gave where there is one."""
+"""Skip tests marked `cuda` where there is no GPU; sum up what they gave, and how far walks through time went."""
 
 from __future__ import annotations
 
@@ -23,5 +23,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    for line in gpu_table.lines(terminalreporter.stats.get("passed", ())):
+    passed = terminalreporter.stats.get("passed", ())
+    for line in gpu_table.lines(passed):
         terminalreporter.write_line(line)
+    walks = [value for report in passed for name, value in report.user_properties if name == "moves"]
+    if walks:
+        moves, back = (sum(column) for column in zip(*walks, strict=True))
+        terminalreporter.write_line(f"Time travel: {moves:,} moves in {len(walks)} programs, {back:,} of them back")

@@ -17,10 +17,23 @@ from tests.support.nonperturbation.time_traveller import FromEveryStop, TimeTrav
 MOVES = 400 if os.environ.get("WHOLE_CORPUS") else 50
 SEEDS = 12
 """How often a program is compiled at most; a walk ends where it leaves the compile."""
+Walk = Callable[..., int]
 
 
-def walk(make: Callable[[], Program], moves: int = MOVES) -> int:
-    """Make so many moves in compiles of this program; return how many led back."""
+@pytest.fixture
+def walk(record_property: Callable[[str, object], None]) -> Walk:
+    """Return a function that walks through a program; what it did is summed up after the tests."""
+
+    def walks(make: Callable[[], Program], moves: int = MOVES) -> int:
+        left, back = walk_through(make, moves)
+        record_property("moves", (moves - left, back))
+        return back
+
+    return walks
+
+
+def walk_through(make: Callable[[], Program], moves: int) -> tuple[int, int]:
+    """Make so many moves in compiles of this program; return how many are left and how many led back."""
     program, left, back = make(), moves, 0
     run(program, contextlib.nullcontext())  # warms caches
     plain = run(program, contextlib.nullcontext())
@@ -36,16 +49,16 @@ def walk(make: Callable[[], Program], moves: int = MOVES) -> int:
         left, back = traveller.moves_left, back + traveller.went_back
         if not left:
             break
-    return back
+    return left, back
 
 
 @pytest.mark.parametrize("name", EXPORT_EXAMPLES)
-def test_export_example(name: str) -> None:
+def test_export_example(name: str, walk: Walk) -> None:
     walk(lambda: export_example(name))
 
 
 @pytest.mark.parametrize("name", sorted(OWN))
-def test_own_program(name: str) -> None:
+def test_own_program(name: str, walk: Walk) -> None:
     assert walk(OWN[name]) > 3
 
 
@@ -62,6 +75,6 @@ def test_back_from_every_kind_of_stop(name: str) -> None:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", sorted(MODELS))
-def test_transformers_model(name: str) -> None:
+def test_transformers_model(name: str, walk: Walk) -> None:
     pytest.importorskip("transformers")
     assert walk(MODELS[name]) > 10
