@@ -39,7 +39,9 @@ def places(client: DapClient) -> set[tuple[bool, str]]:
 )
 def test_a_function_that_torch_calls_stops(client: DapClient, what: str, marks: list[str], functions: set[str]) -> None:
     begin(client, what, *marks)
-    assert places(client) == {(False, name) for name in functions}
+    seen = places(client)
+    assert {name for at_compile_time, name in seen if not at_compile_time} == functions
+    assert {name.split()[0] for _, name in seen} == functions  # torch 2.11 also compiles __torch_dispatch__
 
 
 def test_a_function_that_dynamo_puts_in_the_graph_stops_where_dynamo_calls_it(client: DapClient) -> None:

@@ -7,6 +7,7 @@ import torch
 from torch._dynamo.precompile_context import PrecompileContext
 
 torch._dynamo.config.caching_precompile = True
+torch._dynamo.config.enable_aot_compile = True  # off before torch 2.12
 
 
 def precompiled(x):

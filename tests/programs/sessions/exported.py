@@ -3,6 +3,7 @@
 import sys
 
 import torch
+import torch._dynamo
 
 
 class Doubled(torch.nn.Module):
@@ -17,6 +18,7 @@ def exports():
 
 
 def compiles_ahead():
+    torch._dynamo.config.enable_aot_compile = True  # off before torch 2.12
     whole = torch.compile(Doubled(), fullgraph=True, backend="eager").forward.aot_compile(((torch.ones(3),), {}))
     print(type(whole))  #: after_aot_compile
 

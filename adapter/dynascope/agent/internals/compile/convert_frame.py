@@ -11,10 +11,11 @@ from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
 from dynascope.agent.internals.compile.retrace import trace_until_done
 from dynascope.agent.internals.wrapping import Wrapping
 
+_LIMIT_REACHED = "its recompile limit is reached"
 _IN_PLAIN_WORDS = {
     # `convert_frame.ConvertFrame.__call__` (2.13, then 2.15) says so of one exception alone
-    "compilation failed with a custom frame execution strategy": "its recompile limit is reached",
-    "compilation failed with exception-directed frame execution": "its recompile limit is reached",
+    "compilation failed with a custom frame execution strategy": _LIMIT_REACHED,
+    "compilation failed with exception-directed frame execution": _LIMIT_REACHED,
 }
 
 Restart = Literal["speculation", "other"]
@@ -81,8 +82,7 @@ class CompileHooks(Wrapping):
                 if compiled:
                     observer.code_generated(code, made.code, str(made.compile_id))
                 elif result.apply_to_code and code not in convert_frame.output_codes:
-                    skip_reason = getattr(result, "skip_reason", None) or ""
-                    skip_reason = _IN_PLAIN_WORDS.get(skip_reason, skip_reason)
+                    skip_reason = _skip_reason(result)
                 return result
             except BaseException as error:
                 if hooks.gate is None or (uncompiled := hooks.gate.abandoned(code, error)) is None:
@@ -123,6 +123,18 @@ class CompileHooks(Wrapping):
         while frame is not None and not any(frame.f_code is entry for entry in self._entries):
             frame = frame.f_back
         return frame and frame.f_back
+
+
+def _skip_reason(result: Any) -> str:
+    """Return why Dynamo will never compile a frame; "" where it gives no reason.
+
+    Reads `ConvertFrameReturn.skip_reason` (2.13) and `frame_exec_strategy` (2.6): only at the recompile limit it says
+    that compiled code may still run.
+    """
+    reason = getattr(result, "skip_reason", None) or ""
+    if not reason and result.frame_exec_strategy.cur_action == sys.modules["torch._dynamo.types"].FrameAction.RUN_ONLY:
+        return _LIMIT_REACHED
+    return _IN_PLAIN_WORDS.get(reason, reason)
 
 
 def waits_for_compile_lock(frame: types.FrameType) -> bool:
