@@ -218,7 +218,7 @@ def test_every_graph_that_ends_stops_once_at_its_last_line() -> None:
 
 def test_the_scope_tells_what_is_restored_and_how() -> None:
     (_, _), (rows, _) = caught(a_list)
-    assert rows.scopes[-3:] == ["Graph", NAME, "Compile"]
+    assert rows.scopes[-4:] == ["Graph", NAME, "Compile", "Changes"]
     assert rows.texts["graph",].startswith("__compiled_fn")
     assert list(rows.below("outputs")) == ["[0] y", "[1] parts[1]"]
     restored = rows.below("restored")

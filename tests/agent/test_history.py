@@ -46,7 +46,7 @@ class Comparison:
         writer = compile_state.history
         assert writer is not None
         writer.until_now()
-        history = FrameHistory(writer, compile_state.frames[id(translator)], translator)
+        history = FrameHistory(writer, compile_state.frames[id(translator)], translator, compile_state.checkpoints)
         for name, variable in list(translator.symbolic_locals.items()):
             made, changed = _parts(history.of_name(name, variable))
             self._compare(f"{translator.f_code.co_name}: {name}", (made, changed), self._slow.of_name(translator, name))

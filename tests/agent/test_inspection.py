@@ -139,7 +139,17 @@ def test_scopes_are_named_and_ordered_as_designed() -> None:
 
     def inspect_stop(stop: Stopped) -> None:
         names = [scope.name for scope in stop.scopes()]
-        assert names == ["Locals", "Closure", "Globals", "Value Stack", "Guards", "Shapes", "Graph", "Compile"]
+        assert names == [
+            "Locals",
+            "Closure",
+            "Globals",
+            "Value Stack",
+            "Guards",
+            "Shapes",
+            "Graph",
+            "Compile",
+            "Changes",
+        ]
         assert [scope.name for scope in stop.scopes(frame=1)][:2] == ["Locals", "Globals"]
         assert not stop.scopes()[0].expensive
         assert [frame.name for frame in stop.frames[:2]] == ["inner [0/0]", "outer [0/0]"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from dynascope.wire.dap import Variable
 
 from tests.support.dap.client import DapClient, RequestFailed, Stop
 from tests.support.marks import line, program
@@ -49,3 +50,30 @@ def test_a_session_can_do_without_histories(client: DapClient) -> None:
     assert "history" not in below(stop, "b")
     with pytest.raises(RequestFailed, match="No history of this compile was recorded"):
         stop.evaluate("ctx.history('b')")
+
+
+def test_changes_since_the_previous_stop_a_line_and_a_checkpoint(client: DapClient) -> None:
+    arguments = {"program": str(COMPILED), "console": "internalConsole", "subProcess": False}
+    client.launch(arguments, {COMPILED: [at("helper"), at("after")]})
+    stop = client.wait_for_stop()
+    assert list(changes(stop)) == ["since this line began"]
+    assert "`changes here`" in stop.evaluate("checkpoint here").result
+    client.request("continue", {"threadId": stop.thread_id})
+    stop = client.wait_for_stop()
+    told = changes(stop)
+    assert list(told) == ["since the previous stop", "since this line began", "since checkpoint here"]
+    since = told["since the previous stop"]
+    assert (
+        since.value.startswith(f"compiled.py:{at('helper')}: ") and since.value == told["since checkpoint here"].value
+    )
+    rows = [row.value for row in stop.variables(since.variables_reference).values()]
+    assert "name b = f32[2, 3]" in rows and [row for row in rows if row.startswith("node %")], rows
+    assert told["since this line began"].value == f"compiled.py:{at('after')}: nothing"
+    goes = next(row for row in stop.variables(since.variables_reference).values() if row.value.startswith("node"))
+    client.request("goto", {"threadId": stop.thread_id, "targetId": goes.target_id})
+    stop = client.wait_for_stop()
+    assert changes(stop)["since the previous stop"].value == "that stop is ahead: you have gone back: nothing"
+
+
+def changes(stop: Stop) -> dict[str, Variable]:
+    return stop.variables(stop.scopes()["Changes"].variables_reference)

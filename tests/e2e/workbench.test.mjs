@@ -109,7 +109,7 @@ test('click the margin, press F5: stack, variables, hover, console, step, contin
   await toggle(page, 'query', false);
   await toggle(page, 'Locals', false);
   const scopes = await scopeNames(page);
-  assert.deepEqual(scopes.filter((name) => name !== 'Closure'), ['Locals', 'Globals', 'Value Stack', 'Guards', 'Shapes', 'Graph', 'Compile']);
+  assert.deepEqual(scopes.filter((name) => name !== 'Closure'), ['Locals', 'Globals', 'Value Stack', 'Guards', 'Shapes', 'Graph', 'Compile', 'Changes']);
 
   const widget = await hover(page, 'scores = query', 'query');
   assert.match(await widget.innerText(), /f32\[s\d+, 4, s\d+, 8\]/);

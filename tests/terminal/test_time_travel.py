@@ -34,7 +34,7 @@ def test_the_history_of_a_value_begins_where_it_was_made(folder: Path) -> None:
     assert re.search(r"\n  program\.py:8 +made %l_x_ .*\n  program\.py:8 \(2\) +made %y ", out), out
     assert "['program.py:9 made f32[3]']" in out
     assert "name 'nothing' is not defined" in out
-    assert "`z` has 1 rows" in out
+    assert "`history z` has 1 rows, and none is #2" in out
     assert re.findall(r"● compile time .*  program\.py:(\d+)", out) == ["15", "9"]
 
 
@@ -104,3 +104,15 @@ def test_two_compiles_are_compared_side_by_side(folder: Path, monkeypatch: pytes
     assert out.count("First difference, at again.py:3: doubled is False in 0/0, and True in 0/1.") == 3
     assert out.count("▶     3  ") == 3
     assert "No compile 9/9 is recorded." in out and "which two? `compare 0/0 0/1`" in out
+
+
+def test_changes_tell_what_the_lines_since_have_done(folder: Path) -> None:
+    commands = "changes\nchanges line\ncheckpoint here\nnext\nchanges here\n"
+    commands += "changes nowhere\ncheckpoint\ncheckpoint a b\nchanges here #1\nquit\n"
+    _, out = debug("-b", "program.py:8", "program.py", commands=commands)
+    assert "`changes line` tells what this line has done" in out
+    assert "since this line began, program.py:8: nothing" in out
+    assert re.search(r"since checkpoint here, program\.py:8: .*1 name", out), out
+    assert re.search(r"\n  program\.py:8 .* node %y ", out), out
+    assert "there is no `since checkpoint nowhere`" in out and "`checkpoint NAME`" in out and "not `a b`" in out
+    assert re.findall(r"● compile time .*  program\.py:(\d+)", out)[-1] == "8"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
+from dynascope.agent.tracing.history.checkpoints import Checkpoints
 from dynascope.agent.tracing.seen_events import SeenEvents
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.time_travel.travel import Counted, Travel
@@ -79,6 +80,8 @@ class CompileState:
         self.clock = TraceClock()
         self.history: HistoryWriter | None = None
         """Writes what becomes of each value in this attempt; None unless the thread may stop."""
+        self.checkpoints = Checkpoints()
+        """The positions since which a user asks what has changed."""
         self.seen = SeenEvents()
         """The events that stop only once."""
         self.next_attempt_replays = False
@@ -128,6 +131,7 @@ class CompileState:
             self.stepped_from.clear()
         if not replays:
             self.reached.clear()
+            self.checkpoints.clear()
         return replays
 
     def attempt_restarts(self, replays: bool) -> None:
@@ -140,6 +144,7 @@ class CompileState:
             self.clock.attempt_begins(replays=False)
             self.seen.attempt_begins(replays=False)
             self.reached.clear()
+            self.checkpoints.clear()
 
     def step_begins(self, command: ResumeCommand, granularity: Granularity) -> None:
         """Note where a `next` begins: going back from its end leads here."""

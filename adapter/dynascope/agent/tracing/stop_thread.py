@@ -74,6 +74,7 @@ class StopThread:
         history_of = functools.partial(_history_of, compile_state)
         if compile_state.history is not None:
             compile_state.history.until_now(stops=stop.reason not in ("step", "goto", "restart"))
+        compile_state.checkpoints.stops(compile_state.clock.trail.position)
         self._histories.expect_stops(self, always)  # where one thing has stopped, others will
         what_if = WhatIf(compile_state, stack, stop, self._stops.tell) if is_traced else None
         inspection = functools.partial(self._inspection, stack, plan or _unless_empty(look_back), history_of, what_if)
@@ -152,7 +153,7 @@ def _history_of(state: CompileState, translator: Translator) -> FrameHistory | N
         return None
     from dynascope.agent.tracing.history.frame_history import FrameHistory
 
-    return FrameHistory(state.history, state.frames[id(translator)], translator)
+    return FrameHistory(state.history, state.frames[id(translator)], translator, state.checkpoints)
 
 
 def _unless_empty(look_back: LookBack) -> LookBack | None:

@@ -9,7 +9,8 @@ from dynascope.terminal.commands import command
 from dynascope.terminal.commands.inspection import resolve
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
-from dynascope.wire.dap import CompareBody, GotoTargetsBody, TimelineBody, TimelineEvent
+from dynascope.wire.checkpoint import CHANGES, CHECKPOINT, LINE, PREVIOUS_STOP, checkpoint_name
+from dynascope.wire.dap import CompareBody, GotoTargetsBody, TimelineBody, TimelineEvent, Variable
 
 _MARK = "▶"
 """What the row of the first difference begins with."""
@@ -68,13 +69,50 @@ def history(session: Session, argument: str) -> None:
             f"no history of `{argument}` here; at a stop in a compile there is one, after going back once (`rframe`)"
         )
     lines = session.children(below[-1].variables_reference, 0, _ALL)
+    _show_or_go_to(session, lines, f"history {argument}", number)
+
+
+@command("changes", usage="[line | CHECKPOINT] [#ROW]", needs_stop=True)
+def changes(session: Session, argument: str) -> None:
+    """Show what the trace has added since the previous stop.
+
+    Names, values changed in place, guards, decisions on symbols, nodes, modules, global state. `changes line`: since
+    the line of this frame began, with all that it calls. `changes NAME`: since the checkpoint of this name
+    (`checkpoint NAME`). `changes #2` goes back to the line of the second row.
+    """
+    moment, _, number = f" {argument}".partition(" #")
+    moment = moment.strip()
+    title = {"": PREVIOUS_STOP, "line": LINE}.get(moment, CHECKPOINT.format(name=moment))
+    if not moment and all(row.name != title for row in _rows_of_changes(session)):
+        raise CommandError("nothing has stopped before in this compile: `changes line` tells what this line has done")
+    value, reference, _ = resolve(session, f"{CHANGES}/{title}")
+    session.printer.say(f"{title}, {value}")
+    _show_or_go_to(session, session.children(reference, 0, _ALL) if reference else [], f"changes {moment}", number)
+
+
+def _rows_of_changes(session: Session) -> list[Variable]:
+    _, reference, _ = resolve(session, CHANGES)
+    return session.children(reference)
+
+
+@command("checkpoint", usage="NAME", needs_stop=True, missing="which name? `checkpoint NAME`")
+def checkpoint(session: Session, argument: str) -> None:
+    """Name this moment of the compile: `changes NAME` tells later what has changed since."""
+    if checkpoint_name(f"checkpoint {argument}") is None:
+        raise CommandError(f"a checkpoint's name is one word of letters and digits, not `{argument}`")
+    session.need_frame()
+    session.printer.say(session.evaluate(f"checkpoint {argument}").result)
+
+
+def _show_or_go_to(session: Session, lines: list[Variable], asked: str, number: str) -> None:
+    """Print the rows, or go back to the line of the one with this number."""
     if not number:
         session.printer.variables(lines)
     elif number.isdecimal() and 0 < int(number) <= len(lines):
         session.need_frame()
         session.resume("goto", {"targetId": lines[int(number) - 1].target_id})
     else:
-        raise CommandError(f"`{argument}` has {len(lines)} rows: `history {argument} #1`, not #{number}")
+        raise CommandError(f"`{asked}` has {len(lines)} rows, and none is #{number}")
 
 
 @command(

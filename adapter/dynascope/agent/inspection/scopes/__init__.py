@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynascope.agent.inspection.scopes import (
+    changes,
     closure,
     codegen,
     compiling,
@@ -35,3 +36,4 @@ def headings(names: Names) -> Iterator[Heading]:
     if ending is not None:
         yield codegen.heading(ending)
     yield compiling.heading(names)
+    yield changes.heading(names)

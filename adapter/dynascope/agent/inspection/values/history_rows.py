@@ -22,6 +22,22 @@ class Entry(NamedTuple):
     path: str
     line: int
 
+    @property
+    def place(self) -> str:
+        """Return file name and line."""
+        return f"{os.path.basename(self.path)}:{self.line}"
+
+
+class Since(NamedTuple):
+    """What has changed since a moment of this compile."""
+
+    title: str
+    """The moment, such as `since the previous stop`."""
+    place: str
+    """Its file name and line, or why there is none."""
+    entries: list[Entry]
+    """Oldest first."""
+
 
 class History(Protocol):
     """The history of what one frame shows; each list is oldest first, and None if it cannot be read."""
@@ -44,6 +60,12 @@ class History(Protocol):
     def of_node(self, node: Any) -> list[Entry] | None:
         """Return the lines that made its input nodes and the node itself, and those that changed it."""
 
+    def changes(self) -> list[Since] | None:
+        """Return what has changed since the previous stop, this line's begin, and each checkpoint."""
+
+    def name_checkpoint(self, name: str) -> None:
+        """Give the present moment a name, from which on changes are told."""
+
 
 Recorded = Callable[[History], list[Entry] | None]
 
@@ -57,11 +79,16 @@ def history_row(recorded: Recorded) -> Callable[[ViewOptions], list[Row]]:
         entries = recorded(options.history)
         if not entries:
             return []
-        latest = f"{os.path.basename(entries[-1].path)}:{entries[-1].line}"
+        latest = entries[-1].place
         text = f"{len(entries)} lines, the latest {latest}" if len(entries) > 1 else latest
-        return [Row("history", text, children=Children(named=computed(lambda _: _rows(entries))), hint=VIRTUAL)]
+        return [Row("history", text, children=children_of(entries), hint=VIRTUAL)]
 
     return make
+
+
+def children_of(entries: list[Entry]) -> Children:
+    """Return a row for each line, which leads to it."""
+    return Children(named=computed(lambda _: _rows(entries)))
 
 
 def _rows(entries: list[Entry]) -> list[Row]:
@@ -70,7 +97,7 @@ def _rows(entries: list[Entry]) -> list[Row]:
     for entry in entries:
         seen[entry.path, entry.line] += 1
         times = seen[entry.path, entry.line]
-        name = f"{os.path.basename(entry.path)}:{entry.line}" + (f" ({times})" if times > 1 else "")
+        name = entry.place + (f" ({times})" if times > 1 else "")
         text = f"{entry.what} {entry.text}".rstrip()
         rows.append(Row(name, text, hint=VIRTUAL, made_at=(entry.path, entry.line), position=entry.position))
     return rows

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+import torch
+
 from dynascope.agent.internals.sources import source_text
 from dynascope.agent.internals.symbolic_shapes.events import range_text, relation_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import hints
@@ -33,6 +35,8 @@ class Growth:
         self._latest_guard: Any = None
         self._last_nodes: dict[int, tuple[Any, Any, int]] = {}
         """The graph, its latest node and how many there were, by the graph's identity: it may be a subgraph."""
+        self._known_modules = len(output.tracing_context.module_context.nn_modules)
+        self._global_state = _global_state()
         self._inputs: dict[Any, None] = {}
         """The inputs of the graph, in the order in which they appeared."""
         self._shape_version: Any = None
@@ -107,6 +111,26 @@ class Growth:
         inputs = takewhile(lambda node: node.op == "placeholder", graph.nodes)
         return [node for node in inputs if node not in self._inputs]
 
+    def context(self) -> list[str]:
+        """Return the new modules (`module …`) and changes of global state (`state …`).
+
+        Reads `TracingContext.module_context` (2.0); what `OutputGraph.save_global_state` (2.1) saves is read itself.
+        """
+        new = []
+        modules = self._output.tracing_context.module_context.nn_modules
+        if len(modules) != self._known_modules:
+            new = [f"module {name}" for name in list(modules)[self._known_modules :]]
+            self._known_modules = len(modules)
+        before, now = self._global_state, _global_state()
+        if now != before:
+            self._global_state = now
+            new += [
+                f"state {name}: {'on' if is_on else 'off'}"
+                for name, was_on, is_on in zip(_GLOBAL_STATE, before, now, strict=True)
+                if is_on is not was_on
+            ]
+        return new
+
     def symbols(self) -> list[Decision]:
         """Return the new decisions on symbols.
 
@@ -138,6 +162,15 @@ class Growth:
                 origin = next(filter(None, map(source_text, sources)), "a result")
                 made = f"made for {origin}: {numbers.get(symbol, 'unknown')} in {range_text(span)}"
                 yield Decision(str(symbol), made, creates=True)
+
+
+_GLOBAL_STATE = ("grad mode", "inference mode", "autocast on cpu", "autocast on cuda")
+
+
+def _global_state() -> tuple[bool, ...]:
+    """Return the state that `_GLOBAL_STATE` names; tracing a line that changes it does."""
+    of_device = torch.is_autocast_enabled
+    return torch.is_grad_enabled(), torch.is_inference_mode_enabled(), of_device("cpu"), of_device("cuda")
 
 
 def _guarded(guards: list[Any]) -> Iterator[Decision]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dynascope.agent.session.requests.registry import serves_at_stop
+from dynascope.wire.checkpoint import checkpoint_name
 from dynascope.wire.dap import (
     EvaluateResult,
     FormattedStackBody,
@@ -46,9 +47,13 @@ def find_step_in_targets(inspection: StopInspection, message: FindStepInTargets)
 def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
     from dynascope.agent.inspection.values.errors import NotSettable
     from dynascope.agent.session import guard_answers
+    from dynascope.agent.session.requests import checkpoints
     from dynascope.agent.session.what_if import answer, try_value
     from dynascope.agent.tracing.what_if.asked import question
 
+    checkpoint = checkpoint_name(message.expression) if message.context == "repl" else None
+    if checkpoint is not None:
+        return checkpoints.name(inspection, message.frame_id, checkpoint)
     guards = guard_question(message.expression) if message.context == "repl" else None
     if guards is not None:
         return guard_answers.answer(inspection, message.frame_id, guards)

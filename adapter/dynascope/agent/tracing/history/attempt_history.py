@@ -45,6 +45,9 @@ class Table:
         start = number * self._width
         return tuple(self._cells[start : start + self._width])
 
+    def __iter__(self) -> Iterator[tuple[int, ...]]:
+        return map(self.row, range(len(self)))
+
     def where(self, column: int, cell: int) -> Iterator[tuple[int, ...]]:
         """Yield the rows that have this cell, in order."""
         if self._indexed != len(self._cells):
@@ -122,11 +125,13 @@ class AttemptHistory:
         """Each decision on a symbol: segment, symbol, sentence."""
         self.nodes = Table(2)
         """Each node of the graph: segment, text."""
+        self.context = Table(2)
+        """Each module registered and each change of torch's global state: segment, text."""
         self.stops = array("i")
         """The segments in which the thread has stopped, other than at the end of a step."""
 
     @property
     def size(self) -> int:
         """Return the size in bytes, about."""
-        tables = (self.segments, self.bindings, self.rewritten, self.changes, self.guards, self.symbols, self.nodes)
+        tables = (table for table in vars(self).values() if isinstance(table, Table))
         return sum(table.size for table in tables) + len(self.made) * 4 + self.texts.size

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from dynascope.agent.inspection.values.history_rows import Entry
+from dynascope.agent.inspection.values.history_rows import Entry, Since
 from dynascope.agent.internals.compile.growth import guarded_by, symbols_of_guard
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
@@ -16,6 +16,8 @@ from dynascope.agent.internals.symbolic_shapes.events import symbols_in
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import sizes_of
 from dynascope.agent.internals.variables.variables import node_of, source_object, source_of
 from dynascope.agent.tracing.history.attempt_history import UNBOUND, Segment, Value
+from dynascope.agent.tracing.history.changes import Changes
+from dynascope.agent.tracing.history.checkpoints import Checkpoints
 from dynascope.agent.tracing.history.history_writer import HistoryWriter
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.facts.recompiles.guarded_value import readable
@@ -27,8 +29,9 @@ class FrameHistory:
     A failure is reported once, and the answer is None: the other rows are shown all the same.
     """
 
-    def __init__(self, writer: HistoryWriter, frame: FrameId, translator: Translator) -> None:
+    def __init__(self, writer: HistoryWriter, frame: FrameId, translator: Translator, checkpoints: Checkpoints) -> None:
         self.failures = writer.failures
+        self._checkpoints = checkpoints
         self._writer = writer
         self._recorded = writer.history
         self._frame = frame
@@ -71,6 +74,13 @@ class FrameHistory:
         nodes = [*input_nodes(node), node]
         made = [(segment, "made", node_text(each)) for each in nodes if (segment := self._made(each)) is not None]
         return self._entries([*made, *self._changed_in_graph(node)])
+
+    @contained
+    def changes(self) -> list[Since]:
+        return Changes(self._writer, self._frame, self._checkpoints).since()
+
+    def name_checkpoint(self, name: str) -> None:
+        self._checkpoints.name(name)
 
     # ---- (segment, what, text)
 

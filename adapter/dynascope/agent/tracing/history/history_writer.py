@@ -29,7 +29,7 @@ from dynascope.agent.tracing.history.attempt_history import (
 from dynascope.agent.tracing.history.traced_frames import Functions, TracedFrame
 from dynascope.agent.tracing.history.value_numbers import ValueNumbers
 from dynascope.agent.tracing.stepping import FrameId
-from dynascope.agent.tracing.trail import Trail
+from dynascope.agent.tracing.trail import Position, Trail
 
 
 class HistoryWriter:
@@ -40,6 +40,8 @@ class HistoryWriter:
         self.values = ValueNumbers(self.history.made)
         self.nodes: dict[Any, Segment] = {}
         """The segment in which each node was added to the graph; names of nodes change."""
+        self.segment_at: dict[Position, Segment] = {}
+        """The segment that began at each stop."""
         self._by_node: dict[Any, Value] = {}
         """The value that each node yields, once a name stands for it."""
         output = translators.output_of(outermost)
@@ -55,6 +57,11 @@ class HistoryWriter:
         """Whether Dynamo has left a generator, whose text tells its line, since names were last looked at."""
         self._segment: Segment = -1
         self._changed: list[tuple[object, str | None]] = []
+
+    @property
+    def frames(self) -> frozenset[FrameId]:
+        """Return the frames being traced."""
+        return frozenset(frame.number for frame in self._stack)
 
     # ---- what happens
 
@@ -115,6 +122,7 @@ class HistoryWriter:
         if stops:
             self.history.stops.append(self._segment)
         self._open()
+        self.segment_at[self._trail.position] = self._segment
 
     # ---- segments
 
@@ -139,9 +147,14 @@ class HistoryWriter:
             if self._has_paused:
                 self._has_paused = False
                 self._note_generators()
+        self._note_growth()
+
+    def _note_growth(self) -> None:
         history, segment, number = self.history, self._segment, self.history.texts.number
         for source, kind in self._growth.guards():
             history.guards.add(segment, number(source), number(kind))
+        for text in self._growth.context():
+            history.context.add(segment, number(text))
         self._note_nodes()
         decisions = self._growth.symbols()
         for decision in decisions:

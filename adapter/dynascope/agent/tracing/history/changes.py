@@ -1,0 +1,91 @@
+"""Find what an attempt has added or changed since a position: names, values, guards, symbols, nodes, state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dynascope.agent.inspection.values.history_rows import Entry, Since
+from dynascope.agent.tracing.history.attempt_history import UNBOUND, Segment
+from dynascope.agent.tracing.history.checkpoints import Checkpoints
+from dynascope.agent.tracing.history.history_writer import HistoryWriter
+from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tracing.trail import Position
+from dynascope.wire.checkpoint import CHECKPOINT, LINE, PREVIOUS_STOP
+
+_AHEAD = "that stop is ahead: you have gone back"
+
+
+class Changes:
+    """The changes up to the stop, as one of the frames being traced sees them."""
+
+    def __init__(self, writer: HistoryWriter, frame: FrameId, checkpoints: Checkpoints) -> None:
+        self._writer = writer
+        self._recorded = writer.history
+        self._frame = frame
+        self._checkpoints = checkpoints
+
+    def since(self) -> list[Since]:
+        """Return what has changed since the stop before, this line and each checkpoint."""
+        asked = {PREVIOUS_STOP: self._checkpoints.previous_stop} if self._checkpoints.previous_stop is not None else {}
+        asked |= {CHECKPOINT.format(name=name): position for name, position in self._checkpoints.named.items()}
+        found = [self._since(title, self._first_segment(position), position) for title, position in asked.items()]
+        line = self._line()
+        return found if line is None else [*found[:1], self._since(LINE, line, 0), *found[1:]]
+
+    def _since(self, title: str, first: Segment, position: Position) -> Since:
+        if position > self._checkpoints.stopped_at:
+            return Since(title, _AHEAD, [])
+        rows = sorted((row for row in self._rows() if row[0] >= first), key=lambda row: row[0])
+        entries = [self._entry(*row) for row in rows]
+        place = self._entry(min(first, len(self._recorded.segments) - 1), "", "")
+        return Since(title, place.place, entries)
+
+    def _first_segment(self, position: Position) -> Segment:
+        """Return the segment that a moment begins, or for a moment of an earlier trace its line."""
+        known = self._writer.segment_at.get(position)
+        if known is not None:
+            return known
+        began = [row[0] for row in self._recorded.segments]
+        return next((number for number in reversed(range(len(began))) if began[number] <= position), 0)
+
+    def _line(self) -> Segment | None:
+        """Return the first segment of the line at which the frame is."""
+        segments = self._recorded.segments
+        latest = list(segments.where(1, self._frame))
+        if not latest:
+            return None
+        began = latest[-1][0]
+        return next(number for number in range(len(segments)) if segments.row(number)[:2] == (began, self._frame))
+
+    def _rows(self) -> Iterator[tuple[Segment, str, str]]:
+        recorded, texts, frames = self._recorded, self._recorded.texts.all, self._writer.frames
+        names: dict[int, str] = {}
+        for segment, frame, name, value, text, _ in recorded.bindings:
+            if frame in frames and _is_users(texts[name]):
+                names[value] = texts[name]
+                yield (
+                    (segment, "deleted", texts[name])
+                    if value == UNBOUND
+                    else (segment, "name", f"{texts[name]} = {texts[text]}")
+                )
+        for segment, value, text in recorded.changes:
+            if value in names:
+                yield segment, "changed", f"{names[value]}: {texts[text]}"
+        for segment, source, kind in recorded.guards:
+            yield segment, "guard", f"{texts[kind]} {texts[source]}".rstrip()
+        for segment, symbol, sentence in recorded.symbols:
+            yield segment, "symbol", f"{texts[symbol]} {texts[sentence]}"
+        for segment, text in recorded.nodes:
+            yield segment, "node", texts[text]
+        for segment, text in recorded.context:
+            what, _, rest = texts[text].partition(" ")
+            yield segment, what, rest
+
+    def _entry(self, segment: Segment, what: str, text: str) -> Entry:
+        began, frame, line, _ = self._recorded.segments.row(segment)
+        return Entry(began, what, text, self._recorded.functions[frame].path, line)
+
+
+def _is_users(name: str) -> bool:
+    """Whether a name is written in the source: not one that Python or Dynamo has added."""
+    return not name.startswith((".", "___", "implicit"))
