@@ -188,6 +188,25 @@ test('the timeline of the compile, and the way back to an event', { timeout: 240
   await goOnWithout(scores);
 });
 
+test('what a step has changed, what if something were different, and Jump to Cursor', { timeout: 240_000 }, async () => {
+  launchJson();
+  const scores = lineOf(model, 'scores =');
+  await stopAt(scores);
+  await page.keyboard.press('F10');
+  await stoppedAt(page, MODEL, lineOf(model, 'weights ='));
+  await toggle(page, 'Changes');
+  await toggle(page, 'since the previous stop');
+  await variable(page, new RegExp(`^${MODEL}:${scores}.* ?[:=] ?"?name scores = f32\\[`), { stay: true });
+  await workbench.screenshot('changes');
+  await toggle(page, 'Changes', false);
+  await evaluate(page, 'what if graph break', /The program compiles plainly\. To make the change: what if keep/);
+  await workbench.screenshot('what-if');
+  await openFile(page, model, scores);
+  await command(page, 'Debug: Jump to Cursor');
+  await stoppedAt(page, MODEL, scores);
+  await goOnWithout(scores);
+});
+
 test('two compiles side by side, and the line that has the guard that failed', { timeout: 240_000 }, async () => {
   launchJson();
   const gate = path.join(workbench.workspace, 'gate.py');
