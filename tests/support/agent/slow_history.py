@@ -44,6 +44,8 @@ def contents(variable: Any, effects: Any, depth: int = 0) -> Any:
     """What is in a container or was set in an object, how often a tensor was written to; None for anything else."""
     variable = realised(variable)
     kinds, known = names_of(variable), fields(variable)
+    if known.get("_base_vt") is not None:  # a subclass of a container
+        return contents(known["_base_vt"], effects, depth)
     if "TensorVariable" in kinds:
         example = known["proxy"].node.meta.get("example_value")
         if depth or not isinstance(example, torch.Tensor) or example.is_inference():
@@ -86,13 +88,17 @@ class SlowHistory:
         """All that was seen, kept so that an identity stands for one thing."""
         self._seen: set[int] = set()
         self._made: dict[int, Line] = {}
-        self._bound: dict[int, dict[str, list[tuple[int, Any, Line]]]] = defaultdict(lambda: defaultdict(list))
-        """By frame and name: time, value (None: deleted), line."""
+        self._bound: dict[int, dict[str, list[tuple[int, Any, Line, Line | None]]]] = defaultdict(
+            lambda: defaultdict(list)
+        )
+        """By frame and name: time, value (None: deleted), line; and where a constant was made."""
         self._contents: dict[int, Any] = {}
         self._changes: dict[int, list[tuple[int, Line]]] = defaultdict(list)
         self.guards: dict[int, tuple[Any, Line]] = {}
         self.symbols: dict[str, list[Line]] = defaultdict(list)
         self._symbol_states: dict[str, Any] = {}
+        self._loaded: dict[int, Line] = {}
+        """Where the constant was made that a variable stands for: Dynamo has one variable for all equal ones."""
         self._lines: dict[int, int] = {}
         self._line_began: dict[int, int] = {}
         """The time at which each frame came to its line."""
@@ -141,10 +147,10 @@ class SlowHistory:
             if not bound[name] or realised(bound[name][-1][1]) is not realised(variable):
                 if bound[name] and bound[name][-1][0] >= self._line_began[id(frame)]:
                     bound[name].pop()  # a loop within one line
-                bound[name].append((self._time, variable, line))
+                bound[name].append((self._time, variable, line, self._loaded.get(id(variable))))
         for name in bound.keys() - frame.symbolic_locals.keys():
             if bound[name][-1][1] is not None:
-                bound[name].append((self._time, None, line))
+                bound[name].append((self._time, None, line, None))
 
     def _in_cell(self, cell: Any) -> Any:
         written = self.output.side_effects.store_attr_mutations.get(cell) or {}
@@ -155,6 +161,16 @@ class SlowHistory:
             self._seen.add(id(variable))
             self._everything.append(variable)
             self._made.setdefault(_value(variable), line)
+
+    def _note_constant(self, frame: Any, instruction: Any) -> None:
+        top = frame.stack[-1] if frame.stack else None
+        if top is None or type(top).__name__ != "ConstantVariable" or fields(top)["source"] is not None:
+            return
+        bound = self._bound[id(frame)].get(instruction.argval) if instruction.opname.startswith("LOAD_FAST") else None
+        if instruction.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+            self._loaded[id(top)] = _line(frame)
+        elif bound and bound[-1][3] is not None:
+            self._loaded[id(top)] = bound[-1][3]
 
     def guards_kept(self) -> list[tuple[Any, Line]]:
         """The guards and their lines, without those that Dynamo has taken back."""
@@ -167,13 +183,13 @@ class SlowHistory:
         ends = [time for time, *_ in bindings[1:]] + [self._time + 1]
         made: dict[tuple[int, int], tuple[Line, str]] = {}
         changed: set[Line] = set()
-        for (time, value, line), end in zip(bindings, ends, strict=True):
+        for (time, value, line, loaded), end in zip(bindings, ends, strict=True):
             if value is None:
                 made[time, 0] = line, "deleted"
                 continue
             is_input, key = fields(value)["source"] is not None, _value(value)
-            when, where = (time, line) if id(value) in _SHARED else (0, self._made[key])
-            made[when, key] = where, "input" if is_input else "made"
+            when, where = (time, line) if id(value) in _SHARED else (0, loaded or self._made[key])
+            made[when, hash((key, loaded))] = where, "input" if is_input else "made"
             changed |= {at for when, at in self._changes[key] if when < end and at != where}
         return Counter(made.values()), changed - {line for line, _ in made.values()}
 
@@ -193,10 +209,12 @@ class SlowHistory:
                     self._see(argument, caller)
                 self._entered.append(translator)
                 self.look(frames, _line(translator))
+            instruction = translator.instructions[translator.instruction_pointer]
             try:
                 return original(translator)
             finally:
                 self._stepped = translator
+                self._note_constant(translator, instruction)
                 self.look(_frames(translator), _line(translator))
 
         with mock.patch.object(symbolic_convert.InstructionTranslatorBase, "step", step):
@@ -208,6 +226,13 @@ def _frames(translator: Any) -> list[Any]:
 
 
 def _line(translator: Any) -> Line:
-    """The line a frame is at; one that has not begun is at its definition."""
+    """The line a frame is at; one that has not begun is at its definition. What no line calls is at its caller's."""
+    while _stands_for_builtin(translator.f_code) and translator.parent is not None:
+        translator = translator.parent
     line = translator.lineno
     return translator.f_code.co_filename, line if line and line > 0 else translator.f_code.co_firstlineno
+
+
+def _stands_for_builtin(code: Any) -> bool:
+    is_attribute = code.co_filename.endswith("torch/nn/modules/module.py") and code.co_name.endswith("attr__")
+    return is_attribute or "/torch/_dynamo/polyfills/" in code.co_filename

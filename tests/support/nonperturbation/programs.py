@@ -104,12 +104,43 @@ def contexts_and_errors(x: Any) -> Any:
     return y.view(-1), {str(i): y for i in range(1)}, {*GLOBAL_LIST}
 
 
+class Catalogue(dict[str, Any]):
+    pass
+
+
+def changing_containers(x: Any) -> Any:
+    groups = collections.defaultdict(list)
+    groups["a"].append(x)
+    order: Any = collections.OrderedDict()
+    order["k"] = 1
+    catalogue = Catalogue()
+    catalogue["x"] = [x]
+    catalogue["x"].append(x * 2)
+    pair: Any = ([1], {"m": 1})
+    pair[0].append(2)
+    numbers = iter(range(5))
+    first = next(numbers)
+    total = 0
+    name = "k"
+    zero = first
+
+    def bump() -> None:
+        nonlocal total
+        total += 1
+
+    bump()
+    kept = [v * 2 for v in (1, 2)]
+    kept += [total, zero]
+    return x + total + len(pair[0]) + order[name] + sum(kept) + next(numbers)
+
+
 OWN: dict[str, Callable[[], Program]] = {
     "untouched_arguments": lambda: Program(untouched_arguments, (torch.ones(3), Settings(), 7, "hey"), {}),
     "pending_mutations": lambda: Program(pending_mutations, (torch.ones(3), Settings(), [1, 2]), {}),
     "closures_and_generators": lambda: Program(closures_and_generators, (torch.ones(3),), {}),
     "graph_breaks": lambda: Program(graph_breaks, (torch.ones(3),), {}),
     "symbolic_sizes": lambda: Program(symbolic_sizes, (torch.ones(12, 2), Pair(1, 2)), {}, {"dynamic": True}),
+    "changing_containers": lambda: Program(changing_containers, (torch.ones(3),), {}),
     "contexts_and_errors": lambda: Program(contexts_and_errors, (torch.ones(3),), {}, {"dynamic": True}),
 }
 

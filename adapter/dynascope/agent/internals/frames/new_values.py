@@ -14,26 +14,44 @@ from dynascope.agent.internals.variables.variables import class_names, is_variab
 def watcher(
     translator: Translator,
     known: Container[int],
+    constants: Container[int],
     appeared: Callable[[Sequence[object]], None],
     line_begins: Callable[[int], None],
 ) -> Callable[[int], None]:
     """Return a function to call with the line before each instruction of a frame.
 
     It calls `appeared` with the value stack (`InstructionTranslatorBase.stack`, 2.0), whose top is a variable without
-    its `id` in `known`, and then `line_begins` if the line has changed. One closure, as it runs at every instruction.
+    its `id` in `known`, or with it in `constants`, and then `line_begins` if the line has changed. One closure, as it
+    runs at every instruction.
     """
     latest = None
 
     def before_instruction(line: int) -> None:
         nonlocal latest
         stack = translator.stack
-        if stack and id(stack[-1]) not in known:
+        if stack and (id(stack[-1]) not in known or id(stack[-1]) in constants):
             appeared(stack)
         if line != latest:
             latest = line
             line_begins(line)
 
     return before_instruction
+
+
+def origin_of_constant(translator: Translator) -> str | None:
+    """Return the name that the latest instruction loaded; "" if it loaded a constant, None for any other.
+
+    Reads `InstructionTranslatorBase.instruction_pointer` (2.0), which is already beyond the next instruction.
+    """
+    latest: Any = translator.instructions[translator.instruction_pointer - 2]
+    if latest.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+        return ""
+    return latest.argval if latest.opname.startswith(("LOAD_FAST", "LOAD_DEREF")) else None
+
+
+def is_constant(variable: object) -> bool:
+    """Whether it may stand for many equal constants of a function (`ConstantVariable`, 2.0)."""
+    return class_names(variable)[0] == "ConstantVariable"
 
 
 def bound_names(translator: Translator) -> dict[str, Any]:
@@ -55,6 +73,11 @@ def is_unset(variable: object) -> bool:
 def is_generator(variable: object) -> bool:
     """Whether it is a generator that Dynamo traces (`LocalGeneratorObjectVariable`, 2.7)."""
     return "LocalGeneratorObjectVariable" in class_names(variable)
+
+
+def is_iterator(variable: object) -> bool:
+    """Whether it is an iterator, which tells where it is (`IteratorVariable`, 2.1; those of itertools, 2.0)."""
+    return any("Iterator" in name for name in class_names(variable))
 
 
 def shared_constants() -> frozenset[int]:

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from typing import Any
 
 from torch._dynamo.variables import base as _base
@@ -56,12 +56,6 @@ def is_modified(variable: object) -> bool:
     return bool(getattr(fields(variable).get("mutation_type"), "is_modified", False))
 
 
-def is_mutable(variable: object) -> bool:
-    """Whether Dynamo tracks its changes (`VariableTracker.mutation_type`, 2.5)."""
-    realised, _ = without_lazy(variable)
-    return realised is not None and fields(realised).get("mutation_type") is not None
-
-
 def without_lazy(variable: object) -> tuple[object | None, Any]:
     """Return `(variable, None)`, or `(None, LazyCache)` (2.1; `ComputedLazyCache`, 2.14)."""
     while "LazyVariableTracker" in class_names(variable):
@@ -80,14 +74,37 @@ def node_of(variable: object) -> Any:
 
 
 def holds(variable: object, wanted: Container[int], depth: int = 3) -> bool:
-    """Whether a list, tuple, dict … has one of the variables in it, by identity (`items`, 2.0)."""
+    """Whether a list, tuple, dict … has one of the variables in it, by identity.
+
+    Reads `items` (2.0) and `_base_vt` (2.13), which has the contents of a subclass of a container.
+    """
+    inside = _contents(variable)
+    return any(id(each) in wanted or (depth and holds(each, wanted, depth - 1)) for each in inside)
+
+
+def _contents(variable: object) -> Iterator[object]:
     realised, _ = without_lazy(variable)
-    items = () if realised is None else fields(realised).get("items") or ()
-    for item in items.values() if isinstance(items, dict) else items:
+    if realised is None:
+        return
+    known = fields(realised)
+    items, base = known.get("items") or (), known.get("_base_vt")
+    for item in (*(items.values() if isinstance(items, dict) else items), *([] if base is None else [base])):
         inside = without_lazy(item)[0] if is_variable(item) else None
-        if inside is not None and (id(inside) in wanted or (depth and holds(inside, wanted, depth - 1))):
-            return True
-    return False
+        if inside is not None:
+            yield inside
+
+
+def may_change(variable: object) -> bool:
+    """Whether Dynamo tracks its changes (`VariableTracker.mutation_type`, 2.5), or it is a container."""
+    realised, _ = without_lazy(variable)
+    return is_container(variable) or (realised is not None and fields(realised).get("mutation_type") is not None)
+
+
+def is_container(variable: object) -> bool:
+    """Whether it has `items` (2.0) or `_base_vt` (2.13), and is not a lazy one that Dynamo has not read."""
+    realised, _ = without_lazy(variable)
+    known = {} if realised is None else fields(realised)
+    return known.get("items") is not None or known.get("_base_vt") is not None
 
 
 def key_variable(key: object) -> object:

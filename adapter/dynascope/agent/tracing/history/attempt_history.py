@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dynascope.agent.tracing.stepping import FrameId
+from dynascope.agent.tracing.trail import Position
 
 Segment = int
 """The number of a segment, from 0 in order of time."""
@@ -99,6 +100,8 @@ class Function(NamedTuple):
     """The names of its local variables, without those that Dynamo adds."""
     free: tuple[str, ...] = ()
     """The names that belong to enclosing functions."""
+    stands_for_builtin: bool = False
+    """Whether Dynamo traces it where the source has no call of it."""
 
 
 class AttemptHistory:
@@ -129,6 +132,14 @@ class AttemptHistory:
         """Each module registered and each change of torch's global state: segment, text."""
         self.stops = array("i")
         """The segments in which the thread has stopped, other than at the end of a step."""
+
+    def place(self, segment: Segment) -> tuple[Position, str, int]:
+        """Return position, path and line of a segment; in what Dynamo traces for a builtin, of the line that calls."""
+        began, frame, line, caller = self.segments.row(segment)
+        while caller != NO_FRAME and self.functions[frame].stands_for_builtin:
+            segment = next(each for each in reversed(range(segment)) if self.segments.row(each)[1] == caller)
+            began, frame, line, caller = self.segments.row(segment)
+        return began, self.functions[frame].path, line
 
     @property
     def size(self) -> int:

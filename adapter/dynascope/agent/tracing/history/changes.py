@@ -82,8 +82,8 @@ class Changes:
             yield segment, what, rest
 
     def _entry(self, segment: Segment, what: str, text: str) -> Entry:
-        began, frame, line, _ = self._recorded.segments.row(segment)
-        return Entry(began, what, text, self._recorded.functions[frame].path, line)
+        began, path, line = self._recorded.place(segment)
+        return Entry(began, what, text, path, line)
 
 
 def _is_users(name: str) -> bool:

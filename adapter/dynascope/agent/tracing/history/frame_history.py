@@ -54,7 +54,8 @@ class FrameHistory:
     @contained
     def of_value(self, variable: object) -> list[Entry]:
         value = self._writer.values.by_identity.get(id(variable))
-        made = [] if value is None else self._of_number(value, len(self._recorded.segments))
+        end = len(self._recorded.segments)
+        made = [] if value is None else self._of_number(value, end, source_of(variable))
         return self._entries([*made, *self._decided(variable)])
 
     @contained
@@ -84,18 +85,26 @@ class FrameHistory:
 
     # ---- (segment, what, text)
 
-    def _of_number(self, value: Value, end: Segment) -> Iterator[tuple[Segment, str, str]]:
-        """Yield what became of a value before segment `end`."""
+    def _of_number(self, value: Value, end: Segment, written: str | None = None) -> Iterator[tuple[Segment, str, str]]:
+        """Yield what became of a value before segment `end`; `written`: the source of one that has no name."""
         recorded = self._recorded
         first = next(recorded.bindings.where(3, value), None)
         text, source = ("", -1) if first is None else (recorded.texts.all[first[4]], first[5])
-        if source >= 0:
-            yield recorded.made[value], "input", f"{readable(recorded.texts.all[source])}: {text}"
+        if first is not None and self._changes_before(value, first[0]):
+            text = ""  # what it was is not known: it had no name yet
+        if source >= 0 or written is not None:
+            written = readable(recorded.texts.all[source] if source >= 0 else written or "")
+            yield recorded.made[value], "input", f"{written}: {text}" if text else written
         else:
             yield recorded.made[value], "made", text
         for segment, _, changed in recorded.changes.where(1, value):
-            if recorded.made[value] < segment < end:
+            if recorded.made[value] - (written is not None) < segment < end:
                 yield segment, "changed", recorded.texts.all[changed]
+
+    def _changes_before(self, value: Value, bound: Segment) -> bool:
+        """Whether a value has changed on lines before the one that first gave it a name."""
+        segments, began = self._recorded.segments, self._recorded.segments.row(bound)[0]
+        return any(segments.row(changed)[0] < began for changed, *_ in self._recorded.changes.where(1, value))
 
     def _decided(self, variable: object) -> Iterator[tuple[Segment, str, str]]:
         """Yield the guards on a value, the decisions on its symbols, and its changes in the graph."""
@@ -108,7 +117,7 @@ class FrameHistory:
         node = node_of(variable)
         if node is not None:
             symbols.update(*map(symbols_in, sizes_of(example_of(node))))
-            began = -1 if source is not None else self._writer.nodes.get(node, -1)
+            began = -1 if source is not None else self._writer.growth.nodes.get(node, -1)
             yield from self._changed_in_graph(node)
         for segment, symbol, text in self._decisions(sorted(symbols)):
             if segment > began:  # of a result: what was decided since it was made
@@ -133,12 +142,12 @@ class FrameHistory:
                 yield segment, "changed", node_text(user)
 
     def _made(self, node: Any) -> Segment | None:
-        return self._writer.nodes.get(node)
+        return self._writer.growth.nodes.get(node)
 
     def _entries(self, rows: Iterable[tuple[Segment, str, str]]) -> list[Entry]:
         recorded, entries = self._recorded, []
         for segment, what, text in sorted(dict.fromkeys(rows), key=lambda row: row[0]):
             if segment >= 0:
-                began, frame, line, _ = recorded.segments.row(segment)
-                entries.append(Entry(began, what, text, recorded.functions[frame].path, line))
+                began, path, line = recorded.place(segment)
+                entries.append(Entry(began, what, text, path, line))
         return entries

@@ -10,14 +10,19 @@ import torch
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
 from dynascope.agent.inspection.values.text import value_text
-from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import new_values, translators
 from dynascope.agent.internals.frames.frame_state import unused_arguments
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.graph.graph import changes_its_argument, node_text
 from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import holds, is_mutable, node_of, source_of, without_lazy
+from dynascope.agent.internals.variables.variables import (
+    holds,
+    is_container,
+    may_change,
+    node_of,
+    source_of,
+    without_lazy,
+)
 from dynascope.agent.tracing.history.attempt_history import (
     NO_FRAME,
     NO_TEXT,
@@ -26,6 +31,7 @@ from dynascope.agent.tracing.history.attempt_history import (
     Segment,
     Value,
 )
+from dynascope.agent.tracing.history.growth_writer import GrowthWriter
 from dynascope.agent.tracing.history.traced_frames import Functions, TracedFrame
 from dynascope.agent.tracing.history.value_numbers import ValueNumbers
 from dynascope.agent.tracing.stepping import FrameId
@@ -38,16 +44,12 @@ class HistoryWriter:
     def __init__(self, name: str, trail: Trail, outermost: Translator, failures: HookFailures) -> None:
         self.history = AttemptHistory(name)
         self.values = ValueNumbers(self.history.made)
-        self.nodes: dict[Any, Segment] = {}
-        """The segment in which each node was added to the graph; names of nodes change."""
         self.segment_at: dict[Position, Segment] = {}
         """The segment that began at each stop."""
-        self._by_node: dict[Any, Value] = {}
-        """The value that each node yields, once a name stands for it."""
         output = translators.output_of(outermost)
         self._trail = trail
         self.failures = failures
-        self._growth = Growth(output)
+        self.growth = GrowthWriter(self.history, output)
         self._output = output
         self._options = ViewOptions(SideEffects(output))
         self._functions = Functions()
@@ -100,6 +102,8 @@ class HistoryWriter:
 
         def appeared(stack: Sequence[object]) -> None:
             with self.failures:
+                if id(stack[-1]) in self.values.constants:
+                    self._note_constant(frame, stack[-1])
                 self.values.appeared(stack)
 
         def line_begins(line: int) -> None:
@@ -109,7 +113,15 @@ class HistoryWriter:
                     frame.line, frame.began = line, self._trail.position
                     self._open()
 
-        return new_values.watcher(translator, self.values.by_identity, appeared, line_begins)
+        return new_values.watcher(translator, self.values.by_identity, self.values.constants, appeared, line_begins)
+
+    def _note_constant(self, frame: TracedFrame, variable: object) -> None:
+        """Tell equal constants apart by the instruction that loaded this one."""
+        name = new_values.origin_of_constant(frame.translator)
+        if name == "":
+            self.values.constant_loaded(variable, None)
+        elif name in frame.values:
+            self.values.constant_loaded(variable, frame.values[name])
 
     def changed(self, variable: object, attribute: str | None) -> None:
         """Record that a value changes, or its attribute; how is read where the segment ends."""
@@ -147,34 +159,9 @@ class HistoryWriter:
             if self._has_paused:
                 self._has_paused = False
                 self._note_generators()
-        self._note_growth()
-
-    def _note_growth(self) -> None:
-        history, segment, number = self.history, self._segment, self.history.texts.number
-        for source, kind in self._growth.guards():
-            history.guards.add(segment, number(source), number(kind))
-        for text in self._growth.context():
-            history.context.add(segment, number(text))
-        self._note_nodes()
-        decisions = self._growth.symbols()
-        for decision in decisions:
-            history.symbols.add(segment, number(decision.symbol), number(decision.sentence))
-        if any(decision.replaces for decision in decisions):
+        if self.growth.write(self._segment):
             for frame in self._stack:
                 self._note_texts(frame, frame.texts)
-
-    def _note_nodes(self) -> None:
-        history, segment = self.history, self._segment
-        for node in self._growth.nodes():
-            if node in self.nodes:
-                continue  # Dynamo has removed the latest
-            self.nodes[node] = segment
-            text = history.texts.number(node_text(node))
-            history.nodes.add(segment, text)
-            first = node.args[0] if node.args else None
-            changed = self._by_node.get(first) if isinstance(first, torch.fx.Node) else None
-            if changed is not None and changes_its_argument(node):
-                history.changes.add(segment, changed, text)
 
     def _note_names(self, frame: TracedFrame) -> None:
         now, before = new_values.bound_names(frame.translator), frame.names
@@ -211,11 +198,11 @@ class HistoryWriter:
                 text = self._written(variable)
                 if without_lazy(variable)[0] is not None:  # the text of a lazy one changes when Dynamo reads it
                     self.values.texts[value] = text
-            self._by_node[node_of(variable)] = value
+            self.growth.value_of[node_of(variable)] = value
             written = source_of(variable)
             source = number(written) if written is not None else -1
-            (frame.unread.add if without_lazy(variable)[0] is None else frame.unread.discard)(name)
-            frame.texts[name] = text
+            (frame.unread.add if _text_varies(variable) else frame.unread.discard)(name)
+            frame.values[name], frame.texts[name] = value, text
         else:
             frame.unread.discard(name)
             frame.texts.pop(name, None)
@@ -224,15 +211,17 @@ class HistoryWriter:
             self.history.rewritten.add(self._segment, frame.number, number(name), NO_TEXT)
 
     def _in_cell(self, cell: object) -> object | None:
+        """Return what a cell holds; None while it is empty."""
         assert self._options.effects is not None
-        return self._options.effects.cell_contents(cell)
+        held = self._options.effects.cell_contents(cell)
+        return None if held is None or new_values.is_unset(held) else held
 
     def _note_texts(self, frame: TracedFrame, names: Iterable[str]) -> None:
         """Record the texts of these names that are others than before."""
         for name in list(names):
             variable = frame.in_cells.get(name, frame.names[name])
             text = self._written(variable)
-            if without_lazy(variable)[0] is not None:
+            if not _text_varies(variable):
                 frame.unread.discard(name)
             if text != frame.texts[name]:
                 self._rewrite(frame, name, text)
@@ -246,7 +235,7 @@ class HistoryWriter:
         self.history.rewritten.add(self._segment, frame.number, self.history.texts.number(name), text)
 
     def _note_changes(self) -> None:
-        """Record the values that have changed, and those that hold them."""
+        """Record the values that have changed, those that hold them, and the texts of all containers."""
         variables = {id(variable): variable for variable, _ in self._changed}
         named = self._changeable_values()
         values = {value: variable for value, (variable, _) in named.items() if holds(variable, variables)}
@@ -257,10 +246,17 @@ class HistoryWriter:
                 self._note_attribute(self.values.of(variable), variable, attribute)
         self._changed.clear()
         for value, variable in values.items():
-            text = self.values.texts[value] = self._written(variable)
+            before, text = self.values.texts.get(value), self._written(variable)
+            if before == text and "…" not in self.history.texts.all[text]:
+                continue  # Dynamo says so also where a constructor fills it
+            self.values.texts[value] = text
             self.history.changes.add(self._segment, value, text)
-            for frame, name in named[value][1] if value in named else ():
-                self._rewrite(frame, name, text)
+        for variable, names in named.values():
+            if is_container(variable):
+                text = self._written(variable)
+                for frame, name in names:
+                    if text != frame.texts[name]:
+                        self._rewrite(frame, name, text)
 
     def _changeable_values(self) -> dict[Value, tuple[object, list[tuple[TracedFrame, str]]]]:
         """Return the values that can change, each with its names.
@@ -276,7 +272,7 @@ class HistoryWriter:
                     if variable is not frame.in_cells.get(name):
                         frame.in_cells[name] = variable
                         self._bind(frame, name, variable)
-                if variable is not None and is_mutable(variable):
+                if variable is not None and may_change(variable):
                     values.setdefault(self.values.of(variable), (variable, []))[1].append((frame, name))
         return values
 
@@ -288,6 +284,12 @@ class HistoryWriter:
 
     def _written(self, variable: Any) -> int:
         return self.history.texts.number(variable_text(self._options, variable, 0))
+
+
+def _text_varies(variable: object) -> bool:
+    """Whether the text of a value changes although Dynamo tells of no change: lazy ones, and iterators."""
+    realised, _ = without_lazy(variable)
+    return realised is None or new_values.is_iterator(realised)
 
 
 def _is_same(before: object, now: object) -> bool:

@@ -146,8 +146,8 @@ class RecordedAttempt:
         """Return (source, type, path, line) of each guard before the line: the line that needed it."""
         recorded, texts, found = self._recorded, self._recorded.texts.all, []
         for segment, source, kind in self._before(line, recorded.guards):
-            _, frame, number, _ = recorded.segments.row(max(segment, 0))
-            found.append((texts[source], texts[kind], self.function(frame).path, number))
+            _, path, number = recorded.place(max(segment, 0))
+            found.append((texts[source], texts[kind], path, number))
         return found
 
     def symbols(self, line: RecordedLine) -> dict[str, list[str]]:

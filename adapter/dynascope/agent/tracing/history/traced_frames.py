@@ -7,9 +7,10 @@ import types
 
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.frame_state import own_names
+from dynascope.agent.internals.frames.polyfills import stands_for_builtin
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.tracing.history.attempt_history import Function
+from dynascope.agent.tracing.history.attempt_history import Function, Value
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.trail import Position
 
@@ -27,6 +28,7 @@ class TracedFrame:
         self.pauses = bool(translators.code_of(translator).co_flags & _PAUSES)
         """Whether Dynamo may resume it after it has left it."""
         self.names: dict[str, object] = {}
+        self.values: dict[str, Value] = {}
         self.texts: dict[str, int] = {}
         """The text of each name."""
         self.unread: set[str] = set()
@@ -48,6 +50,7 @@ class Functions:
         if known is None:
             code = original_code(traced)
             line, names = traced.co_firstlineno, own_names(code)
-            function = Function(code.co_name, code.co_filename, line, names, traced.co_freevars)
+            hidden = stands_for_builtin(code)
+            function = Function(code.co_name, code.co_filename, line, names, traced.co_freevars, hidden)
             known = self._known[id(traced)] = traced, function
         return known[1]

@@ -28,6 +28,8 @@ class ValueNumbers:
         """The segment in which values appear now."""
         self.by_identity: dict[int, Value] = {}
         """The number of each known value, by the identity of its variable."""
+        self.constants: set[int] = set()
+        """The identities of constants: Dynamo has one variable for all equal ones in a function."""
         self.texts: dict[Value, int] = {}
         """The latest text of values that Dynamo has read."""
         self._made = made
@@ -47,6 +49,13 @@ class ValueNumbers:
         if len(self._alive) > self._forget_from:
             self._forget_dropped()
 
+    def constant_loaded(self, variable: object, value: Value | None) -> None:
+        """Note that a constant's variable stands for this value now; None: for a new one."""
+        if value is None:
+            value = len(self._made)
+            self._made.append(self.segment)
+        self.by_identity[id(variable)] = value
+
     def of(self, variable: object) -> Value:
         """Return the number of a value; all variables of one input have the same."""
         identity = id(variable)
@@ -56,6 +65,8 @@ class ValueNumbers:
             value = latest if source is None else self._inputs.setdefault(source, latest)
             if value == latest:
                 self._made.append(self.segment)
+            if source is None and new_values.is_constant(variable):
+                self.constants.add(identity)
             self.by_identity[identity] = value
             self._alive[identity] = variable
         return value
@@ -64,5 +75,6 @@ class ValueNumbers:
         for identity, variable in list(self._alive.items()):
             if sys.getrefcount(variable) <= _OWN_REFERENCES:
                 del self._alive[identity]
+                self.constants.discard(identity)
                 self.texts.pop(self.by_identity.pop(identity), None)
         self._forget_from = _FORGET_FROM + 2 * len(self._alive)

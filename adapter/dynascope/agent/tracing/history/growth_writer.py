@@ -1,0 +1,49 @@
+"""Write what an attempt adds to its guards, graph, symbols and state, segment by segment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from dynascope.agent.internals.compile.growth import Growth
+from dynascope.agent.internals.graph.graph import changes_its_argument, node_text
+from dynascope.agent.tracing.history.attempt_history import AttemptHistory, Segment, Value
+
+
+class GrowthWriter:
+    """Write one attempt's growth."""
+
+    def __init__(self, history: AttemptHistory, output: Any) -> None:
+        self.nodes: dict[Any, Segment] = {}
+        """The segment in which each node was added to the graph; names of nodes change."""
+        self.value_of: dict[Any, Value] = {}
+        """The value that each node yields, once a name stands for it."""
+        self._history = history
+        self._growth = Growth(output)
+
+    def write(self, segment: Segment) -> bool:
+        """Write what is new; return whether another expression stands for a symbol from now on."""
+        history, number = self._history, self._history.texts.number
+        for source, kind in self._growth.guards():
+            history.guards.add(segment, number(source), number(kind))
+        for text in self._growth.context():
+            history.context.add(segment, number(text))
+        self._write_nodes(segment)
+        decisions = self._growth.symbols()
+        for decision in decisions:
+            history.symbols.add(segment, number(decision.symbol), number(decision.sentence))
+        return any(decision.replaces for decision in decisions)
+
+    def _write_nodes(self, segment: Segment) -> None:
+        history = self._history
+        for node in self._growth.nodes():
+            if node in self.nodes:
+                continue  # Dynamo has removed the latest
+            self.nodes[node] = segment
+            text = history.texts.number(node_text(node))
+            history.nodes.add(segment, text)
+            first = node.args[0] if node.args else None
+            changed = self.value_of.get(first) if isinstance(first, torch.fx.Node) else None
+            if changed is not None and changes_its_argument(node):
+                history.changes.add(segment, changed, text)
