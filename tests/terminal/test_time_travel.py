@@ -116,3 +116,8 @@ def test_changes_tell_what_the_lines_since_have_done(folder: Path) -> None:
     assert re.search(r"\n  program\.py:8 .* node %y ", out), out
     assert "there is no `since checkpoint nowhere`" in out and "`checkpoint NAME`" in out and "not `a b`" in out
     assert re.findall(r"● compile time .*  program\.py:(\d+)", out)[-1] == "8"
+
+
+def test_where_there_is_no_history_the_reason_is_said(folder: Path) -> None:
+    _, out = debug("-b", "--mode run program.py:8", "program.py", commands="history x\nquit\n")
+    assert "only compile time has a history: here the program runs" in out and "Traceback" not in out

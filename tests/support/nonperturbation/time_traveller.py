@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from dynascope.agent.inspection.recorded_line import RecordedLineInspection
+from dynascope.wire.checkpoint import PREVIOUS_STOP
 from dynascope.wire.dap import FIRST_AGENT_ID, DataBreakpoint, FunctionBreakpoint, ScopesBody, StackFrame, VariablesBody
 from dynascope.wire.exceptions import ExceptionFilter, FilterId
 from dynascope.wire.messages import Granularity, ResumeCommand, StopReason, TravelCommand
@@ -108,7 +109,8 @@ class TimeTraveller(Everywhere):
         frame = self.frames[0].id
         for scope in self.ask(Scopes(id=1, thread_ident=here, frame_id=frame), ScopesBody).scopes:
             asked = Variables(id=2, thread_ident=here, variables_reference=scope.variables_reference)
-            rows += [f"{scope.name} {row.name} = {row.value}" for row in self.ask(asked, VariablesBody).variables]
+            variables = self.ask(asked, VariablesBody).variables
+            rows += [f"{scope.name} {row.name} = {row.value}" for row in variables if row.name != PREVIOUS_STOP]
         return rows
 
 

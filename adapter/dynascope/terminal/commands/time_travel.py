@@ -7,6 +7,7 @@ from pathlib import Path
 from dynascope.terminal.breakpoints.locations import BadLocation, display_path, parse
 from dynascope.terminal.commands import command
 from dynascope.terminal.commands.inspection import resolve
+from dynascope.terminal.printing import is_symbolic
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import Session
 from dynascope.wire.checkpoint import CHANGES, CHECKPOINT, LINE, PREVIOUS_STOP, checkpoint_name
@@ -60,13 +61,21 @@ def history(session: Session, argument: str) -> None:
     Copies are left out, through calls and containers: a value's first line is where it was made. `history x #2` goes
     back to the line of the second row.
     """
+    frame = session.need_frame()
+    if not is_symbolic(frame):
+        raise CommandError("only compile time has a history: here the program runs")
+    if frame.name.endswith("recorded]"):
+        raise CommandError(
+            "this line is shown as it was recorded, without histories: `continue` leads back to the stop"
+        )
     argument, _, number = argument.partition(" #")
     _, reference, _ = resolve(session, argument.strip())
     rows = session.children(reference, 0, _ALL, "named") or session.children(reference, 0, _ALL) if reference else []
     below = [row for row in rows if row.name == "history" and row.variables_reference]
     if not below:
         raise CommandError(
-            f"no history of `{argument}` here; at a stop in a compile there is one, after going back once (`rframe`)"
+            f"no history of `{argument}`: globals have none, nor attributes that are numbers. Where nothing has one, the"
+            " compile began before anything could stop: go back once (`rframe`), and there is"
         )
     lines = session.children(below[-1].variables_reference, 0, _ALL)
     _show_or_go_to(session, lines, f"history {argument}", number)
