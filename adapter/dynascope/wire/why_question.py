@@ -11,6 +11,6 @@ _QUESTION = re.compile(r"\s*why\s*(\?)?\s*")
 
 
 def asks_why(text: str, is_name: bool = False) -> bool:
-    """Whether a line is the question; with `is_name`, a variable `why`, it needs its question mark."""
+    """Whether a line is the question; where `why` `is_name`, it needs its question mark."""
     match = _QUESTION.fullmatch(text)
     return match is not None and (match[1] is not None or not is_name)

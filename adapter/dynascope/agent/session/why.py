@@ -28,7 +28,7 @@ from dynascope.wire.dap import EvaluateResult
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
-_NO_COMPILE = "Nothing is compiled at this stop: `guards check` tells which compiled code fits the values in a frame."
+_NO_COMPILE = "`why` is answered where Dynamo compiles a function, and it does not at this stop."
 _FIRST = "This is the first compile of {name}."
 _NONE_LEFT = (
     "{name} was compiled before{id}, but no code of it is left: torch._dynamo.reset() has dropped it, or the compile "
@@ -37,6 +37,7 @@ _NONE_LEFT = (
 _RESUMES = "This is the rest of {name}, after the graph break in line {line}."
 _NOT_KNOWN = "which line needs this is not known"
 _AMBIENT = "every compile has this guard"
+_EQUAL_THEN = "no line needs this: the sizes were equal then, so Dynamo took one symbol for them"
 _LIMIT = (
     "{count} of {limit} compiles (torch._dynamo.config.recompile_limit{others}). After that, calls that no compiled "
     "code fits run uncompiled, or raise with fullgraph=True."
@@ -110,8 +111,10 @@ def _entry_row(entry: CacheEntry, found: Failed | str) -> Row:
     where = _NOT_KNOWN
     if found.place is not None:
         where = f"{PurePath(found.place[0]).name}:{found.place[1]} needs this"
-    elif found.subject.kind in ("global state", "other"):
+    elif found.subject.kind == "global state" or "init_ambient_guards" in found.whole:
         where = _AMBIENT
+    elif "duck sizing" in found.whole:
+        where = _EQUAL_THEN
     rows = fixed([Row("guard", found.guard), Row("line", where, made_at=found.place)])
     return Row(entry.compile_id, f"{found.told} ({where}).", children=Children(named=rows), made_at=found.place)
 

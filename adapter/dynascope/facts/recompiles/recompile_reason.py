@@ -51,7 +51,7 @@ def parse(reason: str, function_path: str) -> FailedGuard:
 
 
 def place(text: str, paths: Iterable[str]) -> tuple[str, int] | None:
-    """Return the user's line in Dynamo's remark on a guard; its shortened path is that of one of `paths`.
+    """Return the user's line in Dynamo's remark on a guard, in one of the files `paths`.
 
     A line that only uses the value first is passed over, if there is one that needs the guard.
     """

@@ -12,7 +12,7 @@ _EXPECTED = re.compile(
 _LENGTH = re.compile(r"len\(.+\) (?P<operator>[=!])= (?P<length>\d+)$")
 _EQUAL = re.compile(r"\S.* (?P<operator>==|!=|is not|is) (?P<value>.+)$")
 _KEY = re.compile(r"list\(.+\)\[(?P<index>\d+)\] == (?P<key>.+)$")
-_CLASS = re.compile(r"type=<class '(?:.*\.)?(?P<name>[^'.]+)'>")
+_CLASS = re.compile(r"type=<(?:class '(?:.*\.)?(?P<name>[^'.]+)'>|(?P<of>\w+) )")
 _ABSENT = re.compile(r"(?P<absent>not )?(?:hasattr\(.+, (?P<name>'.+')\)|___dict_contains\((?P<key>.+?), .+\))$")
 _BOOLS = {"0": "False", "1": "True"}
 
@@ -28,8 +28,10 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
             return f"{'not ' if found['operator'] == '!' else ''}be {found['length']}"
         case "length":
             return "be 0"
-        case "type" | "identity" if found := _CLASS.search(guard):
-            return f"be {found['name']}" if subject.kind == "type" else f"be the same {found['name']} as then"
+        case "type" if found := _CLASS.search(guard):
+            return f"be {found['name']}"
+        case "identity" if found := _CLASS.search(guard):
+            return f"be the same {found['name'] or found['of']} as then"
         case "keys" if found := _KEY.search(guard):
             return f"have {found['key']} as key {int(found['index']) + 1}"
         case "attribute" if found := _ABSENT.search(guard):
@@ -53,7 +55,7 @@ def number_wanted(guard: str) -> int | None:
 
 
 def state_wanted(name: str, now: str | None, against: str) -> str:
-    """Return what a `GLOBAL_STATE` guard, whose text is `against`, wants of one setting of torch."""
+    """Return what a `GLOBAL_STATE` guard with the text `against` wants of a setting."""
     if now in ("True", "False"):
         return str(now == "False")
     number = re.search(rf'"{re.escape(name)}":(\d+)', against)

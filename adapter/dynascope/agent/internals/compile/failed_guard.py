@@ -54,7 +54,7 @@ def value_met(guard: str, frame: Any) -> str | None:
 
 
 def guarded_object(subject: GuardedValue, frame: Any) -> Any:
-    """Return the value in this call of the expression that a guard is on; None if it cannot be read."""
+    """Return the value that a guard is on, in this call; None if it cannot be read."""
     try:
         with torch._C.DisableTorchFunction():
             return _evaluate(ast.parse(subject.expression, mode="eval").body, frame)

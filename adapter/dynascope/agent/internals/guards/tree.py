@@ -76,7 +76,7 @@ def all_cache_entries(code: types.CodeType) -> list[CacheEntry]:
 
 
 def recompile_limits(code: types.CodeType, frame: Any) -> tuple[int, int, int]:
-    """Return how many cache entries count against the limit for a frame, the limit, and that of all entries.
+    """Return how many entries count against the limit, the limit, and that of all entries.
 
     Calls `cache_size._has_same_id_matched_objs` (2.1), which reads `f_locals` of the frame; reads `recompile_limit` and
     `accumulated_recompile_limit` of `torch._dynamo.config` (2.6).

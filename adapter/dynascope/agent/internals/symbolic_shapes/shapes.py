@@ -66,7 +66,7 @@ def symbols_so_far(output: Any) -> list[SymbolFact]:
 
 
 def can_be(condition: Any, symbol: Any, value: int) -> bool:
-    """Whether a condition on symbols (`torch._guards.ShapeGuard.expr`, 2.0) may be true for a value of one."""
+    """Whether a condition (`torch._guards.ShapeGuard.expr`, 2.0) may be true for a value."""
     return str(condition.subs(symbol, value)) != "False"
 
 

@@ -16,13 +16,13 @@ class RecordedCompiles:
         self._now = None if now is None else RecordedAttempt(now.history, has_failed=False, first_target=0)
 
     def arguments(self, compile_id: str) -> dict[str, str]:
-        """Return the arguments with which a compile was traced, as text; empty if it is not recorded."""
+        """Return the arguments of a compile as text; none if it is not recorded."""
         is_now = self._now is not None and self._now.name.partition("_")[0] == compile_id
         recorded = self._now if is_now else self._histories.latest(compile_id)
         return {} if recorded is None else recorded.arguments()
 
     def earlier(self) -> str | None:
-        """Return the name of the newest earlier compile of the same function; None if none is recorded."""
+        """Return the id of the newest earlier compile of the function; None if unknown."""
         if self._now is None:
             return None
         whose = _function(self._now)

@@ -33,9 +33,9 @@ _CALLER = "what the callers pass would have to change."
 
 
 def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int | None) -> list[Remedy] | str:
-    """Return the remedies that can be tried for a guard with Dynamo's remarks, or why there is none.
+    """Return the remedies that can be tried against a guard, or why there is none.
 
-    `value`: of the guarded expression in this call; `then`: the number that the guard wants.
+    `guard` has Dynamo's remarks; `value`: of the guarded expression now; `then`: the number that the guard wants.
     """
     setting = _SETTING.search(guard)
     if setting is not None:
@@ -112,7 +112,7 @@ def _is(source: str, name: str) -> bool:
 
 
 def _relation(outcome: Outcome, subject: GuardedValue) -> tuple[bool, str]:
-    """Tell whether sizes of several tensors have symbols of their own, and no condition compares them."""
+    """Tell whether sizes of several tensors are still compared with one another."""
     names = [f"{readable(name)}.size()" for name in subject.expression.split(", ")]
     known = {
         each.symbol: sum(any(readable(source).startswith(name) for source in each.sources) for name in names)
@@ -130,13 +130,13 @@ def _relation(outcome: Outcome, subject: GuardedValue) -> tuple[bool, str]:
 
 
 def _without_symbol(outcome: Outcome, subject: GuardedValue) -> tuple[bool, str]:
-    """Tell what becomes of a value for which there is no symbol: it is fixed, or not guarded at all."""
+    """Tell whether a value without a symbol is fixed, or not guarded at all."""
     name = readable(subject.expression)
     on_it = [guard for guard in outcome.guards if readable(guard.source) == name and guard.kind != "TYPE_MATCH"]
     if not on_it:
         return True, f"no guard is on {name}"
     place = next(((guard.file, guard.line) for guard in on_it if guard.file and guard.line), None)
-    needs = "" if place is None else f", because {_where(place)} needs {name}"
+    needs = "" if place is None else f", because {_where(place)} uses {name}"
     return False, f"the guard is still there{needs}"
 
 
