@@ -29,7 +29,7 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
         case "length":
             return "be 0"
         case "type" if found := _CLASS.search(guard):
-            return f"be {found['name']}"
+            return f"be {found['name'] or found['of']}"
         case "identity" if found := _CLASS.search(guard):
             return f"be the same {found['name'] or found['of']} as then"
         case "keys" if found := _KEY.search(guard):
