@@ -360,6 +360,17 @@ def main_both():
     return calls(shaped_and_scaled, (torch.ones(3), 2), (torch.ones(4), 5))
 
 
+LAYERS = torch.nn.Sequential(torch.nn.ReLU())
+
+
+def in_library(x):
+    return LAYERS(x)
+
+
+def main_library():
+    return calls(in_library, (torch.ones(3),), (torch.ones(4),))
+
+
 def main_freed():
     compiled = torch.compile(applied, backend="eager")
     first = compiled(torch.ones(3), eval("lambda x: x + 1"))

@@ -10,6 +10,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.guards.check import check
 from dynascope.agent.internals.guards.tree import CacheEntry, lines
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
+from dynascope.agent.program.loaded_files import paths_loaded
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 from dynascope.facts.recompiles.wanted_value import met, state_wanted, wanted
@@ -49,9 +50,7 @@ def first_failed(entry: CacheEntry, frame: Frame) -> Failed | str:
     text = check(entry.guards, frame.f_locals).failed
     if text is None:
         return _fits(entry, frame)
-    paths = [frame.f_code.co_filename]
-    if frame.translator is not None:
-        paths += [code.co_filename for code in translators.traced_codes(frame.translator)]
+    paths = [frame.f_code.co_filename, *paths_loaded()]
     parsed = recompile_reason.parse(text, paths[0])
     subject = guarded_value(parsed.guard)
     place = recompile_reason.place(text, paths)

@@ -44,6 +44,7 @@ _LIMIT = (
 )
 _OTHERS = "; with those for other objects {total}, of at most {most}"
 _NOT_TRACED = "Dynamo does not trace this frame."
+_UNLESS = ", unless the backend fixes it: Inductor does where it needs the float itself"
 _ANOTHER = "Another compile has begun within this one."
 
 
@@ -163,8 +164,9 @@ def _tried(inspection: StopInspection, frame: Frame, subject: GuardedValue, fail
         _, text = verdict(inspection.what_if.outcome("", contextlib.nullcontext), subject, then)
         rows.append(Row("this compile", f"{text}."))
         for remedy, in_force in chosen:
-            _, text = verdict(inspection.what_if.outcome(remedy, in_force), subject, then)
-            rows.append(Row("tried", f"with {remedy}, {text}."))
+            is_gone, text = verdict(inspection.what_if.outcome(remedy, in_force), subject, then)
+            unless = _UNLESS if is_gone and type(value) is float else ""
+            rows.append(Row("tried", f"with {remedy}, {text}{unless}."))
     except EvaluationError as error:
         rows.append(Row("not tried", str(error)))
     return rows
