@@ -21,7 +21,14 @@ from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.observers import Everywhere
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 
-QUESTIONS = ("{} dynamic", "graph break", "{} static", "{} = 3", "config.assume_static_by_default = False")
+QUESTIONS = (
+    "what if {} dynamic",
+    "what if graph break",
+    "what if {} static",
+    "what if {} = 3",
+    "what if config.assume_static_by_default = False",
+    "why?",
+)
 
 
 class Asker(Everywhere):
@@ -39,7 +46,7 @@ class Asker(Everywhere):
         self._left -= 1
         hook = self.agent.session.hook
         names = hook.threads.current().outermost.f_code.co_varnames if hook is not None else ()
-        question = f"what if {next(self._questions)}".format(names[0] if names else "x")
+        question = next(self._questions).format(names[0] if names else "x")
         request = Evaluate(id=9, thread_ident=threading.get_ident(), frame_id=self.frames[-1].id, expression=question)
         self.tried += self.ask(request, EvaluateResult) is not None
 

@@ -62,3 +62,26 @@ def test_while_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
     client.request("setBreakpoints", {"source": {"path": str(GUARDED)}, "breakpoints": []})
     stop.resume()
     assert client.wait_for_end() == 0
+
+
+@pytest.mark.parametrize("runtime", [True, False], ids=["debugpy", "alone"])
+def test_why_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
+    client.launch(LAUNCH | {"runtime": runtime}, {GUARDED: [line(GUARDED, "traced")]})
+    stop = client.wait_for_stop()
+    assert ask(client, "why", stop.frames()[0].id) == "This is the first compile of guarded."
+    while not stop.frames()[0].name.endswith("[0/1]"):  # debugpy stops on this line too
+        stop.resume()
+        stop = client.wait_for_stop()
+    told = stop.evaluate("why")
+    rows = stop.variables(told.variables_reference)
+    assert rows["0/0"].value.startswith("x.size()[0] must be 3, and is 4 (guarded.py:")
+    assert rows["0/0"].declaration_location_reference, "a client can go to the line that needs the guard"
+    used = f"because guarded.py:{line(GUARDED, 'traced')} uses x."  # it is compiled with dynamic=False
+    assert rows["this compile"].value == f"the guard is still there, {used}"
+    assert rows["tried"].value.endswith("and the guard is gone.")
+    if runtime:
+        wanted = {"expression": "why?", "frameId": stop.frames()[-1].id, "context": "repl"}
+        assert "while Dynamo compiles" in client.failure("evaluate", wanted)
+    client.request("setBreakpoints", {"source": {"path": str(GUARDED)}, "breakpoints": []})
+    stop.resume()
+    assert client.wait_for_end() == 0

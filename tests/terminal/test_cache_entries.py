@@ -21,3 +21,12 @@ def test_guards_are_checked_and_shown_with_their_costs(folder: Path) -> None:
     assert out.count("guarded [0/0]: this guard fails, after ") == 2
     assert "A lookup takes " in out and "| +- GuardManager: source=L['x']" in out
     assert "as torch evaluates them at each call" in out.replace("\n", " ")
+
+
+def test_why_it_is_compiled_again(folder: Path) -> None:
+    code, out = debug("--catch", "recompile", str(GUARDED), commands="why\nhelp why\ncontinue\n")
+    assert code == 0
+    assert "`why` at the prompt or in the debug console." in out
+    assert "guarded is compiled again [0/1]:\n0/0: x.size()[0] must be 3, and is 4 (guarded.py:" in out
+    assert "tried: with `torch._dynamo.mark_dynamic(x, 0)`, x.size()[0] is dynamic in " in out
+    assert "on the side with each" in out.replace("\n", " ")

@@ -6,6 +6,7 @@ import pytest
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from dynascope.facts.recompiles.remedies import remedies
+from dynascope.facts.recompiles.wanted_value import met, wanted
 
 SAME = [
     (["self.step == 0", "self.step == 7"], "self.step"),
@@ -34,6 +35,35 @@ def test_guards_of_one_value_have_one_subject(guards: list[str], text: str):
 def test_other_dimensions_and_other_kinds_are_others():
     texts = ["tensor 'x' size mismatch at index 0. expected 4, actual 5", "3 <= x.size()[1]", "n == 1", "not n"]
     assert len({guarded_value(text) for text in texts}) == 4
+
+
+WANTED = [
+    ("tensor 'L['x']' size mismatch at index 0. expected 4, actual 5", "be 4", "5"),
+    ("tensor 'L['x']' requires_grad mismatch. expected requires_grad=0", "be False", None),
+    ("L['n'] == 3", "be 3", None),
+    ("L['mode'] is not None", "not be None", None),
+    ("not L['names']", "be 0", None),
+    ("len(L['names']) != 2", "not be 2", None),
+    ("___check_type_id(L['o'], 4711), type=<class 'a.b.C'>", "be C", None),
+    ("list(dict.keys(L['d']))[1] == 'b'", "have 'b' as key 2", None),
+    ("___dict_contains('a', L['conf'].__dict__)", "have 'a'", None),
+    ("2 <= L['x'].size()[0] <= 5", None, None),
+]
+
+
+@pytest.mark.parametrize(("guard", "clause", "value"), WANTED)
+def test_what_a_guard_wants(guard: str, clause: str | None, value: str | None):
+    assert (wanted(guard, guarded_value(guard)), met(guard)) == (clause, value)
+
+
+def test_the_line_that_needs_a_guard_is_not_that_of_a_first_use():
+    text = (
+        "2 <= L['x'].size()[0] <= 8  # y = x + 1  # p/a.py:7 in f (user code shown is first use of this value--the "
+        "guard itself is not due user code) and if y.shape[0] > 8:  # p/b.py:9 in g (_dynamo/c.py:1 in h)"
+    )
+    assert recompile_reason.place(text, ["/p/a.py", "/p/b.py"]) == ("/p/b.py", 9)
+    assert recompile_reason.place(text, ["/p/a.py"]) == ("/p/a.py", 7)
+    assert recompile_reason.place("x", ["/p/a.py"]) is None
 
 
 def test_no_dimension_is_marked_for_what_is_no_tensor():

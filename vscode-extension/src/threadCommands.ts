@@ -1,4 +1,4 @@
-// Commands of the Call Stack view that resume one thread only; the editor's own buttons resume all threads.
+// Commands of the Call Stack view about one thread: resume it alone (the editor's own buttons resume all), and ask why.
 import * as vscode from 'vscode';
 import { DEBUG_TYPE } from './configuration';
 
@@ -23,12 +23,28 @@ export function threadCommands(): vscode.Disposable[] {
     }),
     vscode.debug.onDidTerminateDebugSession((session) => void sessions.delete(session.id)),
     ...Object.entries(REQUESTS).map(([command, request]) =>
-      vscode.commands.registerCommand(command, (thread?: CallStackThread) => alone(request, sessions, thread)),
+      vscode.commands.registerCommand(command, (thread?: CallStackThread) => about(sessions, thread, alone(request))),
     ),
+    vscode.commands.registerCommand('dynascope.why', (thread?: CallStackThread) => about(sessions, thread, why)),
   ];
 }
 
-async function alone(request: string, sessions: ReadonlyMap<string, vscode.DebugSession>, thread?: CallStackThread): Promise<void> {
+type Ask = (session: vscode.DebugSession, threadId: number) => Thenable<unknown>;
+
+function alone(request: string): Ask {
+  return (session, threadId) => session.customRequest(request, { threadId, singleThread: true });
+}
+
+/** Writes to the debug console why the function that the thread traces is compiled again. */
+async function why(session: vscode.DebugSession, threadId: number): Promise<void> {
+  const { stackFrames } = (await session.customRequest('stackTrace', { threadId, levels: 1 })) as { stackFrames: { id: number }[] };
+  const asked = { expression: 'why?', frameId: stackFrames[0]?.id, context: 'repl' };
+  const answer = (await session.customRequest('evaluate', asked)) as { result: string };
+  vscode.debug.activeDebugConsole.appendLine(answer.result);
+  await vscode.commands.executeCommand('workbench.debug.action.focusRepl');
+}
+
+async function about(sessions: ReadonlyMap<string, vscode.DebugSession>, thread: CallStackThread | undefined, ask: Ask): Promise<void> {
   const selected = vscode.debug.activeStackItem;
   const session = sessions.get(thread?.sessionId ?? selected?.session.id ?? '');
   const threadId = thread ? Number(thread.threadId.split(':').pop()) : selected?.threadId;
@@ -37,7 +53,7 @@ async function alone(request: string, sessions: ReadonlyMap<string, vscode.Debug
     return;
   }
   try {
-    await session.customRequest(request, { threadId, singleThread: true });
+    await ask(session, threadId);
   } catch (error) {
     void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
   }

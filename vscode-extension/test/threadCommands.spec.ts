@@ -5,13 +5,13 @@ import { debug, type FakeSession, state } from './vscode';
 
 const asked: unknown[] = [];
 
-function begin(id: string, type = 'dynascope', refusal?: string): FakeSession {
+function begin(id: string, type = 'dynascope', refusal?: string, answers: Readonly<Record<string, unknown>> = {}): FakeSession {
   const session: FakeSession = {
     id,
     type,
     customRequest: (command, body) => {
       asked.push([id, command, body]);
-      return refusal ? Promise.reject(new Error(refusal)) : Promise.resolve({});
+      return refusal ? Promise.reject(new Error(refusal)) : Promise.resolve(answers[command] ?? {});
     },
   };
   debug.began.fire(session);
@@ -54,4 +54,14 @@ test('what the adapter says against it is shown', async () => {
   begin('one', 'dynascope', 'This thread is not stopped.');
   await state.commands.get('dynascope.continueThread')?.({ sessionId: 'one', threadId: 'thread:one:1' });
   expect(state.shown).toEqual(['This thread is not stopped.']);
+});
+
+test('why it is compiled again is told in the debug console', async () => {
+  begin('one', 'dynascope', undefined, { stackTrace: { stackFrames: [{ id: 5 }] }, evaluate: { result: 'forward is compiled again' } });
+  await state.commands.get('dynascope.why')?.({ sessionId: 'one', threadId: 'thread:one:2' });
+  expect(asked).toEqual([
+    ['one', 'stackTrace', { threadId: 2, levels: 1 }],
+    ['one', 'evaluate', { expression: 'why?', frameId: 5, context: 'repl' }],
+  ]);
+  expect(debug.console).toEqual(['forward is compiled again']);
 });

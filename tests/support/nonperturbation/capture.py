@@ -51,7 +51,7 @@ def run(program: Program, observer: contextlib.AbstractContextManager[Any]) -> T
         traces.code.append(_normal(module.code))
         return module.forward
 
-    with _guards_and_bytecode(traces), observer, contextlib.redirect_stdout(io.StringIO()):
+    with guards_and_bytecode(traces), observer, contextlib.redirect_stdout(io.StringIO()):
         try:
             output: Any = torch.compile(function, backend=backend, **program.options)(*arguments, **keywords)
         except Exception as error:  # some examples are there because they do not compile: they must fail alike
@@ -63,7 +63,8 @@ def run(program: Program, observer: contextlib.AbstractContextManager[Any]) -> T
 
 
 @contextlib.contextmanager
-def _guards_and_bytecode(traces: Traces) -> Iterator[None]:
+def guards_and_bytecode(traces: Traces) -> Iterator[None]:
+    """Note the guards and the bytecode of each compile."""
     original = guards.CheckFunctionManager.__init__
 
     def init(self: Any, f_code: Any, output_graph: Any, *args: Any, **kwargs: Any) -> None:

@@ -21,7 +21,10 @@ from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
 from dynascope.facts.recompiles.remedies import remedies
 
-_WHAT_DIFFERS = "What differs then: `compare` at the prompt, or Compare Compiles in VS Code."
+_MORE = (
+    "The guard of each compile, and what helps: `why` at the prompt or in the debug console.\n"
+    "What differs then: `compare` at the prompt, or Compare Compiles in VS Code."
+)
 _NO_REASON = "Dynamo gives no reason."
 
 
@@ -103,7 +106,7 @@ def _guards(reasons: Sequence[str], frame: Any) -> list[str]:
 
 def _event(name: str, lines: list[str], stack: list[Translator]) -> CompilerEvent:
     title = f"{name} is compiled again."
-    info = event_info("recompile", "\n".join([title, *lines, _WHAT_DIFFERS]), stack)
+    info = event_info("recompile", "\n".join([title, *lines, _MORE]), stack)
     return CompilerEvent(info=info, title=lines[0], stack=stack)
 
 

@@ -28,6 +28,7 @@ class SkippedFrameInspection(Inspection):
     def __init__(self, frame: Any, ids: Iterator[int], runtime_frames: Sequence[RunningFrame] = ()) -> None:
         super().__init__((), ids, [entered(frame), *runtime_frames])
         self.symbolic_frames = 1
+        self.skipped_frame = frame
         self.frames[0].name += " [not compiled]"
 
     def document_text(self) -> str:

@@ -48,6 +48,9 @@ class StopInspection(ABC):
     no_data_breakpoints: str | None = None
     """Why no data breakpoint can be set at this stop; None where they are possible."""
 
+    skipped_frame: Any = None
+    """Dynamo's view of the frame that it does not trace, where the thread is stopped before one."""
+
     def __init__(self, ids: Iterator[int]) -> None:
         self._ids = ids
         self._frames: dict[int, Any] = {}
@@ -65,6 +68,8 @@ class StopInspection(ABC):
         """The document of the graph so far, once it has a reference."""
         self.travel_plan: Any = None
         """Where the user may go back to from this stop (`tracing.time_travel.plan`); None where that is nowhere."""
+        self.compiles: Any = None
+        """The recorded compiles (`tracing.history.recorded_compiles`); None where no frame is traced."""
         self.what_if: Any = None
         """The changes that can be tried at this stop (`tracing.what_if.what_if`); None where there are none."""
         self.first_runtime_frame: types.FrameType | None = None
@@ -96,6 +101,11 @@ class StopInspection(ABC):
     def names_of(self, frame_id: int) -> Names | None:
         """Return the names of a frame that Dynamo traces; None for any other frame."""
         return None
+
+    def has_name(self, frame_id: int, name: str) -> bool:
+        """Whether a symbolic frame has a variable of that name."""
+        names = None if self.runtime_frame(frame_id) is not None else self.names_of(frame_id)
+        return names is not None and names.has(name)
 
     def parameters_of(self, frame_id: int, hexadecimal: bool) -> list[Parameter] | None:
         """Return the parameters of a symbolic frame's function; None if it has no function."""

@@ -19,11 +19,22 @@ def modules_of(path: str) -> Iterator[types.ModuleType]:
     Reads `sys.modules` and the dictionaries of modules, so that no `__getattr__` runs.
     """
     name = os.path.basename(path)
+    for module, file in _loaded():
+        if os.path.basename(file) == name and real_path(file) == path:
+            yield module
+
+
+def paths_loaded() -> list[str]:
+    """Return the file of each module, by the name that the module has for it."""
+    return [file for _, file in _loaded()]
+
+
+def _loaded() -> Iterator[tuple[types.ModuleType, str]]:
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None) if isinstance(module, types.ModuleType) else None
         file = names.get("__file__") if names else None
-        if isinstance(file, str) and os.path.basename(file) == name and real_path(file) == path:
-            yield module
+        if isinstance(module, types.ModuleType) and isinstance(file, str):
+            yield module, file
 
 
 def is_loaded(path: str) -> bool:

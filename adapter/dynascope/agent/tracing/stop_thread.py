@@ -71,13 +71,13 @@ class StopThread:
         is_traced = can_repeat() and stack[-1] is compile_state.outermost  # else another has begun within it
         look_back = self._recorded_stops.look_back(functools.partial(self._shows_file, state))
         plan = TravelPlan(compile_state, stack, is_shown, stop, at_instruction, look_back) if is_traced else None
-        history_of = functools.partial(_history_of, compile_state)
         if compile_state.history is not None:
             compile_state.history.until_now(stops=stop.reason not in ("step", "goto", "restart"))
         compile_state.checkpoints.stops(compile_state.clock.trail.position)
         self._histories.expect_stops(self, always)  # where one thing has stopped, others will
         what_if = WhatIf(compile_state, stack, stop, self._stops.tell) if is_traced else None
-        inspection = functools.partial(self._inspection, stack, plan or _unless_empty(look_back), history_of, what_if)
+        plan_or_past = plan or _unless_empty(look_back)
+        inspection = functools.partial(self._inspection, compile_state, stack, plan_or_past, what_if)
         command = self._wait(state, inspection, stop, plan or look_back)
         if plan is not None and isinstance(plan.chosen, Travel):
             self._stops.step_prepared(-1)
@@ -131,18 +131,20 @@ class StopThread:
 
     def _inspection(
         self,
+        state: CompileState,
         stack: list[Translator],
         plan: TravelPlan | LookBack | None,
-        history_of: Callable[[Translator], FrameHistory | None],
         what_if: WhatIf | None,
         ids: Iterator[int],
         runtime_frames: Sequence[types.FrameType],
     ) -> Any:
         from dynascope.agent.inspection.inspection import Inspection
+        from dynascope.agent.tracing.history.recorded_compiles import RecordedCompiles
 
         inspection = Inspection(stack, ids, runtime_frames)
         inspection.travel_plan, inspection.what_if = plan, what_if
-        inspection.history_of = history_of
+        inspection.history_of = functools.partial(_history_of, state)
+        inspection.compiles = RecordedCompiles(self._histories, state.history)
         for frame, translator in zip(inspection.frames, stack, strict=False):
             frame.instruction_pointer_reference = self._stops.listings.address_of(translator)
         return inspection

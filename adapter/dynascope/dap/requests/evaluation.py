@@ -14,8 +14,11 @@ from dynascope.dap.session import Session
 from dynascope.wire.dap import EvaluateResult
 from dynascope.wire.guard_question import guard_question
 from dynascope.wire.to_agent import Evaluate
+from dynascope.wire.why_question import asks_why
 
 _ANSWER = "__import__('importlib').import_module('dynascope.agent.session.guard_answers').at_runtime({!r}, locals())"
+
+_NOT_TRACED = "`why` is answered while Dynamo compiles: stop there, and select a frame that it traces."
 
 
 @request("evaluate", EvaluateArguments, cancellable=True)
@@ -28,6 +31,8 @@ async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
     if owner is None:
         if session.running().debugpy is None:
             raise RequestError("Without debugpy (`runtime` is false) expressions need a frame: stop first.")
+        if arguments.context == "repl" and asks_why(arguments.expression, is_name=True):
+            raise RequestError(_NOT_TRACED)
         if arguments.frame_id is None or arguments.context != "repl" or guard_question(arguments.expression) is None:
             return session.pass_to_debugpy(call)
         return await _answer_about_guards(session, arguments)

@@ -7,6 +7,7 @@ the user's stack after it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from msgspec import Struct
 
@@ -18,6 +19,7 @@ _HINTS = (
     re.compile(r"to avoid specialization (?P<hint>try torch\._dynamo\.decorators\.mark_unbacked\(.*?\))\)", re.DOTALL),
     re.compile(r"Guard failed on a parameter, (?P<hint>consider using .+?)\.?\s*$", re.DOTALL),
 )
+_FIRST_USE = re.compile(r"\S+ \(user code shown is first use")
 _STACK = "\nUser stack trace:"
 
 
@@ -43,8 +45,24 @@ def parse(reason: str, function_path: str) -> FailedGuard:
     frames = list(_FRAME.finditer(stack))
     if frames:
         read.path, read.line = frames[-1]["path"], int(frames[-1]["line"])
-    elif (comment := _COMMENT.search(head)) is not None:
-        path = comment["path"].rpartition("# ")[2].strip()
-        if function_path.endswith(path):
-            read.path, read.line = function_path, int(comment["line"])
+    elif (found_place := place(head, (function_path,))) is not None:
+        read.path, read.line = found_place
     return read
+
+
+def place(text: str, paths: Iterable[str]) -> tuple[str, int] | None:
+    """Return the user's line in Dynamo's remark on a guard, in one of the files `paths`.
+
+    A line that only uses the value first is passed over, if there is one that needs the guard.
+    """
+    comments = [(_is_first_use(text, found), found) for found in _COMMENT.finditer(text.partition(_STACK)[0])]
+    for _, comment in sorted(comments, key=lambda each: each[0]):
+        shortened = comment["path"].rpartition("# ")[2].strip()
+        path = next((path for path in paths if path.endswith(shortened)), None)
+        if path is not None:
+            return path, int(comment["line"])
+    return None
+
+
+def _is_first_use(text: str, comment: re.Match[str]) -> bool:
+    return _FIRST_USE.match(text, comment.end()) is not None

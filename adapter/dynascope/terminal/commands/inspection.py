@@ -8,6 +8,7 @@ from dynascope.terminal.selection import PAGE, CommandError
 from dynascope.terminal.session import Session
 from dynascope.wire.dap import Scope, Variable
 from dynascope.wire.guard_question import guard_question
+from dynascope.wire.why_question import WHY
 
 _DEBUGPY_GROUPS = {"special variables", "function variables", "class variables", "protected variables"}
 
@@ -66,6 +67,17 @@ def guards(session: Session, argument: str) -> None:
         return
     session.need_frame()
     session.printer.say(session.evaluate(f"guards {argument}").result)
+
+
+@command("why", needs_stop=True)
+def why(session: Session, argument: str) -> None:
+    """Tell why this function is compiled again: the guard that fails, and what helps.
+
+    For each compile so far: what its guard wants and meets, and the line that needs it. Remedies are tried: Dynamo
+    traces the frame on the side with each, and you are told whether the guard is gone. Nothing is changed.
+    """
+    session.need_frame()
+    session.printer.say(session.evaluate(WHY).result)
 
 
 @command("print", "p", "!", usage="EXPRESSION", needs_stop=True, missing="print what? `print EXPRESSION`")

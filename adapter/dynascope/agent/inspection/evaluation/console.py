@@ -165,10 +165,7 @@ class Console:
 
     def _is_taken(self, name: str) -> bool:
         """Whether the program or this console already uses that name."""
-        try:
-            return name in self._kept or self._names.find(name) is not None
-        except KeyError:
-            return False
+        return name in self._kept or self._names.has(name)
 
     @contextlib.contextmanager
     def _act(self, name: str) -> Iterator[None]:

@@ -100,6 +100,13 @@ class Names:
         """Return the local, else the closure's name, else the global. Raises KeyError."""
         return self.locals.get(name) or self.closure.get(name) or self.global_named(name)
 
+    def has(self, name: str) -> bool:
+        """Whether the frame's code can name a variable so."""
+        try:
+            return self.find(name) is not None
+        except KeyError:
+            return False
+
 
 def _has_value(options: ViewOptions, variable: object | None) -> bool:
     """Whether a name is bound: not deleted, unset, or unread and so not restored after a break."""

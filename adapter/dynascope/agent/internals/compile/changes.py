@@ -72,9 +72,9 @@ def is_setting(name: str) -> bool:
 
 
 @contextlib.contextmanager
-def setting_changed(name: str, value: Any) -> Iterator[None]:
-    """Change a setting of `torch._dynamo.config` (2.0) for a while."""
-    config: Any = sys.modules["torch._dynamo.config"]
+def setting_changed(name: str, value: Any, module: str = "torch._dynamo.config") -> Iterator[None]:
+    """Change a setting of `torch._dynamo.config` (2.0), or of another module, for a while."""
+    config: Any = sys.modules[module]
     before = getattr(config, name)
     setattr(config, name, value)
     try:

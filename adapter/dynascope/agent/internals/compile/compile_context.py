@@ -25,8 +25,12 @@ def trace_id() -> str:
 
 
 def backend_name(output: Any) -> str:
-    """Return the user's name of the backend (`OutputGraph.compiler_fn`, 2.0, without wrappers)."""
-    backend = output.compiler_fn
+    """Return the user's name of the backend of a graph (`OutputGraph.compiler_fn`, 2.0)."""
+    return name_of_backend(output.compiler_fn)
+
+
+def name_of_backend(backend: Any) -> str:
+    """Return the user's name of a backend, without Dynamo's wrappers."""
     for _ in range(8):
         name = inspect.getattr_static(backend, "compiler_name", None)  # inductor's wrapper has it on its class
         if isinstance(name, str):

@@ -21,6 +21,7 @@ _PLAIN = frozenset({int, float, bool, str, bytes, complex, type(None)})
 _CONTAINERS = (list, tuple, dict, set, frozenset, OrderedDict, str)
 _INDEXED = (list, tuple, dict, OrderedDict)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
+_DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 _VALUE_LENGTH = 120
 _GLOBAL_STATE: dict[str, Callable[[], object]] = {
@@ -48,6 +49,15 @@ def value_met(guard: str, frame: Any) -> str | None:
         expression = ast.parse(subject.expression, mode="eval").body
         with torch._C.DisableTorchFunction():
             return _met(subject, _evaluate(expression, frame))
+    except (SyntaxError, LookupError, TypeError, AttributeError, ValueError):
+        return None
+
+
+def guarded_object(subject: GuardedValue, frame: Any) -> Any:
+    """Return the value that a guard is on, in this call; None if it cannot be read."""
+    try:
+        with torch._C.DisableTorchFunction():
+            return _evaluate(ast.parse(subject.expression, mode="eval").body, frame)
     except (SyntaxError, LookupError, TypeError, AttributeError, ValueError):
         return None
 
@@ -109,7 +119,7 @@ def _attribute(owner: Any, name: str) -> Any:
         if name in attributes.get(table, ()):
             return attributes[table][name]
     found = inspect.getattr_static(type(owner), name)
-    if isinstance(found, types.MemberDescriptorType):  # of `__slots__`
+    if isinstance(found, _DESCRIPTORS[: 1 + (type(owner) is types.FunctionType)]):  # of `__slots__`, and `__code__`
         return found.__get__(owner)
     if hasattr(type(found), "__get__"):
         raise AttributeError(name)
@@ -125,4 +135,6 @@ def _text(value: Any) -> str:
         return f"{type(value).__name__} of {len(value)}"
     if type(value) in _CALLABLES:
         return str(value.__qualname__)
+    if type(value) is types.CodeType:
+        return value.co_qualname
     return type(value).__qualname__

@@ -18,6 +18,10 @@ class CacheEntry:
     compile_id: str
     guards: Any
     """The `guards.GuardManagerWrapper`."""
+    dropped: str | None = None
+    """Why torch uses the entry no more; None while it does."""
+    backend: Any = None
+    """The backend that it was compiled for."""
 
 
 @dataclass(slots=True)
@@ -49,17 +53,39 @@ def compiled_code(code: types.CodeType) -> types.CodeType:
 
 
 def cache_entries(code: types.CodeType) -> list[CacheEntry]:
-    """Return the valid cache entries of a function, in the order in which a call looks them up.
+    """Return the valid cache entries of a function, in the order in which a call looks them up."""
+    return [entry for entry in all_cache_entries(code) if entry.dropped is None]
 
-    Reads `eval_frame._debug_get_cache_entry_list` (2.1) and `DeletedGuardManagerWrapper` (2.6).
+
+def all_cache_entries(code: types.CodeType) -> list[CacheEntry]:
+    """Return the cache entries of a function, with those that torch has dropped.
+
+    Reads `eval_frame._debug_get_cache_entry_list` (2.1) and `DeletedGuardManagerWrapper.invalidation_reason` (2.6).
     """
     entries = sys.modules["torch._dynamo.eval_frame"]._debug_get_cache_entry_list(code)
     deleted = sys.modules["torch._dynamo.guards"].DeletedGuardManagerWrapper
     return [
-        CacheEntry(str(entry.compile_id), entry.guard_manager)
+        CacheEntry(
+            str(entry.compile_id),
+            entry.guard_manager,
+            str(entry.guard_manager.invalidation_reason) if type(entry.guard_manager) is deleted else None,
+            entry.backend,
+        )
         for entry in entries
-        if type(entry.guard_manager) is not deleted
     ]
+
+
+def recompile_limits(code: types.CodeType, frame: Any) -> tuple[int, int, int]:
+    """Return how many entries count against the limit, the limit, and that of all entries.
+
+    Calls `cache_size._has_same_id_matched_objs` (2.1), which reads `f_locals` of the frame; reads `recompile_limit` and
+    `accumulated_recompile_limit` of `torch._dynamo.config` (2.6).
+    """
+    entries = sys.modules["torch._dynamo.eval_frame"]._debug_get_cache_entry_list(code)
+    counts: Any = sys.modules["torch._dynamo.cache_size"]
+    config: Any = sys.modules["torch._dynamo.config"]
+    same = sum(bool(counts._has_same_id_matched_objs(frame, entry)) for entry in entries)
+    return same, config.recompile_limit, config.accumulated_recompile_limit
 
 
 def lines(guards: Any) -> list[GuardLine]:

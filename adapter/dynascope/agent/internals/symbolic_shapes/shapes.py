@@ -65,6 +65,11 @@ def symbols_so_far(output: Any) -> list[SymbolFact]:
     return list(Symbols(output).facts())
 
 
+def can_be(condition: Any, symbol: Any, value: int) -> bool:
+    """Whether a condition (`torch._guards.ShapeGuard.expr`, 2.0) may be true for a value."""
+    return str(condition.subs(symbol, value)) != "False"
+
+
 def _high_text(bound: Any) -> str:
     text = str(bound)
     return "oo" if text in ("int_oo", "9223372036854775806", "9223372036854775807") else text

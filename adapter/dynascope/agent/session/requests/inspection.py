@@ -16,6 +16,7 @@ from dynascope.wire.dap import (
 )
 from dynascope.wire.guard_question import guard_question
 from dynascope.wire.to_agent import Evaluate, FindStepInTargets, FormatStack, Locations, Scopes, Variables
+from dynascope.wire.why_question import asks_why
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
@@ -54,6 +55,10 @@ def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
     checkpoint = checkpoint_name(message.expression) if message.context == "repl" else None
     if checkpoint is not None:
         return checkpoints.name(inspection, message.frame_id, checkpoint)
+    if message.context == "repl" and asks_why(message.expression, inspection.has_name(message.frame_id, "why")):
+        from dynascope.agent.session import why
+
+        return why.answer(inspection)
     guards = guard_question(message.expression) if message.context == "repl" else None
     if guards is not None:
         return guard_answers.answer(inspection, message.frame_id, guards)

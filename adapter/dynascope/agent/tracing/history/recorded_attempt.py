@@ -142,6 +142,10 @@ class RecordedAttempt:
                 found[texts[name]] = texts[text]
         return {name: text for name, text in found.items() if name in own and name.isidentifier()}
 
+    def arguments(self) -> dict[str, str]:
+        """Return the text of each local variable of the outermost frame when its first line began."""
+        return self.names(self.lines[0], self.lines[0].frame) if self.lines else {}
+
     def guards(self, line: RecordedLine) -> list[tuple[str, str, str, int]]:
         """Return (source, type, path, line) of each guard before the line: the line that needed it."""
         recorded, texts, found = self._recorded, self._recorded.texts.all, []

@@ -83,6 +83,10 @@ class WhatIf:
         self._tell(f"What if {question}?\n{self.answer(question, frame).value}")
         return row_at(ast.parse(target, mode="eval").body, names, names.options())
 
+    def outcome(self, text: str, in_force: Callable[[], AbstractContextManager[None]]) -> Outcome:
+        """Trace the frame with what is kept and something else in force. Raises EvaluationError."""
+        return self._outcome([*self._state.kept, Change(text, 0, 0, in_force)])
+
     def _keep(self) -> str:
         if self._tried is None:
             raise EvaluationError("Nothing has been tried at this stop: try a change first, `what if` lists them.")

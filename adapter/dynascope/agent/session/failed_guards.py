@@ -1,0 +1,108 @@
+"""Find the guard for which each cache entry of a function does not fit a frame, and what it wants and meets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dynascope.agent.internals.compile import compile_context, failed_guard
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.guards.check import check
+from dynascope.agent.internals.guards.tree import CacheEntry, lines
+from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
+from dynascope.agent.program.loaded_files import paths_loaded
+from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
+from dynascope.facts.recompiles.wanted_value import met, state_wanted, wanted
+
+_CHANGED_SINCE = "all its guards are true for these values, and no other reason is known."
+
+
+@dataclass(slots=True)
+class Failed:
+    """The first guard of a cache entry that fails, and what is known of it."""
+
+    compile_id: str
+    whole: str
+    """The guard with torch's remarks."""
+    guard: str
+    subject: GuardedValue
+    hint: str | None
+    place: tuple[str, int] | None
+    told: str
+    """A clause: `n must be 2, and is 5`."""
+
+
+@dataclass(slots=True)
+class Frame:
+    """The function that is compiled, in the form of a frame; `translator` is None if it is not traced."""
+
+    f_code: Any
+    f_locals: dict[str, Any]
+    f_globals: dict[str, Any]
+    translator: Any = None
+
+
+def first_failed(entry: CacheEntry, frame: Frame) -> Failed | str:
+    """Return the guard that fails, or why the entry is not used although none does."""
+    if entry.dropped is not None:
+        return f"torch has dropped this code: {readable(entry.dropped)}"
+    text = check(entry.guards, frame.f_locals).failed
+    if text is None:
+        return _fits(entry, frame)
+    paths = [frame.f_code.co_filename, *paths_loaded()]
+    parsed = recompile_reason.parse(text, paths[0])
+    subject = guarded_value(parsed.guard)
+    place = recompile_reason.place(text, paths)
+    if place is None and subject.kind != "global state":
+        place = _place_in_tree(entry, subject, paths)
+    told = _sentence(parsed.guard, subject, entry, frame)
+    return Failed(entry.compile_id, text, parsed.guard, subject, parsed.hint, place, told)
+
+
+def _fits(entry: CacheEntry, frame: Frame) -> str:
+    then = compile_context.name_of_backend(entry.backend)
+    if frame.translator is not None:
+        now = compile_context.backend_name(translators.output_of(frame.translator))
+        if now != then:
+            return f"all its guards are true, but it is for the backend {then}, and this compile is for {now}."
+    reason = compile_context.recompile_reason() or ""
+    if "BACKEND_MATCH" in reason:
+        return f"all its guards are true, but it is for another backend object than this compile, both {then}."
+    return _CHANGED_SINCE
+
+
+def _place_in_tree(entry: CacheEntry, subject: GuardedValue, paths: list[str]) -> tuple[str, int] | None:
+    """Return the line for which torch has the guard on a tensor, as its tree of guards says."""
+    wanted = readable(subject.expression)
+    for line in lines(entry.guards):
+        if line.is_guard and line.text.startswith("TENSOR_MATCH") and f"({wanted}, " in readable(line.text):
+            return recompile_reason.place(line.text, paths)
+    return None
+
+
+def _sentence(guard: str, subject: GuardedValue, entry: CacheEntry, frame: Frame) -> str:
+    """Return what the guard wants and what it meets, as a clause."""
+    value = failed_guard.value_met(guard, frame)
+    if subject.kind == "global state":
+        against = next((line.text for line in lines(entry.guards) if "GLOBAL_STATE" in line.text), "")
+        now = dict(each.split(": ", 1) for each in (value or "").split(", ") if ": " in each)
+        names = subject.expression.split()
+        return ", ".join(
+            f"{name} must be {state_wanted(name, now.get(name), against)}, and is {now.get(name, 'another')}"
+            for name in names
+        )
+    now_met = met(guard) or (value.partition(": ")[2] if value else None)
+    tensor = failed_guard.guarded_object(subject, frame)
+    if subject.kind == "size" and is_tensor(tensor):
+        now_met = str(tensor.shape[subject.dimension or 0])
+    if subject.kind == "sizes":
+        return f"{readable(guard)} must be true" + (f", with {value}" if value else "")
+    wants = wanted(guard, subject)
+    name = readable(subject.expression) if subject.kind in ("identity", "keys", "attribute") else subject.text
+    if wants is None:
+        return f"{readable(guard)} must be true" + (f", and {name} is {now_met}" if now_met else "")
+    if subject.kind == "attribute":
+        return f"{name} must {wants}"
+    is_now = "its keys are" if subject.kind == "keys" else "is"
+    return f"{name} must {wants}" + (f", and {is_now} {now_met}" if now_met else "")

@@ -1,0 +1,179 @@
+"""Answer `why` of the debug console: why code is compiled again, and what helps. On the stopped thread."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import types
+from collections.abc import Iterator
+from pathlib import PurePath
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.rows import Children, Row, fixed
+from dynascope.agent.internals.compile import compile_context, failed_guard
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.frames.resume import line_of_break, original_code
+from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
+from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
+from dynascope.agent.stops.garbage_collection import collection_postponed
+from dynascope.agent.tracing.what_if.remedy import remedies_to_try, verdict
+from dynascope.facts.recompiles.guarded_value import GuardedValue
+from dynascope.facts.recompiles.remedies import remedies
+from dynascope.facts.recompiles.wanted_value import number_wanted
+from dynascope.wire.dap import EvaluateResult
+
+if TYPE_CHECKING:
+    from dynascope.agent.inspection.stop_inspection import StopInspection
+
+_NO_COMPILE = "`why` is answered where Dynamo compiles a function, and it does not at this stop."
+_FIRST = "This is the first compile of {name}."
+_NONE_LEFT = (
+    "{name} was compiled before{id}, but no code of it is left: torch._dynamo.reset() has dropped it, or the compile "
+    "did not finish."
+)
+_RESUMES = "This is the rest of {name}, after the graph break in line {line}."
+_NOT_KNOWN = "which line needs this is not known"
+_AMBIENT = "every compile has this guard"
+_EQUAL_THEN = "no line needs this: the sizes were equal then, so Dynamo took one symbol for them"
+_LIMIT = (
+    "{count} of {limit} compiles (torch._dynamo.config.recompile_limit{others}). After that, calls that no compiled "
+    "code fits run uncompiled, or raise with fullgraph=True."
+)
+_OTHERS = "; with those for other objects {total}, of at most {most}"
+_NOT_TRACED = "Dynamo does not trace this frame."
+_UNLESS = ", unless the backend fixes it: Inductor does where it needs the float itself"
+_ANOTHER = "Another compile has begun within this one."
+
+
+def answer(inspection: StopInspection) -> EvaluateResult:
+    """Answer for the compile at which the thread is stopped. Raises EvaluationError."""
+    if not inspection.symbolic_frames:
+        raise EvaluationError(_NO_COMPILE)
+    skipped = inspection.skipped_frame
+    if skipped is not None:
+        frame = Frame(skipped.f_code, skipped.f_locals, skipped.f_globals)
+    elif inspection.names_of(inspection.frames[0].id) is None:
+        raise EvaluationError(_NO_COMPILE)
+    else:
+        outermost = inspection.frame(inspection.frames[inspection.symbolic_frames - 1].id)
+        known = vars(outermost)
+        frame = Frame(translators.code_of(outermost), known["f_locals"], known["f_globals"], outermost)
+    with collection_postponed():
+        return inspection.result(_told(inspection, frame))
+
+
+def _told(inspection: StopInspection, frame: Frame) -> Row:
+    code = compiled_code(frame.f_code)
+    name, line = original_code(code).co_name, line_of_break(code)
+    entries = all_cache_entries(code)
+    compile_id = compile_context.compile_id_and_attempt()[0]
+    rows, failed = [], []
+    with _as_it_began(frame):
+        for entry in entries:
+            found = first_failed(entry, frame)
+            failed += [found] if isinstance(found, Failed) else []
+            rows.append(_entry_row(entry, found))
+    intro = _RESUMES.format(name=name, line=line) if line is not None else ""
+    if not entries and frame.translator is None:
+        raise EvaluationError(f"{name} has no compiled code, and Dynamo does not compile it here.")
+    if not entries:
+        return Row("", " ".join(filter(None, (intro, _without_entries(inspection, name, compile_id)))))
+    whole = f"{name} is compiled again [{compile_id}]:" if frame.translator is not None else f"{name} runs uncompiled:"
+    rows += _differing(inspection, compile_id, failed)
+    rows += _remedies(inspection, frame, failed)
+    rows.append(Row("limit", _limit(code, len(entries), frame)))
+    text = "\n".join([*filter(None, (intro, whole)), *(f"{row.name}: {row.value}" for row in rows)])
+    return Row("", text, children=Children(named=fixed(rows)))
+
+
+def _without_entries(inspection: StopInspection, name: str, compile_id: str) -> str:
+    earlier = inspection.compiles.earlier() if inspection.compiles is not None else None
+    if earlier is None and compile_id.endswith("/0"):
+        return _FIRST.format(name=name)
+    return _NONE_LEFT.format(name=name, id="" if earlier is None else f" [{earlier}]")
+
+
+@contextlib.contextmanager
+def _as_it_began(frame: Frame) -> Iterator[None]:
+    """Set grad mode, autocast … to what they were when the trace began."""
+    if frame.translator is None:
+        yield
+        return
+    with translators.output_of(frame.translator).restore_global_state(), undisturbed():
+        yield
+
+
+def _entry_row(entry: CacheEntry, found: Failed | str) -> Row:
+    if isinstance(found, str):
+        return Row(entry.compile_id, found)
+    where = _NOT_KNOWN
+    if found.place is not None:
+        where = f"{PurePath(found.place[0]).name}:{found.place[1]} needs this"
+    elif found.subject.kind == "global state" or "init_ambient_guards" in found.whole:
+        where = _AMBIENT
+    elif "duck sizing" in found.whole:
+        where = _EQUAL_THEN
+    rows = fixed([Row("guard", found.guard), Row("line", where, made_at=found.place)])
+    return Row(entry.compile_id, f"{found.told} ({where}).", children=Children(named=rows), made_at=found.place)
+
+
+# ---- what differs, what helps, the limit
+
+
+def _differing(inspection: StopInspection, compile_id: str, failed: list[Failed]) -> list[Row]:
+    """Return the arguments that differ and of which no guard that failed has told."""
+    rows = []
+    compiles = inspection.compiles
+    now = compiles.arguments(compile_id) if compiles is not None else {}
+    for each in failed:
+        then = compiles.arguments(each.compile_id) if now else {}
+        told = re.findall(r"\w+", each.subject.expression)
+        pairs = [(name, then[name], now[name]) for name in now if name in then and name not in told]
+        texts = [f"{name} was {before}, and is {after}" for name, before, after in pairs if before != after]
+        if texts:
+            rows.append(Row(f"arguments since {each.compile_id}", f"{'; '.join(texts)}."))
+    return rows
+
+
+def _remedies(inspection: StopInspection, frame: Frame, failed: list[Failed]) -> list[Row]:
+    """Return the advice on each value that changed, and what a trace with it comes to."""
+    rows: list[Row] = []
+    by_subject: dict[GuardedValue, list[Failed]] = {}
+    for each in failed:
+        by_subject.setdefault(each.subject, []).append(each)
+    for subject, same in by_subject.items():
+        hints = remedies([each.guard for each in same], [each.hint for each in same if each.hint])
+        rows += [Row("hint", hint) for hint in hints]
+        rows += _tried(inspection, frame, subject, same[0])
+    return list({(row.name, row.value): row for row in rows}.values())
+
+
+def _tried(inspection: StopInspection, frame: Frame, subject: GuardedValue, failed: Failed) -> list[Row]:
+    then = number_wanted(failed.guard)
+    value = failed_guard.guarded_object(subject, frame)
+    chosen = remedies_to_try(subject, failed.whole, value, then)
+    if isinstance(chosen, str):
+        return [Row("not tried", chosen)]
+    if inspection.what_if is None:
+        return [Row("not tried", _NOT_TRACED if frame.translator is None else _ANOTHER)]
+    rows = []
+    try:
+        _, text = verdict(inspection.what_if.outcome("", contextlib.nullcontext), subject, then)
+        rows.append(Row("this compile", f"{text}."))
+        for remedy, in_force in chosen:
+            is_gone, text = verdict(inspection.what_if.outcome(remedy, in_force), subject, then)
+            unless = _UNLESS if is_gone and type(value) is float else ""
+            rows.append(Row("tried", f"with {remedy}, {text}{unless}."))
+    except EvaluationError as error:
+        rows.append(Row("not tried", str(error)))
+    return rows
+
+
+def _limit(code: types.CodeType, entries: int, frame: Frame) -> str:
+    same, limit, most = recompile_limits(code, SimpleNamespace(f_locals=frame.f_locals))
+    this = frame.translator is not None
+    others = _OTHERS.format(total=entries + this, most=most) if same != entries else ""
+    return _LIMIT.format(count=same + this, limit=limit, others=others)

@@ -1,0 +1,242 @@
+"""`why`: each cache entry's guard that failed, what it wanted and met, its line, and the remedies that were tried."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+from unittest import mock
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from dynascope.wire.exceptions import FilterId
+from torch._dynamo import convert_frame
+from torch._dynamo.utils import counters
+
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import PROGRAMS, labels, load
+from tests.support.nonperturbation.capture import Traces, guards_and_bytecode
+
+PATH = PROGRAMS / "traced" / "recompiled.py"
+LABELS = labels(PATH)
+
+
+class Case(NamedTuple):
+    told: str
+    """The clause on the newest cache entry: what its guard wants, and what it meets."""
+    label: str = ""
+    """The line that needs the guard; "" where none does."""
+    tried: str = ""
+    """The beginning of what is told of the first remedy that is tried; "" where none can be."""
+
+
+MARK = "with `torch._dynamo.mark_dynamic(x, 0)`, x.size()[0] is dynamic"
+SOURCES = 'with `torch.compiler.config.dynamic_sources = "'
+GONE = "is dynamic in [-oo, oo], and the guard is gone"
+UNSPEC = "with `torch._dynamo.config.allow_unspec_int_on_nn_module = True` and `dynamic=True`, self.step "
+DUCK = "with `torch.fx.experimental._config.use_duck_shape = False`, each size has a symbol of its own, but "
+CASES = {
+    "size": Case("x.size()[0] must be 3, and is 4", "size", f"{MARK} in [2, oo], and the guard is gone"),
+    "size_of_dynamic": Case("2 <= x.size()[0] <= 8 must be true, and x.size()[0] is 20", "bound"),
+    "pinned": Case(
+        "x.size()[0] must be 3, and is 4",
+        "pinned_first",
+        MARK + ", but not all its values fit, because recompiled.py:{pinned} needs Ne(x.size()[0], 3)",
+    ),
+    "stride": Case("x.stride()[0] must be 6, and is 1", "stride"),
+    "dtype": Case("x.dtype must be Float, and is Double", "dtype"),
+    "rank": Case("x.dim() must be 1, and is 2", "rank"),
+    "requires_grad": Case("x.requires_grad must be False, and is True", "requires_grad"),
+    "int": Case("n must be 2, and is 5", "int", f"{SOURCES}L['n']\"`, n {GONE}"),
+    "float": Case("f must be 0.5, and is 0.25", "float", f"with `dynamic=True`, f {GONE}, unless the backend fixes it"),
+    "bool": Case("flag must be True, and is False", "bool"),
+    "none": Case("y must be None, and is f32[3]", "none"),
+    "str": Case("mode must be 'cos', and is 'sin'", "str"),
+    "attribute": Case("self.step must be 2, and is 5", "attribute", f"{UNSPEC}{GONE}"),
+    "global": Case("SCALE must be 2, and is 5", "global", f"{SOURCES}G['SCALE']\"`, SCALE {GONE}"),
+    "grad_mode": Case("grad_mode must be True, and is False"),
+    "autocast": Case("autocast(cpu)_enabled must be False, and is True"),
+    "length": Case("len(xs) must be 2, and is 3", "length"),
+    "keys": Case("len(table) must be 2, and is 3", "keys"),
+    "key_names": Case("table must have 'a' as key 1, and its keys are ['bb']", "key_order"),
+    "identity": Case("function.__code__ must be the same code as then, and is triple", "identity"),
+    "type": Case("type(animal) must be Cat, and is Bird", "type"),
+    "closure": Case("n must be 2, and is 5", "closure", f"{SOURCES}L['n']\"`, n {GONE}"),
+    "relation": Case(
+        "y.size()[0] == x.size()[0] must be true, with x: f32[3], y: f32[4]",
+        "",
+        DUCK + "recompiled.py:{relation} needs ",
+    ),
+    "has_attribute": Case("conf must lack 'extra'", "has_attribute"),
+    "optimizer": Case("optimizer.param_groups[0]['lr'] must be 0.1, and is 0.01", "optimizer", "with `dynamic=True`, "),
+    "after_break": Case("n must be 2, and is 5", "after_break", f"{SOURCES}L['n']\"`, n {GONE}"),
+    "inside": Case("n must be 2, and is 5", "inside", f"{SOURCES}L['n']\"`, n {GONE}"),
+}
+NO_LINE = {
+    "grad_mode": "every compile has this guard",
+    "autocast": "every compile has this guard",
+    "relation": "no line needs this: the sizes were equal then",
+}
+
+
+def stops(main: str, filter_id: FilterId | None, at_stop: Callable[[ScriptedSession], None], *lines: int) -> None:
+    """Call `at_stop` at each stop; the program compiles what it compiles without it."""
+    session = ScriptedSession()
+    if filter_id is not None:
+        session.catch(filter_id)
+    session.break_at(PATH, *lines)
+    session.at_stop = at_stop
+    plain, asked = traces(main, contextlib.nullcontext()), traces(main, session.attached())
+    assert plain.differences(asked) == [] and plain.guards
+
+
+def traces(main: str, observer: contextlib.AbstractContextManager[Any]) -> Traces:
+    """Return what the program leaves behind."""
+    found = Traces()
+    torch._dynamo.reset()
+    counters.clear()
+    with guards_and_bytecode(found), observer:
+        found.output = str(getattr(load(PATH), f"main_{main}")())
+    found.counters = repr({name: dict(counted) for name, counted in sorted(counters.items())})
+    return found
+
+
+def answers(
+    main: str, filter_id: FilterId | None = "recompile", *lines: int, questions: Sequence[str] = ("why",)
+) -> list[str]:
+    """Return what `why` tells at each stop."""
+    told: list[str] = []
+    stops(main, filter_id, lambda session: told.extend(map(session.type, questions)), *lines)
+    return told
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_guard_its_values_and_its_line(name: str) -> None:
+    told, label, tried = CASES[name]
+    (answer,) = answers(name)
+    (entry,) = (line for line in answer.splitlines() if line.startswith(("0/0: ", "1/0: ")))
+    assert entry[5:].startswith(told), answer
+    assert (f"recompiled.py:{LABELS[label]} needs this" if label else NO_LINE[name]) in entry, answer
+    attempts = [line.removeprefix("tried: ") for line in answer.splitlines() if line.startswith("tried: ")]
+    assert bool(attempts) == bool(tried), answer
+    assert not tried or attempts[0].startswith(tried.format(**LABELS)), answer
+    assert attempts or "not tried: " in answer
+    assert "limit: 2 of 8 compiles" in answer
+
+
+def test_each_cache_entry_is_told() -> None:
+    _, second = answers("int_three_times")
+    assert second.splitlines()[:3] == [
+        "repeated is compiled again [0/2]:",
+        f"0/1: n must be 5, and is 7 (recompiled.py:{LABELS['loop']} needs this).",
+        f"0/0: n must be 2, and is 7 (recompiled.py:{LABELS['loop']} needs this).",
+    ]
+    assert f"is still there, because recompiled.py:{LABELS['loop']} needs Eq(n, 7)" in second
+    assert "limit: 3 of 8" in second
+
+
+def test_a_loop_over_layers() -> None:
+    first, second = answers("layers")
+    assert "0/0: x.requires_grad must be False, and is True" in first
+    assert "0/1: self.step must be 5, and is 7" in second and "0/0: x.requires_grad must be" in second
+
+
+def test_other_arguments_that_differ() -> None:
+    (answer,) = answers("both")
+    assert "0/0: n must be 2, and is 5" in answer
+    assert "arguments since 0/0: x was f32[3], and is f32[4]." in answer
+
+
+def test_the_line_may_be_in_a_library() -> None:
+    (answer,) = answers("library")
+    assert "0/0: x.size()[0] must be 3, and is 4 (activation.py:" in answer
+
+
+def test_code_for_another_backend() -> None:
+    (answer,) = answers("backends")
+    assert "0/0: all its guards are true, but it is for the backend eager, and this compile is for aot_eager." in answer
+
+
+def test_at_a_later_stop_in_another_state() -> None:
+    answer = answers("inside", None, LABELS["inside"])[-1]
+    assert "0/0: n must be 2, and is 5" in answer and "grad_mode" not in answer
+
+
+def test_the_first_compile_and_one_after_a_reset() -> None:
+    first, second = answers("reset", "recompile", LABELS["size"])
+    assert first == "This is the first compile of sized."
+    assert second.startswith("sized was compiled before [0/0], but no code of it is left: torch._dynamo.reset()")
+
+
+def test_the_first_compile_of_the_rest_of_a_function() -> None:
+    where = f"This is the rest of broken, after the graph break in line {LABELS['break']}."
+    told = answers("after_break", None, LABELS["after_break"])
+    assert told[0] == f"{where} This is the first compile of broken."
+    assert told[-1].startswith(f"{where}\nbroken is compiled again [1/1]:")
+
+
+def test_at_the_limit() -> None:
+    (answer,) = answers("limit", "recompileLimit")
+    assert answer.startswith("repeated runs uncompiled:\n0/1: n must be 5, and is 7 (")
+    assert "not tried: Dynamo does not trace this frame." in answer and "limit: 2 of 2 compiles" in answer
+
+
+def test_what_cannot_be_undone_is_said_first() -> None:
+    first, second = answers("comptime", questions=("why", "why"))
+    assert "not tried: To try this, " in first and "`comptime` would run" in first
+    assert "tried: with `dynamic=True`, n is dynamic" in second
+
+
+def test_a_variable_of_that_name() -> None:
+    variable, answer = answers("named_why", questions=("why", "why?"))
+    assert "compiled again" not in variable and "0/0: why must be 2, and is 5" in answer
+
+
+def test_an_object_that_is_gone() -> None:
+    (answer,) = answers("freed")
+    assert "0/0: torch has dropped this code: Cache line invalidated because function.__code__ got deal" in answer
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.tried])
+def test_what_is_told_of_a_remedy_is_true(name: str) -> None:
+    """Each remedy is applied to the whole program; it compiles once if the guard was told to be gone."""
+    (answer,) = answers(name)
+    for line in answer.splitlines():
+        if line.startswith("tried: "):
+            assert compiles(name, line) == (1 if "the guard is gone" in line else 2), line
+
+
+def compiles(name: str, remedy: str) -> int:
+    """Return how often the program compiles the function with a remedy."""
+    program, compile_plainly, counted = load(PATH), torch.compile, list[Any]()
+
+    def compile_with(function: Any = None, **options: Any) -> Any:
+        if "`dynamic=True`" in remedy:
+            options["dynamic"] = True
+        compiled = compile_plainly(function, **options)
+
+        def call(*arguments: Any) -> Any:
+            if "mark_dynamic(x, 0)" in remedy:
+                torch._dynamo.maybe_mark_dynamic(arguments[0], 0)
+            return compiled(*arguments)
+
+        return call
+
+    settings = [
+        mock.patch.object(sys.modules[module], setting, value.strip('"') if '"' in value else value == "True")
+        for module, setting, value in re.findall(r"`(torch\.[\w.]+config)\.(\w+) = (.+?)`", remedy)
+    ]
+    with contextlib.ExitStack() as stack:
+        for setting in settings:
+            stack.enter_context(setting)
+        stack.enter_context(mock.patch.object(torch, "compile", compile_with))
+        hook = convert_frame.register_bytecode_hook(lambda before, after: counted.append(after))
+        stack.callback(hook.remove)
+        torch._dynamo.reset()
+        getattr(program, f"main_{name}")()
+    return len(counted) - (name == "after_break")
