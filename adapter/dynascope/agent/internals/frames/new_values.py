@@ -39,9 +39,9 @@ def watcher(
 
 
 def origin_of_constant(translator: Translator) -> str | None:
-    """Return the name that the latest instruction loaded; "" if it loaded a constant, None for any other.
+    """Return the name that the latest instruction loaded, or "" for a constant.
 
-    Reads `InstructionTranslatorBase.instruction_pointer` (2.0), which is already beyond the next instruction.
+    None for any other instruction. Reads `InstructionTranslatorBase.instruction_pointer` (2.0), which is already beyond the next instruction.
     """
     latest: Any = translator.instructions[translator.instruction_pointer - 2]
     if latest.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
@@ -76,7 +76,7 @@ def is_generator(variable: object) -> bool:
 
 
 def is_iterator(variable: object) -> bool:
-    """Whether it is an iterator, which tells where it is (`IteratorVariable`, 2.1; those of itertools, 2.0)."""
+    """Whether it is an iterator, whose text tells where it is (`IteratorVariable`, 2.1)."""
     return any("Iterator" in name for name in class_names(variable))
 
 

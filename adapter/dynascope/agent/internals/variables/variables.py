@@ -95,13 +95,16 @@ def _contents(variable: object) -> Iterator[object]:
 
 
 def may_change(variable: object) -> bool:
-    """Whether Dynamo tracks its changes (`VariableTracker.mutation_type`, 2.5), or it is a container."""
+    """Whether Dynamo tracks its changes, or it is a container.
+
+    Reads `VariableTracker.mutation_type` (2.5).
+    """
     realised, _ = without_lazy(variable)
     return is_container(variable) or (realised is not None and fields(realised).get("mutation_type") is not None)
 
 
 def is_container(variable: object) -> bool:
-    """Whether it has `items` (2.0) or `_base_vt` (2.13), and is not a lazy one that Dynamo has not read."""
+    """Whether it is a container that Dynamo has read: it has `items` (2.0) or `_base_vt` (2.13)."""
     realised, _ = without_lazy(variable)
     known = {} if realised is None else fields(realised)
     return known.get("items") is not None or known.get("_base_vt") is not None

@@ -134,7 +134,10 @@ class AttemptHistory:
         """The segments in which the thread has stopped, other than at the end of a step."""
 
     def place(self, segment: Segment) -> tuple[Position, str, int]:
-        """Return position, path and line of a segment; in what Dynamo traces for a builtin, of the line that calls."""
+        """Return position, path and line of a segment.
+
+        Of what Dynamo traces for a builtin, they are those of the line that calls it.
+        """
         began, frame, line, caller = self.segments.row(segment)
         while caller != NO_FRAME and self.functions[frame].stands_for_builtin:
             segment = next(each for each in reversed(range(segment)) if self.segments.row(each)[1] == caller)

@@ -86,7 +86,10 @@ class FrameHistory:
     # ---- (segment, what, text)
 
     def _of_number(self, value: Value, end: Segment, written: str | None = None) -> Iterator[tuple[Segment, str, str]]:
-        """Yield what became of a value before segment `end`; `written`: the source of one that has no name."""
+        """Yield what became of a value before segment `end`.
+
+        `written` is the source of one that has no name.
+        """
         recorded = self._recorded
         first = next(recorded.bindings.where(3, value), None)
         text, source = ("", -1) if first is None else (recorded.texts.all[first[4]], first[5])

@@ -235,7 +235,7 @@ class HistoryWriter:
         self.history.rewritten.add(self._segment, frame.number, self.history.texts.number(name), text)
 
     def _note_changes(self) -> None:
-        """Record the values that have changed, those that hold them, and the texts of all containers."""
+        """Record the values that have changed, those that hold them, and containers' texts."""
         variables = {id(variable): variable for variable, _ in self._changed}
         named = self._changeable_values()
         values = {value: variable for value, (variable, _) in named.items() if holds(variable, variables)}
@@ -287,7 +287,7 @@ class HistoryWriter:
 
 
 def _text_varies(variable: object) -> bool:
-    """Whether the text of a value changes although Dynamo tells of no change: lazy ones, and iterators."""
+    """Whether its text changes although Dynamo tells of no change: it is lazy, or an iterator."""
     realised, _ = without_lazy(variable)
     return realised is None or new_values.is_iterator(realised)
 
