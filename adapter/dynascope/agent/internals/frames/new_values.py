@@ -41,7 +41,8 @@ def watcher(
 def origin_of_constant(translator: Translator) -> str | None:
     """Return the name that the latest instruction loaded, or "" for a constant.
 
-    None for any other instruction. Reads `InstructionTranslatorBase.instruction_pointer` (2.0), which is already beyond the next instruction.
+    None for any other instruction. Reads `InstructionTranslatorBase.instruction_pointer` (2.0), which is already beyond
+    the next instruction.
     """
     latest: Any = translator.instructions[translator.instruction_pointer - 2]
     if latest.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
