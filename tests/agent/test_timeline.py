@@ -112,5 +112,5 @@ def test_an_event_that_a_repeated_trace_meets_again_is_listed_once(replays: bool
     for _ in range(2):
         timeline.add("graph break", "Graph break: no.", position=7)
         if not replays:
-            timeline.trace_ends(lambda position: None)
+            timeline.attempt_ends(lambda position: None)
     assert len(timeline.newest(9).events) == (1 if replays else 2)
