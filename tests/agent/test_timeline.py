@@ -83,6 +83,68 @@ def test_back_to_an_event_and_forth_again() -> None:
     assert [event.kind for event in events(session)].count("graph break") == 3
 
 
+def test_each_event_leads_to_the_attempt_in_which_it_happened() -> None:
+    session = ScriptedSession()
+    session.break_in("a_function_of_this_name_is_never_called")
+    session.break_at(STEPS, LABELS["loop_body"], LABELS["after_break"])
+    ways: list[int | None] = []
+    stops: list[int] = []
+
+    def look_back(session: ScriptedSession) -> None:
+        live = f"fn [1/0]:{LABELS['after_break']}"
+        if session.places.count(live) == 1 and session.places[-1] == live:
+            ways[:] = [event.target_id for event in events(session) if event.compile_id.startswith("0/0")]
+        if ways:
+            assert session.go_back("goto", target=ways.pop(0)) is None
+        elif "recorded" in session.stops[-1].where and len(stops) < 2:
+            stops.append(sum(event.kind == "stop" for event in events(session)))
+            assert session.go_back("reverseContinue") is None  # from the end to the two stops
+
+    session.at_stop = look_back
+    stepped(session)
+    there = [stop.where.replace(" recorded", "") for stop in session.stops if "recorded" in stop.where]
+    first, body, broken = LABELS["first"], LABELS["loop_body"], LABELS["graph_break"]
+    assert there[:6] == [
+        f"fn [0/0]:{first}",
+        f"fn [0/0]:{body}",
+        f"fn [0/0]:{body}",
+        f"fn [0/0]:{broken}",
+        f"fn [0/0_1]:{first}",
+        f"fn [0/0_1]:{broken}",  # it is compiled
+    ]
+    assert there[6:8] == [f"fn [0/0_1]:{body}", f"fn [0/0_1]:{body}"]
+    assert stops == [3, 3], "looking back is no event"
+
+
+def test_a_compile_that_is_traced_again_with_a_change_begins_once() -> None:
+    path = PROGRAMS / "traced" / "what_if.py"
+    lines = labels(path)
+    session = ScriptedSession()
+    session.break_at(path, lines["flag"], lines["last"])
+    found: list[TimelineEvent] = []
+
+    def keep(session: ScriptedSession) -> None:
+        if len(session.stops) == 1:
+            session.type("what if n = 8")
+            session.type("what if keep")
+        elif len(session.stops) == 2:
+            found.extend(events(session))
+            assert session.go_back("goto", target=found[0].target_id) is None
+
+    session.at_stop = keep
+    program = load(path)
+    with session.attached():
+        program.main_once()
+    assert [(event.kind, event.target_id is not None) for event in found] == [
+        ("compile", True),
+        ("stop", True),
+        ("restart", True),
+        ("stop", True),
+    ]
+    assert found[2].text.endswith("again, with what the user keeps: n = 8.")
+    assert session.stops[2].message.reason == "goto" and session.stops[2].frames[0].name.endswith("[0/0]")
+
+
 def test_forth_again_to_a_graph_break_from_which_one_has_gone_back() -> None:
     session = ScriptedSession()
     session.catch("graphBreak", "first chance")
@@ -112,5 +174,5 @@ def test_an_event_that_a_repeated_trace_meets_again_is_listed_once(replays: bool
     for _ in range(2):
         timeline.add("graph break", "Graph break: no.", position=7)
         if not replays:
-            timeline.trace_ends(lambda position: None)
+            timeline.attempt_ends(lambda position: None)
     assert len(timeline.newest(9).events) == (1 if replays else 2)

@@ -113,8 +113,23 @@ def test_the_timeline_leads_to_what_has_ended(client: DapClient) -> None:
 
 
 def test_a_jump_leads_to_a_line_of_an_earlier_compile(client: DapClient) -> None:
-    live = second_compile(client, True)
-    where = {"source": {"path": str(PROGRAM)}, "line": at("scale")}
-    (target,) = client.request("gotoTargets", where)["targets"]
+    client.launch({"program": str(PROGRAM), "console": "internalConsole"}, {PROGRAM: [at("first")]})
+    client.wait_for_stop().resume()
+    live = client.wait_for_stop()
+    assert live.where() == ("function [0/1]", at("first"))
+    (target,) = client.request("gotoTargets", place("scale"))["targets"]
     client.request("goto", {"threadId": live.thread_id, "targetId": target["id"]})
     assert client.wait_for_stop().where() == ("scale [0/0 recorded]", at("scale"))
+
+
+def place(label: str) -> dict[str, Any]:
+    return {"source": {"path": str(PROGRAM)}, "line": at(label)}
+
+
+def test_no_jump_leads_to_an_earlier_compile_when_the_line_comes_in_this_one(client: DapClient) -> None:
+    live = second_compile(client, True)
+    for label in ("call", "scale", "last"):  # of this function, and of one that was traced before going back
+        assert f"has not begun line {at(label)}" in client.failure("gotoTargets", place(label))
+    recorded = live.step("reverseContinue").step("reverseContinue")
+    assert recorded.where() == ("function [0/0 recorded]", at("first"))
+    assert f"In compile [0/0] Dynamo had not begun line {at('last')}" in client.failure("gotoTargets", place("last"))

@@ -236,7 +236,7 @@ class TimelineEvent(DapStruct):
     line: int | None = None
     thread_id: int | None = None
     target_id: int | None = None
-    """For `goto`, if the event lies in the compile that is stopped."""
+    """For `goto`, if the event lies in the attempt that is stopped, or in one that was recorded."""
 
 
 class TimelineBody(DapStruct):

@@ -14,6 +14,8 @@ from dynascope.agent.tracing.trail import Position
 from dynascope.wire.dap import Source, TimelineBody, TimelineEvent, TimelineKind, goto_target_id
 
 KEPT = 10_000
+_NOT_REPEATED: tuple[TimelineKind, ...] = ("stop", "restart")
+"""Events that a repeated trace does not meet again: where they come again, they happen again."""
 
 
 class Timeline:
@@ -24,11 +26,11 @@ class Timeline:
         self._numbers: Iterator[int] = itertools.count(1)
         self._began = time.monotonic()
         self._positions: dict[int, Position] = {}
-        """Where the events of the compile in progress lie in its trail, by number."""
+        """Where the events of the attempt in progress lie in its trail, by number."""
         self._recorded: dict[int, Position] = {}
-        """The targets of events of compiles that have ended, by number."""
+        """The targets of events of attempts that have ended, by number."""
         self._in_compile: set[tuple[TimelineKind, Position, str]] = set()
-        """The same events: a trace that is repeated does not add them again."""
+        """The events of the compile in progress: a trace that is repeated does not add them again."""
 
     def add(
         self,
@@ -45,7 +47,7 @@ class Timeline:
         `target`: where it leads to in a compile that has ended.
         """
         event = kind, position, text
-        if position and kind != "stop" and event in self._in_compile:
+        if position and kind not in _NOT_REPEATED and event in self._in_compile:
             return
         number = next(self._numbers)
         if position:
@@ -67,17 +69,24 @@ class Timeline:
             )
         )
 
-    def trace_ends(self, target_at: Callable[[Position], Position | None]) -> None:
-        """Forget the positions: the trace has ended, and cannot be repeated any more.
+    def attempt_ends(self, target_at: Callable[[Position], Position | None], replays: bool = False) -> None:
+        """Forget the positions: the attempt has ended, and cannot be repeated any more.
 
-        `target_at` returns the target of a position, if the trace was recorded.
+        `target_at` returns the target of a position, if the attempt was recorded. `replays`: the next attempt traces
+        the same again, and meets its events again.
         """
         targets = {number: target_at(position) for number, position in self._positions.items()}
         oldest = self._events[0].number if self._events else 0
         known = {number: target for number, target in self._recorded.items() if number >= oldest}
         self._recorded = known | {number: target for number, target in targets.items() if target is not None}
         self._positions = {}
-        self._in_compile = set()
+        if not replays:
+            self._in_compile = set()
+
+    def course_changes(self, after: Position) -> None:
+        """Forget the positions after one: the attempt is traced again, and from there on with a change."""
+        self._positions = {number: position for number, position in self._positions.items() if position <= after}
+        self._in_compile = {event for event in self._in_compile if event[1] <= after}
 
     def newest(self, count: int) -> TimelineBody:
         """Return the newest events, each with its target if the user can go there from a stop."""

@@ -9,12 +9,15 @@ from typing import Any
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt, trace_id
 from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents, traced_stack
 from dynascope.agent.internals.compile.recompile_events import RecompileEvents
+from dynascope.agent.internals.compile.retrace import is_repeated
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
 from dynascope.agent.session.timeline import Timeline
+from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.history.recorded_attempt import RecordedAttempt
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
@@ -29,6 +32,8 @@ from dynascope.wire.from_agent import Stopping
 
 _FIRST = 1
 """The position of the first instruction of an attempt."""
+_LAST = sys.maxsize
+"""A position after all others."""
 _MOVES = ("step", "goto", "restart")
 """Reasons of stops at which the user has arrived by going there."""
 _SHOWN = 200
@@ -43,6 +48,8 @@ class TimelineObserver(TraceObserver):
         self._restart_reason = ""
         self._attempt = ""
         """The attempt in progress, such as `0/1_2`."""
+        self._first_target = 0
+        """The targets of what is recorded of it are not below this one."""
         self._breaks: set[str] = set()
         """The messages of the breaks of the compile in progress."""
         failures = hook.failures
@@ -63,51 +70,66 @@ class TimelineObserver(TraceObserver):
 
     def attempt_begins(self, state: ThreadState, translator: Translator) -> None:
         code = translators.code_of(translator)
-        attempt, self._attempt = compile_id_and_attempt()[1], trace_id()
-        if attempt:
+        attempt, ended = compile_id_and_attempt()[1], self._hook.histories.ended
+        if is_repeated():
+            self._course_changes(state.begin_compile(), code)
+        elif attempt:
             why, self._restart_reason = self._restart_reason, ""
             text = f"Dynamo traces {_name(code)} again (restart {attempt}){': ' + why if why else '.'}"
             self._add("restart", text, _place(code), _FIRST)
         else:
-            self._trace_ends()
+            self._attempt_ends()
             self._breaks.clear()
             self._add("compile", f"Dynamo begins to compile {_name(code)}.", _place(code), _FIRST)
+        self._attempt, self._first_target = trace_id(), ended[-1].end_of_targets if ended else 0
 
     def attempt_restarts(self, reason: str, replays: bool) -> None:
         self._restart_reason = _one_line(reason)
-        if not replays:
-            self._trace_ends()
+        self._attempt_ends(replays)
 
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
-        self._timeline.add("compiled", f"{_name(code)} is compiled.", _place(code), compile_id)
+        state = self._hook.threads.existing()
+        now = None if state is None or state.is_stopped else state.compile
+        position = 0 if now is None else now.clock.trail.position
+        self._timeline.add("compiled", f"{_name(code)} is compiled.", _place(code), compile_id, position=position)
 
     def frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
         self._skipped(frame.f_code, reason)
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        self._trace_ends()
+        recorded = self._attempt_ends()
         if not outcome.abandoned:
             return
         code, skipped = outcome.abandoned[0], {id(code): reason for code, reason in outcome.skipped}
-        error = sys.exception()
+        error, target = sys.exception(), None if recorded is None else recorded.target_at(_LAST)
         if id(code) in skipped or error is None:
-            self._skipped(code, skipped.get(id(code), ""))
+            self._skipped(code, skipped.get(id(code), ""), target)
         else:
             why = f"{type(error).__name__}: {_one_line(str(error))}"
-            self._timeline.add("failed", f"The compile of {_name(code)} fails: {why}", _place(code))
+            self._timeline.add("failed", f"The compile of {_name(code)} fails: {why}", _place(code), target=target)
 
-    def _trace_ends(self) -> None:
-        """Forget where the attempt can be gone to, or lead to what was recorded of it."""
-        ended, id = self._hook.histories.ended, self._attempt
-        recorded = next((attempt for attempt in reversed(ended) if attempt.name == id), None)
-        self._timeline.trace_ends(lambda position: None if recorded is None else recorded.target_at(position))
+    def _attempt_ends(self, replays: bool = False) -> RecordedAttempt | None:
+        """Forget where the attempt can be gone to, or lead to what was recorded of it, which is returned."""
+        own = (each for each in reversed(self._hook.histories.ended) if each.first_target >= self._first_target)
+        recorded = next((attempt for attempt in own if attempt.name == self._attempt), None)
+        target_at = (lambda position: None) if recorded is None else recorded.target_at
+        self._timeline.attempt_ends(target_at, replays)
+        return recorded
 
-    def _skipped(self, code: types.CodeType, reason: str) -> None:
+    def _course_changes(self, state: CompileState, code: types.CodeType) -> None:
+        """Note that the attempt is traced again because the user keeps other changes than before."""
+        self._breaks.clear()
+        self._timeline.course_changes(after=state.clock.latest)
+        kept = "; ".join(change.text for change in state.applied)
+        how = f"with what the user keeps: {kept}" if kept else "as the program has it"
+        self._add("restart", f"Dynamo traces {_name(code)} again, {how}.", _place(code), _FIRST)
+
+    def _skipped(self, code: types.CodeType, reason: str, target: Position | None = None) -> None:
         place = _place(code)
         if is_user_code(place[0]) and not is_our_code(place[0]):
             why = break_message.parse_all(reason)[0].type if reason else ""
             text = f"{_name(code)} runs uncompiled{': ' + _one_line(why) if why else '.'}"
-            self._timeline.add("skipped", text, place)
+            self._timeline.add("skipped", text, place, target=target)
 
     # ---- events during a trace, and before it
 
@@ -150,7 +172,7 @@ class TimelineObserver(TraceObserver):
 
     def stops(self, stopping: Stopping) -> None:
         """Note a stop at which a thread is about to wait."""
-        if stopping.reason in _MOVES or not stopping.frames:
+        if stopping.reason in _MOVES or stopping.is_recorded or not stopping.frames:
             return
         with self._hook.failures:
             frame, why = stopping.frames[0], stopping.text

@@ -51,11 +51,13 @@ class CompileStops:
         first_runtime_frame: types.FrameType | None,
         stop: Stop,
         description: str = _DESCRIPTION,
+        is_recorded: bool = False,
     ) -> ResumeCommand:
         """Stop the current thread; return the command with which the user resumes it.
 
         `make_inspection` gets ids and, where debugpy shows none, the frames of the running program. It returns an
         inspection: the first `symbolic_frames` of its `frames` do not run.
+        `is_recorded`: the user looks at a recorded line, and nothing has stopped there.
         """
         thread, suspension = threading.current_thread(), self._suspension
         if self._over or not suspension.may_stop:
@@ -89,6 +91,7 @@ class CompileStops:
                     documents=[document],
                     exception=None if stop.exception is None else stop.exception.info,
                     goes_back=inspection.travel_plan is not None,
+                    is_recorded=is_recorded,
                 )
             )
             with this_threads_clock().standing():

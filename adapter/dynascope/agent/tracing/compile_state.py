@@ -32,6 +32,8 @@ class TraceClock:
         """The latest position at which anything could stop; up to it nothing stops a second time."""
         self.furthest: Position = 0
         """The latest position from which the user has gone back, and to which they can go again."""
+        self.codes_beyond: dict[int, types.CodeType] = {}
+        """The code that was traced up to where the user has gone back, by identity."""
         self.restored_at: Position = 0
         """The position of the latest instruction that restored the stack of a resume function."""
         self._silent: Position = 0
@@ -43,11 +45,12 @@ class TraceClock:
             self._silent = max(self._silent, self.latest)
         else:
             self.latest = self.furthest = self._silent = 0
-        self.activations, self.trail = 0, Trail()
+        self.activations, self.trail, self.codes_beyond = 0, Trail(), {}
 
     def rewinds(self, silent: Position) -> None:
         """Start over to trace again what this attempt has traced: silently up to `silent`."""
         self.furthest = max(self.furthest, self.trail.position)
+        self.codes_beyond |= {id(code): code for code in self.trail.codes.values()}
         self.activations, self.trail, self._silent = 0, Trail(), silent
 
     def forget_what_follows(self) -> None:

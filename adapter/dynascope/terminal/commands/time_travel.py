@@ -136,7 +136,7 @@ def jump(session: Session, argument: str) -> None:
     """Go back to where Dynamo last began a line, or to an event; at run time, set the next line.
 
     At compile time the line may be one of a function that Dynamo has left by now. To go on to a line: `tbreak LINE`,
-    then `continue`. `timeline` lists the events; those of the compile that is stopped can be gone to, back and forth.
+    then `continue`. `timeline` lists the events, and marks with → those to which there is a way, back and forth.
     """
     session.need_frame()
     event = argument.startswith("#")
@@ -202,7 +202,10 @@ def _event(session: Session, number: str) -> int:
     if not found:
         raise CommandError(f"there is no event #{number}; `timeline` lists them")
     if found[0].target_id is None:
-        raise CommandError(f"event #{number} does not lie in a compile that is stopped now: there is no way back to it")
+        raise CommandError(
+            f"there is no way from this stop to event #{number}: its attempt was not recorded, or traced again with "
+            "a change; `timeline` marks with → where there is one"
+        )
     return found[0].target_id
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterable
 from typing import Any
 
 from dynascope.agent.internals.frames import instructions
+from dynascope.agent.internals.frames.resume import line_of_break
 from dynascope.agent.program.source_lines import own_lines
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.tracing.activation import Lines
@@ -35,6 +37,12 @@ def latest_beginning(
         if frames[frame].begins(index, position <= restored_at) == line:
             found = position, frames[frame].lines.original.co_name
     return found
+
+
+def may_come(codes: Iterable[types.CodeType], path: str, line: int) -> bool:
+    """Whether a line is one of these functions', and was not traced before the graph break after which they go on."""
+    own = (code for code in codes if line > (line_of_break(code) or 0) and real_path(code.co_filename) == path)
+    return any(line in own_lines(code) for code in own)
 
 
 class _Frame:

@@ -19,6 +19,10 @@ _NOTHING_BEFORE = "Nothing before this was recorded; only compile time goes back
 _START = "The first line that was recorded: no breakpoint stops before."
 _ENDED = "What Dynamo traced before was recorded by line, not by instruction: step back by a line."
 _NOT_BEGUN = "Before this point Dynamo began line {} of {} in no attempt that was recorded."
+_COMES = (
+    "In compile [{}] Dynamo had not begun line {} of {} before this point, and a jump only goes back. To go on to a "
+    "line, use Run to Cursor (at the prompt: `tbreak {}`, then `continue`)."
+)
 _NOT_THERE = "There is no way to that place: what was recorded of its compile is no longer kept."
 
 
@@ -142,12 +146,20 @@ class LookBack:
         self._choose(place, Stop("restart"))
 
     def line_before(self, path: str, line: int) -> tuple[Position, str]:
-        """Return the target of where a line began last, and its function. Raises CannotGoBack."""
-        for place in self._before():
-            function = self._attempts[place.attempt].function(self._frame(place))
-            if self._line(place).line == line and real_path(function.path) == path:
-                return self._attempts[place.attempt].first_target + place.number, function.name
-        raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path)))
+        """Return the target of where a line began last, and its function. Raises CannotGoBack.
+
+        A line that comes in the attempt itself is not searched in those before.
+        """
+        own = None if self._at is None else self._at.attempt
+        place = next((place for place in self._before() if self._is(place, path, line)), None)
+        if own is not None and (place is None or place.attempt != own):
+            others = (Place(own, number) for number in range(len(self._attempts[own].lines)))
+            if any(self._is(other, path, line) for other in others):
+                raise CannotGoBack(_COMES.format(self._attempts[own].name, line, os.path.basename(path), line))
+        if place is None:
+            raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path)))
+        attempt = self._attempts[place.attempt]
+        return attempt.first_target + place.number, attempt.function(self._frame(place)).name
 
     def go_to(self, target: Position) -> None:
         """Choose a recorded line, or a position of the stop. Raises CannotGoBack."""
@@ -216,6 +228,10 @@ class LookBack:
 
     def _frame(self, place: Place) -> FrameId:
         return self._line(place).frame
+
+    def _is(self, place: Place, path: str, line: int) -> bool:
+        function = self._attempts[place.attempt].function(self._frame(place))
+        return self._line(place).line == line and real_path(function.path) == path
 
     def _stack(self, place: Place) -> list[FrameId]:
         return [frame for frame, _ in self._attempts[place.attempt].stack(self._line(place))]

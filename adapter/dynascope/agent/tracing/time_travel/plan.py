@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
 
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.compile_state import CompileState
-from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning
+from dynascope.agent.tracing.time_travel.lines_begun import latest_beginning, may_come
 from dynascope.agent.tracing.time_travel.look_back import CannotGoBack, LookBack, Moment
 from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.time_travel.travel import ToPosition, ToPreviousHit, Travel
@@ -95,16 +96,19 @@ class TravelPlan:
         self._choose(ToPosition(self._first(self._stack[number]), Stop("restart")))
 
     def line_before(self, path: str, line: int) -> tuple[Position, str]:
-        """Return where a line began last before this stop, and its function. Raises CannotGoBack."""
+        """Return where a line began last before this stop, and its function. Raises CannotGoBack.
+
+        Only a line of a function that this compile has not traced is searched in those before: others may still come.
+        """
         before = self._here if self._at_instruction else self._here + 1
         clock = self._state.clock
         found = latest_beginning(clock.trail, path, line, before, clock.restored_at)
         if found is not None:
             return found
-        try:
-            return self.look_back.line_before(path, line)
-        except CannotGoBack:
-            raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path), line)) from None
+        if not may_come((*clock.trail.codes.values(), *clock.codes_beyond.values()), path, line):
+            with contextlib.suppress(CannotGoBack):
+                return self.look_back.line_before(path, line)
+        raise CannotGoBack(_NOT_BEGUN.format(line, os.path.basename(path), line))
 
     def go_to(self, position: Position) -> None:
         """Choose a position of this attempt, which may lie after this stop if it has been there.

@@ -37,7 +37,8 @@ class RecordedStops:
             plan.chosen = None
             there = plan.look_back.at(moment, plan.go_to)
             make = functools.partial(_recorded, moment, there)
-            command = self._stops.wait(make, self._runtime_frames.first(), moment.stop, moment.description)
+            first = self._runtime_frames.first()
+            command = self._stops.wait(make, first, moment.stop, moment.description, is_recorded=True)
             self._stops.step_prepared(-1)
             plan.chosen = plan.chosen or there.chosen or there.forward(command)
             if plan.chosen is None:
