@@ -169,7 +169,7 @@ class Trace:
         return self.trail.trail({each.name: each.sources[0] for each in facts if each.sources}, is_repeated)
 
     def trail_so_far(self) -> Trail:
-        """Return the trail with what Dynamo has read in lines that have not ended; the record stays as it is."""
+        """Return the trail with what Dynamo has read by now; what is recorded stays as it is."""
         recorded, known = self.trail, [(frame, frame.unread, frame.containers.copy()) for frame in self._frames]
         self.trail = deepcopy(recorded)
         try:
