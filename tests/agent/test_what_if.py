@@ -129,7 +129,7 @@ def test_nothing_changes() -> None:
     ("at", "main", "question", "reason"),
     [
         ("flag", "main_once", "b dynamic", "only inputs"),
-        ("flag", "main_once", "x.shape[2] dynamic", "has 2 dimensions"),
+        ("flag", "main_once", "x.shape[2] dynamic", "has 2 dimensions, counted from 0"),
         ("flag", "main_once", "x.shape[0] static", "static already"),
         ("flag", "main_once", "n constant", "constant already"),
         ("flag", "main_once", "flag dynamic", "Only an int and the sizes"),

@@ -34,7 +34,7 @@ def test_the_history_of_a_value_begins_where_it_was_made(folder: Path) -> None:
     assert re.search(r"\n  program\.py:8 +made %l_x_ .*\n  program\.py:8 \(2\) +made %y ", out), out
     assert "['program.py:9 made f32[3]']" in out
     assert "name 'nothing' is not defined" in out
-    assert "`history z` has 1 rows, and none is #2" in out
+    assert "`history z` has 1 row, and none is #2" in out
     assert re.findall(r"● compile time .*  program\.py:(\d+)", out) == ["15", "9"]
 
 

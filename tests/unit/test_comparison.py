@@ -52,6 +52,18 @@ def test_nothing_is_said_of_what_is_not_traced_yet() -> None:
     )
 
 
+def test_what_is_not_read_yet_is_no_difference_but_told() -> None:
+    left = traced("0/0", (1, "value", "mode", "'a'"), 2, 3)
+    begun = compare(left, traced("0/1", 1, 2, is_finished=False))
+    assert begun.differences == []
+    assert first_difference(begun).endswith("the same 2 lines in both. It has not read mode in 0/1 yet.")
+    assert not any("┃" in row for row in columns(begun, lambda path, line: f"line {line}"))
+    abandoned = traced("0/1_0", 1, 2, 3, is_abandoned=True)
+    assert compare(left, abandoned).differences == []
+    (found,) = compare(left, traced("0/1", 1, 2, 3)).differences
+    assert (found.left, found.right) == ("'a'", None), "a compile that has ended did not need it"
+
+
 def test_an_end_is_a_way_to_go() -> None:
     left, right = traced("0/0", 1, 2), traced("0/1", 1, 2, 3)
     (branch,) = compare(left, right).differences

@@ -13,7 +13,8 @@ from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.recorder import ending as at_the_end
-from dynascope.agent.recorder.trace import LineTimes, Trace, line_times, path_of, path_of_file
+from dynascope.agent.recorder.frame import path_of, path_of_file
+from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.facts import break_message
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import (
@@ -191,7 +192,7 @@ class CompileRecording:
 
     def trail(self) -> Trail:
         """Return the trail of this attempt so far."""
-        return self.trace.finished_trail() if self.trace is not None else Trail([], [], [], [])
+        return self.trace.trail_so_far() if self.trace is not None else Trail([], [], [], [])
 
     def trails(self) -> list[Trail]:
         """Return the trails of the latest attempts, the last one's last."""

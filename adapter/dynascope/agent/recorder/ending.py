@@ -8,7 +8,7 @@ from typing import Any
 from dynascope.agent.internals.compile.compile_context import backend_name
 from dynascope.agent.internals.guards.built import built_guards
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
-from dynascope.agent.recorder.trace import path_of_file
+from dynascope.agent.recorder.frame import path_of_file
 from dynascope.facts.model import Guard, Symbol, Tensor
 
 _WORD = re.compile(r"[A-Za-z_]\w*")

@@ -23,7 +23,7 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
 from dynascope.agent.recorder.compile_recording import CompileRecording
-from dynascope.agent.recorder.trace import path_of
+from dynascope.agent.recorder.frame import path_of
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 

@@ -2,97 +2,23 @@
 
 from __future__ import annotations
 
-import types
+from copy import deepcopy
 from typing import Any
 
 from dynascope.agent.internals.compile.growth import Growth
 from dynascope.agent.internals.frames import line_events, translators
-from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.graph.graph import operation_text
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.internals.variables.assigned import Texts, is_pending, tensor_or_number
-from dynascope.agent.internals.variables.short_text import short_text
+from dynascope.agent.internals.variables.short_text import extent, short_text
+from dynascope.agent.internals.variables.variables import is_changed
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.user_code import real_path
+from dynascope.agent.recorder.frame import Code, Frame, code_facts
 from dynascope.facts.comparison.trail import Trail, TrailWriter
 from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
 
-_KNOWN_CODES = 20_000
 LineTimes = dict[str, dict[int, list[float]]]
 """[seconds, visits] by path and line."""
-
-
-class Code:
-    """The facts of a code object that are the same each time it is traced."""
-
-    __slots__ = ("code", "first_line", "function", "parameters", "path", "stored")
-
-    def __init__(self, translator: Any) -> None:
-        self.code: types.CodeType = translators.code_of(translator)
-        """Kept alive so that no other code object gets its id, which is a key."""
-        original = original_code(self.code)
-        self.path = path_of(self.code)
-        self.first_line = original.co_firstlineno
-        self.function = original.co_qualname
-        # a resume function's prologue restores locals on lines that assign others
-        self.stored = (
-            line_events.names_stored(translator) if original is self.code else line_events.names_stored_by(original)
-        )
-        self.parameters = line_events.parameter_names(translator) if original is self.code else ()
-
-
-def path_of(code: types.CodeType) -> str:
-    return path_of_file(code.co_filename)
-
-
-def path_of_file(name: str) -> str:
-    """Return a file's real path; "" for code without one, such as `<eval_with_key>.3`."""
-    return "" if name.startswith("<") else real_path(name)
-
-
-_codes: dict[int, Code] = {}
-
-
-def _code(translator: Any) -> Code:
-    key = id(translators.code_of(translator))
-    code = _codes.get(key)
-    if code is None:
-        if len(_codes) >= _KNOWN_CODES:
-            _codes.clear()
-        code = _codes[key] = Code(translator)
-    return code
-
-
-class Frame:
-    """An active frame."""
-
-    __slots__ = (
-        "call",
-        "code",
-        "line",
-        "noted",
-        "number",
-        "parameters",
-        "pending",
-        "times",
-        "trail_call",
-        "translator",
-    )
-
-    def __init__(self, translator: Any, code: Code, call: int, times: dict[int, list[float]]) -> None:
-        self.translator = translator
-        self.code = code
-        self.call = call
-        self.noted: dict[str, Any] = {}
-        """The variable of each name whose value the trail has."""
-        self.trail_call = self.number = 0
-        """Its call and its line in the trail."""
-        self.times = times
-        self.line = translators.line_of(translator)
-        self.parameters: list[tuple[str, Any, int]] = []
-        """Each with its line in the trail."""
-        self.pending: list[tuple[int, str, Any, int, int]] = []
-        """Assigned but not yet realized by Dynamo: (line, name, variable), and its line and time in the trail."""
 
 
 class Trace:
@@ -121,7 +47,7 @@ class Trace:
             self._growth = Growth(self.output)
         else:
             self._grown(caller)
-        code = _code(translator)
+        code = code_facts(translator)
         times = self._times.get(code.path)
         if times is None:
             times = self._times[code.path] = {}
@@ -132,7 +58,9 @@ class Trace:
             for name in code.parameters:
                 variable = line_events.local(translator, name)
                 if variable is not None:
-                    frame.parameters.append((name, variable, frame.number))
+                    frame.parameters.append((name, variable))
+                    frame.unread.append((frame.number, name, variable, frame.number))
+            self._decide_read(frame)
         self._frames.append(frame)
         self._since = self._now()
 
@@ -163,11 +91,10 @@ class Trace:
         self._frames.pop()
         self.last_place = frame.code.path, frame.line
         self._line_ends(frame)
-        for line, name, variable, number, after in frame.pending:
-            self._decide_value(number, name, variable, self._note(frame, line, name, variable, "assigned"), after)
-        for name, variable, number in frame.parameters:
-            known = self._note(frame, frame.code.first_line, name, variable, "parameter")
-            self._decide_value(number, name, variable, known, number)
+        for line, name, variable in frame.pending:
+            self._note(frame, line, name, variable, "assigned")
+        for name, variable in frame.parameters:
+            self._note(frame, frame.code.first_line, name, variable, "parameter")
         self._since = self._now()
 
     def pause(self) -> None:
@@ -209,6 +136,10 @@ class Trace:
 
     def _line_ends(self, frame: Frame) -> None:
         self._grown(frame)
+        if frame.unread:
+            self._decide_read(frame)
+        if frame.containers:
+            self._decide_changed(frame)
         names = frame.code.stored.get(frame.line)
         if names is not None:
             self._assigned(frame, names)
@@ -237,13 +168,52 @@ class Trace:
         facts = symbols_so_far(self.output) if self.output is not None else []
         return self.trail.trail({each.name: each.sources[0] for each in facts if each.sources}, is_repeated)
 
-    def _decide_value(self, number: int, name: str, variable: Any, known: str | None, after: int) -> None:
+    def trail_so_far(self) -> Trail:
+        """Return the trail with what Dynamo has read by now; what is recorded stays as it is."""
+        recorded, known = self.trail, [(frame, frame.unread, frame.containers.copy()) for frame in self._frames]
+        self.trail = deepcopy(recorded)
+        try:
+            for frame in self._frames:
+                self._decide_read(frame)
+            return self.finished_trail()
+        finally:
+            self.trail = recorded
+            for frame, unread, containers in known:
+                frame.unread, frame.containers = unread, containers
+
+    def _decide_read(self, frame: Frame) -> None:
+        """Add to the trail those values that Dynamo has read by now."""
+        waiting = []
+        for each in frame.unread:
+            number, name, variable, after = each
+            if is_pending(variable):
+                waiting.append(each)
+                continue
+            fact = tensor_or_number(variable, self._texts)
+            if is_changed(variable):  # what it was at its own line is not known any more
+                number, after = frame.number, self.trail.latest
+            self._decide_value(frame, name, variable, fact[0] if fact is not None else None, number, after)
+        frame.unread = waiting
+
+    def _decide_changed(self, frame: Frame) -> None:
+        """Add to the trail the containers that the line has changed in place."""
+        for name, (variable, before) in list(frame.containers.items()):
+            if line_events.local(frame.translator, name) is not variable:
+                del frame.containers[name]
+            elif extent(variable) != before:
+                self._decide_value(frame, name, variable, None, frame.number, self.trail.latest)
+
+    def _decide_value(self, frame: Frame, name: str, variable: Any, known: str | None, number: int, after: int) -> None:
         """Add to the trail what a name is; `known`: the text of a tensor or a number."""
-        if is_pending(variable) or name[0] == "." or name.startswith("___"):
+        if name[0] == "." or name.startswith("___"):
             return
         text = known if known is not None else short_text(variable)
-        if text is not None:
-            self.trail.decide(number, "value", name, text, after)
+        if text is None:
+            return
+        self.trail.decide(number, "value", name, text, after)
+        size = extent(variable) if known is None else None
+        if size is not None and line_events.local(frame.translator, name) is variable:
+            frame.containers[name] = variable, size
 
     def _assigned(self, frame: Frame, names: tuple[str, ...]) -> None:
         for name in names:
@@ -251,12 +221,13 @@ class Trace:
             if variable is None:
                 continue
             if is_pending(variable):
-                frame.pending.append((frame.line, name, variable, frame.number, self.trail.latest))
+                frame.pending.append((frame.line, name, variable))
+                frame.unread.append((frame.number, name, variable, self.trail.latest))
             else:
                 known = self._note(frame, frame.line, name, variable, "assigned")
                 if frame.noted.get(name) is not variable:  # a `for` stores nothing when it ends
                     frame.noted[name] = variable
-                    self._decide_value(frame.number, name, variable, known, self.trail.latest)
+                    self._decide_value(frame, name, variable, known, frame.number, self.trail.latest)
 
     def _note(self, frame: Frame, line: int, name: str, variable: Any, role: TensorRole) -> str | None:
         """Record a tensor or a number, and return its text; None for any other value."""

@@ -83,6 +83,18 @@ def compare(left: TracedCompile, right: TracedCompile) -> Comparison:
     return Comparison(left=left, right=right, common=row, differences=differences)
 
 
+def not_read(comparison: Comparison, side: int) -> list[str]:
+    """Return the names in common lines whose values only the other compile knows so far."""
+    sides = comparison.left, comparison.right
+    if sides[side].is_finished:
+        return []
+    names: dict[str, None] = {}
+    for row in range(comparison.common - 1):  # the latest line assigns its names when it ends
+        ours, theirs = (_by_subject("value", sides[n].lines[row].decisions) for n in (side, 1 - side))
+        names.update(dict.fromkeys(each.subject for key, each in theirs.items() if key not in ours))
+    return list(names)
+
+
 def _parts(
     nexts: list[Place | None], here: list[Difference], left: TracedCompile, right: TracedCompile, row: int
 ) -> list[Difference]:
@@ -102,8 +114,8 @@ def _parts(
     branch = Difference(
         kind="branch",
         subject="",
-        left=_way(after, left, line),
-        right=_way(other, right, line),
+        left=way(after, left, line),
+        right=way(other, right, line),
         place=line,
         row=row,
         left_next=after,
@@ -115,7 +127,8 @@ def _parts(
     return [*before, branch]  # what only one has follows from the way that it goes
 
 
-def _way(after: Place | None, compile: TracedCompile, line: Place) -> str:
+def way(after: Place | None, compile: TracedCompile, line: Place) -> str:
+    """Say where a compile goes on after a line; `after` is None where its trace ended."""
     if after is None:
         return compile.end
     if after.depth > line.depth:
@@ -134,7 +147,10 @@ def _decided(
         for key in dict.fromkeys([*first, *second]):
             one, other = first.get(key), second.get(key)
             known = one or other
-            if known is None or (one is None and not left.is_finished) or (other is None and not right.is_finished):
+            if known is None or any(
+                decision is None and (not compile.is_finished or (kind == "value" and compile.is_abandoned))
+                for compile, decision in ((left, one), (right, other))
+            ):
                 continue
             if one is None or other is None or _text(left, one) != _text(right, other):
                 ours_text, theirs_text = (None if each is None else each.text for each in (one, other))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -14,6 +15,7 @@ from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.reader import Reader
 
 _NAME = re.compile(r"(?P<compile>.*?)(?:_(?P<attempt>\d+))?")
+_SHOWN = 12
 _OTHER_FUNCTION = "{} is a compile of {}, {} one of {}: only compiles of one function can be compared."
 
 
@@ -36,13 +38,23 @@ def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedC
     if facts is None:
         end = "is traced again from its start" if trail.is_repeated else ""
         return TracedCompile(
-            name=name, lines=lines, end=end, is_finished=trail.is_repeated, has_guards=False, symbols=trail.symbols
+            name=name,
+            lines=lines,
+            end=end,
+            is_finished=trail.is_repeated,
+            is_abandoned=trail.is_repeated,
+            has_guards=False,
+            symbols=trail.symbols,
         )
     others = _add_guards(lines, trail, facts.guards)
     if lines:
         for graph_break in facts.graph_breaks:
-            place = Place(graph_break.path, graph_break.line, graph_break.function)
             what = " ".join(filter(None, [graph_break.registry_id, graph_break.type]))
+            begun = {(each.place.path, each.place.line): each.place for each in lines}
+            place = begun.get((graph_break.path, graph_break.line))
+            if place is None:  # in a function that Dynamo calls for this attempt, instead of tracing it
+                place = lines[-1].place
+                what += f" at {os.path.basename(graph_break.path)}:{graph_break.line} in {graph_break.function}"
             lines[-1].decisions.append(Decision("break", "", what, place))
     return TracedCompile(
         name=name,
@@ -130,11 +142,24 @@ def find_pair(
 
 
 def _find(compiles: list[model.Compile], name: str, names: Callable[[model.Compile], str]) -> model.Compile:
-    wanted = _NAME.fullmatch(name)
-    found = [each for each in compiles if wanted is not None and names(each) == wanted["compile"]]
+    found = [each for each in compiles if is_named(name, names(each))]
     if not found:
-        raise NotComparable(f"No compile {name} is recorded.")
+        raise NotComparable(no_compile(name, map(names, compiles)))
     return found[-1]
+
+
+def no_compile(name: str, known: Iterable[str]) -> str:
+    """Say that there is no compile of this name, and which there are."""
+    newest = list(dict.fromkeys(known))[-_SHOWN:]
+    if not newest:
+        return f"No compile {name} is recorded."
+    return f"No compile {name} is recorded. The newest {'is' if len(newest) == 1 else 'are'} {', '.join(newest)}."
+
+
+def is_named(name: str, compile_id: str) -> bool:
+    """Whether a name is this compile's, or that of an attempt of it."""
+    wanted = _NAME.fullmatch(name)
+    return wanted is not None and wanted["compile"] == compile_id
 
 
 def replaced(recompiles: Iterable[model.Recompile]) -> str | None:

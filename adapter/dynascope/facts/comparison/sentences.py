@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
-from dynascope.facts.comparison.differences import Comparison, Difference
+from dynascope.facts.comparison.differences import Comparison, Difference, not_read, way
 from dynascope.facts.comparison.recorded import Compared
-from dynascope.facts.comparison.traced import Decision, Place, TracedCompile
+from dynascope.facts.comparison.traced import Decision
 from dynascope.facts.recompiles.guarded_value import readable
 
 _THEN_SHOWN = 4
+_NAMES_SHOWN = 8
 
 
 def summary(compared: Compared) -> list[str]:
@@ -40,10 +41,19 @@ def first_difference(comparison: Comparison) -> str:
     left, right = comparison.left, comparison.right
     lines = f"{comparison.common} line{'' if comparison.common == 1 else 's'}"
     if not (left.is_finished and right.is_finished):
-        return f"Nothing differs so far: Dynamo has begun the same {lines} in both."
+        unread = (_not_read(comparison, side) for side in (0, 1))
+        return f"Nothing differs so far: Dynamo has begun the same {lines} in both.{''.join(unread)}"
     return (
         f"Nothing differs but the guard that failed: both trace the same {lines}, with the same values and operations."
     )
+
+
+def _not_read(comparison: Comparison, side: int) -> str:
+    names, compile = not_read(comparison, side), (comparison.left, comparison.right)[side]
+    if not names:
+        return ""
+    more = " …" if len(names) > _NAMES_SHOWN else ""
+    return f" It has not read {', '.join(names[:_NAMES_SHOWN])}{more} in {compile.name} yet."
 
 
 def sentence(comparison: Comparison, difference: Difference) -> str:
@@ -61,8 +71,14 @@ def sentence(comparison: Comparison, difference: Difference) -> str:
             ours, theirs = (readable(each) if each else each for each in (ours, theirs))
             return f"The guard {subject} {_demands(ours)} in {left}, and {_demands(theirs)} in {right}."
         case "break":
-            sides = ((comparison.left, ours, difference.left_next), (comparison.right, theirs, difference.right_next))
-            return f"{', and '.join(_breaks(*side) for side in sides)}."
+            ways = (
+                f"{compile.name} {f'breaks the graph ({what})' if what else way(after, compile, difference.place)}"
+                for compile, what, after in (
+                    (comparison.left, ours, difference.left_next),
+                    (comparison.right, theirs, difference.right_next),
+                )
+            )
+            return f"{', and '.join(ways)}."
         case "branch":
             why = " ".join(sentence(comparison, each) for each in difference.because)
             return f"{left} {ours} next, and {right} {theirs}.{' ' + why if why else ''}"
@@ -96,12 +112,6 @@ def _demands(code: str | None) -> str:
     if code is None:
         return "does not exist"
     return f"demands {code}" if code else "demands no more"
-
-
-def _breaks(compile: TracedCompile, what: str | None, after: Place | None) -> str:
-    if what is not None:
-        return f"{compile.name} breaks the graph ({what})"
-    return f"{compile.name} {f'goes on at line {after.line}' if after is not None else compile.end}"
 
 
 def _at(path: str | None, line: int | None) -> str:

@@ -56,6 +56,8 @@ class TracedCompile(Struct, kw_only=True):
     """How its trace ended: "returns", "breaks the graph", "runs uncompiled" …"""
     is_finished: bool = True
     """False while Dynamo traces it: then nothing is known of what follows the last line."""
+    is_abandoned: bool = False
+    """Whether Dynamo traced it again from its start: what it would have read later is not known."""
     has_guards: bool = True
     """Whether the code of the guards is known: they are built at the end of a compile that did not fail."""
     other_guards: dict[str, str] = field(default_factory=dict)

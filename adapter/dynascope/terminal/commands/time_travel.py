@@ -121,7 +121,7 @@ def _show_or_go_to(session: Session, lines: list[Variable], asked: str, number: 
         session.need_frame()
         session.resume("goto", {"targetId": lines[int(number) - 1].target_id})
     else:
-        raise CommandError(f"`{asked}` has {len(lines)} rows, and none is #{number}")
+        raise CommandError(f"`{asked}` has {len(lines)} row{'' if len(lines) == 1 else 's'}, and none is #{number}")
 
 
 @command(

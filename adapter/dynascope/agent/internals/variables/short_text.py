@@ -32,6 +32,19 @@ def short_text(variable: object) -> str | None:
     return type(value).__name__ if value is not None else _kind(realised)
 
 
+def extent(variable: object) -> object:
+    """Return what differs once a list, dict … has grown, shrunk or got another key; else None.
+
+    Reads `.items` of a VariableTracker (2.0). A new key is the last one; it is told by its id, for to compare keys
+    would run code of Dynamo.
+    """
+    realised, _ = without_lazy(variable)
+    items = None if realised is None else fields(realised).get("items")
+    if isinstance(items, dict):
+        return len(items), id(next(reversed(items), None))
+    return len(items) if isinstance(items, list) else None
+
+
 def _kind(variable: object) -> str:
     """Return the name of a VariableTracker's class (2.0) as a word: `list` for a ListVariable."""
     return class_names(variable)[0].removesuffix("Variable").removeprefix("Const").lower()

@@ -56,6 +56,12 @@ def is_modified(variable: object) -> bool:
     return bool(getattr(fields(variable).get("mutation_type"), "is_modified", False))
 
 
+def is_changed(variable: object) -> bool:
+    """Whether a change is pending, also of a lazy one that Dynamo has read."""
+    realised, _ = without_lazy(variable)
+    return realised is not None and is_modified(realised)
+
+
 def without_lazy(variable: object) -> tuple[object | None, Any]:
     """Return `(variable, None)`, or `(None, LazyCache)` (2.1; `ComputedLazyCache`, 2.14)."""
     while "LazyVariableTracker" in class_names(variable):

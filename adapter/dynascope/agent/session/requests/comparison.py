@@ -17,7 +17,9 @@ from dynascope.facts.comparison.recorded import (
     compared,
     compared_so_far,
     find_pair,
+    is_named,
     newest_replacement,
+    no_compile,
     replaced,
 )
 from dynascope.facts.comparison.sentences import summary
@@ -35,6 +37,8 @@ _NOT_RECORDED = (
     'leave `"record"` out of the launch configuration, or set it to true.'
 )
 _NONE_YET = "No function has been compiled again yet. To compare any two compiles of a function, name them: 0/0 0/1."
+_REPLACES_NONE = "{} replaces no compile whose lines are recorded. To compare it with another one, name both: 0/0 0/1."
+_STILL_TRACED = "Dynamo still traces {0}: until it has ended, name it last, and without an attempt: 0/0 {0}."
 _ROWS = 300
 """How many lines before and after the first difference are sent."""
 
@@ -74,6 +78,14 @@ def _chosen(
     """Compare the compiles that are named; else the newest recompile with what it replaces."""
     left, right = message.left, message.right
     now = recorded.in_progress if is_stopped else None
+    known = [each.compile_id for each in compiles]
+    for name in filter(None, (left, right)):
+        if any(is_named(name, each) for each in known):
+            continue
+        if now is None or not is_named(name, now.compile_id):
+            raise NotComparable(no_compile(name, [*known, *([now.compile_id] if now is not None else [])]))
+        if name == left or name != now.compile_id:
+            raise NotComparable(_STILL_TRACED.format(now.compile_id))
     if now is not None and right in (None, now.compile_id):
         earlier = left or replaced(now.failed)
         if earlier is not None:
@@ -81,7 +93,7 @@ def _chosen(
     if left is None or right is None:
         found = newest_replacement(reader, compiles, right)
         if found is None:
-            raise NotComparable(_NONE_YET)
+            raise NotComparable(_NONE_YET if right is None else _REPLACES_NONE.format(right))
         return found
     return compared(reader, *find_pair(compiles, left, right), names=(left, right))
 

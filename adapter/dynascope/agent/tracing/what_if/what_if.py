@@ -207,4 +207,7 @@ class WhatIf:
 
     def _check_dimension(self, name: str, dimension: int | None, dimensions: int) -> None:
         if dimension is not None and dimension >= dimensions:
-            raise EvaluationError(f"`{name}` has {dimensions} dimensions, which are counted from 0.")
+            counted = (
+                "1 dimension, which is number 0" if dimensions == 1 else f"{dimensions} dimensions, counted from 0"
+            )
+            raise EvaluationError(f"`{name}` has {counted}.")

@@ -1,0 +1,90 @@
+"""Keep what the recording knows of a frame while Dynamo traces it, and of its code object."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from dynascope.agent.internals.frames import line_events, translators
+from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.program.user_code import real_path
+
+
+class Code:
+    """The facts of a code object that are the same each time it is traced."""
+
+    __slots__ = ("code", "first_line", "function", "parameters", "path", "stored")
+
+    def __init__(self, translator: Any) -> None:
+        self.code: types.CodeType = translators.code_of(translator)
+        """Kept alive so that no other code object gets its id, which is a key."""
+        original = original_code(self.code)
+        self.path = path_of(self.code)
+        self.first_line = original.co_firstlineno
+        self.function = original.co_qualname
+        # a resume function's prologue restores locals on lines that assign others
+        self.stored = (
+            line_events.names_stored(translator) if original is self.code else line_events.names_stored_by(original)
+        )
+        self.parameters = line_events.parameter_names(translator) if original is self.code else ()
+
+
+def path_of(code: types.CodeType) -> str:
+    return path_of_file(code.co_filename)
+
+
+def path_of_file(name: str) -> str:
+    """Return a file's real path; "" for code without one, such as `<eval_with_key>.3`."""
+    return "" if name.startswith("<") else real_path(name)
+
+
+_KNOWN_CODES = 20_000
+_codes: dict[int, Code] = {}
+
+
+def code_facts(translator: Any) -> Code:
+    """Return the facts of the code object that a frame traces."""
+    key = id(translators.code_of(translator))
+    code = _codes.get(key)
+    if code is None:
+        if len(_codes) >= _KNOWN_CODES:
+            _codes.clear()
+        code = _codes[key] = Code(translator)
+    return code
+
+
+class Frame:
+    """An active frame."""
+
+    __slots__ = (
+        "call",
+        "code",
+        "containers",
+        "line",
+        "noted",
+        "number",
+        "parameters",
+        "pending",
+        "times",
+        "trail_call",
+        "translator",
+        "unread",
+    )
+
+    def __init__(self, translator: Any, code: Code, call: int, times: dict[int, list[float]]) -> None:
+        self.translator = translator
+        self.code = code
+        self.call = call
+        self.noted: dict[str, Any] = {}
+        """The variable of each name whose value the trail has."""
+        self.trail_call = self.number = 0
+        """Its call and its line in the trail."""
+        self.times = times
+        self.line = translators.line_of(translator)
+        self.parameters: list[tuple[str, Any]] = []
+        self.pending: list[tuple[int, str, Any]] = []
+        """Assigned but not yet realized by Dynamo: (line, name, variable)."""
+        self.unread: list[tuple[int, str, Any, int]] = []
+        """What the trail does not have yet, because Dynamo has not read it: line and time in the trail."""
+        self.containers: dict[str, tuple[Any, object]] = {}
+        """Each list, dict … that the trail has, as it was then: it may be changed in place."""
