@@ -130,9 +130,8 @@ def main_trying():
 
 def viewing(x, rows, flag=True):
     y = x * 2  #: viewing
-    if flag:
-        if y.sum() > 0:  #: jump
-            y = y + 1
+    if flag and y.sum() > 0:  #: jump
+        y = y + 1
     return y.view(rows, -1)
 
 
