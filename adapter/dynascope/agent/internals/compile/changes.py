@@ -108,7 +108,7 @@ def set_constant(translator: Translator, name: str, value: Any) -> None:
 
 
 def break_graph(translator: Translator) -> None:
-    """End the graph before the instruction, as a call of a function that Dynamo cannot trace would.
+    """End the graph before the instruction, as a call that Dynamo cannot trace does.
 
     The break is at an instruction that does nothing (`create_instruction`, 2.0), with `instruction_pointer` (2.0) set
     back: the program resumes at the present one. It cannot resume within a call (`kw_names`, 2.0).
@@ -126,7 +126,7 @@ def break_graph(translator: Translator) -> None:
 
 
 def break_graph_at_call(translator: Translator) -> None:
-    """End the graph at the instruction, a call, which then runs as it is (`current_instruction`, 2.0)."""
+    """End the graph at the call in progress, which runs as it is (`current_instruction`, 2.0)."""
     instruction = translator.current_instruction
     if instruction.opname not in CALLS:
         _raise_break()

@@ -176,10 +176,10 @@ def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | N
     reason = output.compile_subgraph_reason
     if reason is not None and reason.graph_break:
         place = reason.user_stack[-1] if reason.user_stack else None
-        where = ("", 0) if place is None else (place.filename, place.lineno or 0)
-        text, ends_at = logged or (str(reason.reason), where)
+        path, line = ("", 0) if place is None else (place.filename, place.lineno or 0)
+        text, ends_at = logged or (str(reason.reason), (path, line))
         effect, _, message = break_message.split_reason(text)
-        outcome.graph_break = GraphBreak(_title(message), effect, *where, ends_at)
+        outcome.graph_break = GraphBreak(_title(message), effect, path, line, ends_at)
     on_sources, on_state = guards_so_far(output)
     outcome.guards = [*on_sources, *on_state]
     outcome.shape_guards = list(shape_guards_so_far(output))
