@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+import torch
 from dynascope.wire.messages import ResumeCommand, TravelCommand
 
 from tests.support.agent.scripted_session import ScriptedSession
@@ -55,7 +56,7 @@ def keeping(question: str) -> Callable[[ScriptedSession, int], None]:
     def keep(session: ScriptedSession, number: int) -> None:
         if number == 1:
             assert PLAINLY in session.type(f"what if {question}")
-            assert session.type("what if keep").endswith(f"with the change: {question}.")
+            assert f"with the change: {question}" in session.type("what if keep")
 
     return keep
 
@@ -89,7 +90,7 @@ def test_a_local_has_another_value_from_here_on() -> None:
     assert "without the change" not in number.partition("Operations")[0]
     # the graph ends before `c * n`, so nothing of it changes
     assert number.startswith("Nothing changes")
-    assert flag.startswith("Graph break: no graph break; without the change: Failed to trace builtin operator (what_if")
+    assert flag.startswith("Graph break: no graph break; without the change: GB0059: Failed to trace")
     assert "Graphs: 1 of 6 operations; without the change: 1 of 4 operations." in flag
 
 
@@ -108,13 +109,39 @@ def test_a_graph_break_here(at: str, operations: int) -> None:
 
 def test_a_graph_break_before_anything_is_in_the_graph() -> None:
     (told,) = answers("first", "main_once", "graph break")
-    assert "Dynamo gives the frame up" in told and "Graphs: none" in told and "Guards" not in told
+    assert f"Asked for with `what if` (what_if.py:{LABELS['first']})" in told and "Graphs: none" in told
+
+
+def test_a_graph_break_is_about_the_selected_frame() -> None:
+    with torch._dynamo.config.patch(nested_graph_breaks=True):
+        in_function, at_call = (answers("inlined_last", "main_once", "graph break", frame=frame)[0] for frame in (0, 1))
+    assert "Graphs: 1 of 2 operations" in in_function and f"what_if.py:{LABELS['inlined_last']})" in in_function
+    assert "Graphs: 1 of 1 operation;" in at_call and f"what_if.py:{LABELS['call']})" in at_call
+
+
+def test_a_graph_break_in_a_function_that_is_inlined_tells_the_call_at_which_the_graph_ends() -> None:
+    (told,) = answers("inlined_last", "main_once", "graph break")
+    assert f"what_if.py:{LABELS['inlined_last']}), so the graph ends at the call in what_if.py:{LABELS['call']}" in told
+
+
+def test_a_graph_break_gone_has_its_name() -> None:
+    (told,) = answers("viewing", "main_viewing", "flag = False")
+    line = LABELS["jump"]
+    assert told.startswith(
+        f"Graph break: no graph break; without the change: GB0170: Data-dependent branching (what_if.py:{line})."
+    )
+
+
+def test_an_error_of_the_compile_is_no_graph_break() -> None:
+    told, first = answers("viewing", "main_viewing_straight", "rows = 5", "keep")
+    assert told.startswith("Error: the compile fails with TorchRuntimeError: ")
+    assert "the compile fails with TorchRuntimeError" in first and "Ask again" in first
 
 
 def test_a_setting_and_the_hint_of_a_graph_break() -> None:
     hint, setting = answers("", "main_reading", "hint", "config.capture_scalar_outputs = True")
     assert hint == setting and hint.startswith(
-        "Graph break: no graph break; without the change: Unsupported Tensor.item"
+        "Graph break: no graph break; without the change: GB0124: Unsupported Tensor.item"
     )
     assert "Graphs: 1 of 4 operations; without the change: 1 of 2 operations." in hint
 
@@ -159,7 +186,7 @@ def test_the_list_of_changes_and_of_those_kept() -> None:
             told.append(session.type("what if"))
 
     compile_with("flag", "main_once", ask)
-    assert told[0].startswith("kept: n = 8\nwhat if x.shape[0] dynamic")
+    assert told[0].startswith(f"kept: n = 8 (fn, what_if.py:{LABELS['flag']})\nwhat if x.shape[0] dynamic")
 
 
 def test_what_cannot_be_undone_is_said_before(capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,7 +250,7 @@ def test_undo(stops: int) -> None:
     def undo(session: ScriptedSession, number: int) -> None:
         keeping("n = 8")(session, number)
         if number == stops:
-            assert session.type("what if undo") == "No longer kept: n = 8."
+            assert session.type("what if undo") == f"No longer kept: n = 8 (fn, what_if.py:{LABELS['call']})."
 
     _, result, places = compile_with("call", "main_once", undo, "next" if stops == 2 else "continue")
     assert len(places) == stops and result == load(PATH).main_once()
@@ -235,3 +262,41 @@ def test_a_change_ends_with_its_compile() -> None:
     before = torch._dynamo.config.capture_scalar_outputs
     program, _, _ = compile_with("", "main_reading", keeping("config.capture_scalar_outputs = True"))
     assert program.graphs == [(4, False)] and torch._dynamo.config.capture_scalar_outputs is before
+
+
+@pytest.mark.parametrize(
+    ("at", "really"), [("no_call", "main_really_broken"), ("in_with", "main_really_broken_in_with")]
+)
+def test_a_graph_break_kept_is_what_a_real_one_is(at: str, really: str) -> None:
+    program, result, _ = compile_with(at, "main_ending", keeping("graph break"))
+    real = load(PATH)
+    assert result == getattr(real, really)() and program.graphs == real.graphs
+    assert len(program.graphs) == 2
+
+
+def test_that_a_function_is_never_compiled_again_is_said_before_a_change_is_kept() -> None:
+    told: list[str] = []
+
+    def keep(session: ScriptedSession, number: int) -> None:
+        told.extend(session.type(f"what if {question}") for question in ("graph break", "keep", "keep"))
+
+    program, _, _ = compile_with("in_try", "main_trying", keep)
+    assert "Dynamo gives the frame up, and the whole function runs uncompiled" in told[0]
+    assert "never compiles it again" in told[1] and "Ask again" in told[1]
+    assert "traced again from its start" in told[2] and program.graphs == []
+
+
+def test_changes_kept_in_two_frames_are_named() -> None:
+    told: list[str] = []
+
+    def keep(session: ScriptedSession, number: int) -> None:
+        for frame in (1, 0):
+            told.append(session.type("what if n = 8", frame))
+            session.type("what if keep", frame)
+        told.append(session.type("what if"))
+
+    compile_with("inlined", "main_once", keep)
+    assert told[0].endswith(PLAINLY)
+    assert told[1].endswith("compiles with what is kept. To make this change, too: what if keep")
+    lines = LABELS["call"], LABELS["inlined"]
+    assert told[2].startswith(f"kept: n = 8 (fn, what_if.py:{lines[0]})\nkept: n = 8 (scaled, what_if.py:{lines[1]})\n")

@@ -37,7 +37,7 @@ def test_a_change_that_is_kept_is_made_when_the_program_goes_on(client: DapClien
     stop = stop.step("stepBack")
     assert stop.where() == ("compiled [0/0]", line(COMPILED, "call"))
     assert stop.locals()["x"].value == "f32[s77, 3]"
-    assert stop.evaluate("what if undo").result == "No longer kept: x.shape[0] dynamic."
+    assert stop.evaluate("what if undo").result.startswith("No longer kept: x.shape[0] dynamic (")
     stop = stop.step("next")
     assert stop.where() == ("compiled [0/0]", line(COMPILED, "after")) and stop.locals()["x"].value == "f32[2, 3]"
     stop.resume()

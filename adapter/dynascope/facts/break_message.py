@@ -37,6 +37,11 @@ class BreakMessage(Struct, kw_only=True):
     registry_id: str | None = None
     page: str | None = None
 
+    @property
+    def title(self) -> str:
+        """Return `GB0059: Attempted …`, or the type alone."""
+        return f"{self.registry_id}: {self.type}" if self.registry_id else self.type
+
 
 def parse_all(message: str) -> list[BreakMessage]:
     """Return all nested breaks, at least one, with the cause of the others first.

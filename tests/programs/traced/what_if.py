@@ -89,3 +89,55 @@ def shared(x, n):
 
 def main_shared():
     return torch.compile(shared, backend=backend)(torch.ones(2, 3), 7)
+
+
+def ending(x, n, breaks=False, breaks_in_with=False):
+    a = x.cos()  #: ending_first
+    if breaks:  #: ending_branch
+        torch._dynamo.graph_break()
+    b = a * n  #: no_call
+    with torch.no_grad():
+        if breaks_in_with:  #: with_branch
+            torch._dynamo.graph_break()
+        c = b * 2  #: in_with
+    return c + b.sin()  #: ending_last
+
+
+def main_ending():
+    return torch.compile(ending, backend=backend)(torch.ones(4, 3), 7).sum().item()
+
+
+def main_really_broken():
+    return torch.compile(ending, backend=backend)(torch.ones(4, 3), 7, True).sum().item()
+
+
+def main_really_broken_in_with():
+    return torch.compile(ending, backend=backend)(torch.ones(4, 3), 7, False, True).sum().item()
+
+
+def trying(x):
+    try:
+        a = x + 1  #: in_try
+        b = a * 2  #: later_in_try
+    except ValueError:
+        raise
+    return b.sin()
+
+
+def main_trying():
+    return torch.compile(trying, backend=backend)(torch.ones(4, 3))
+
+
+def viewing(x, rows, flag=True):
+    y = x * 2  #: viewing
+    if flag and y.sum() > 0:  #: jump
+        y = y + 1
+    return y.view(rows, -1)
+
+
+def main_viewing():
+    return torch.compile(viewing, backend=backend)(torch.ones(4, 3), 4)
+
+
+def main_viewing_straight():
+    return torch.compile(viewing, backend=backend)(torch.ones(4, 3), 4, False)

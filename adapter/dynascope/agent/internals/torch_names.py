@@ -99,6 +99,7 @@ LOG_GRAPH_BREAK = _symbolic_convert(
     RECORDING,
     GRAPH_BREAK,
     TIMELINE,
+    WHAT_IF,
 )
 CREATE_RESUME = _symbolic_convert("InstructionTranslatorBase.create_resume", "self, ...", "2.10", CODEGEN)
 CHECK_INLINEABLE = _symbolic_convert("InliningInstructionTranslator.check_inlineable", "func", "2.1", RUN_MODE)

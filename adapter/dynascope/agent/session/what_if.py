@@ -13,13 +13,21 @@ if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
 
 _NOTHING_TO_CHANGE = "Only in a frame that Dynamo traces can something else be compiled, and this is none."
+_RECORDED = (
+    "Nothing can be tried here: this line is shown as it was recorded. Go forward to the stop itself, with Continue "
+    "(`continue` at the prompt)."
+)
 _SEARCHED = 2_000
 """The maximum number of rows searched for the one that a client sets."""
 
 
 def answer(inspection: StopInspection, frame_id: int, question: str) -> EvaluateResult:
     """Answer a question about a symbolic frame. Raises EvaluationError."""
+    from dynascope.agent.inspection.recorded_line import RecordedLineInspection
+
     frame = inspection.symbolic_number(frame_id)
+    if frame is not None and isinstance(inspection, RecordedLineInspection):
+        raise EvaluationError(_RECORDED)
     if inspection.what_if is None or frame is None:
         raise EvaluationError(_NOTHING_TO_CHANGE)
     return inspection.result(inspection.what_if.answer(question, frame))

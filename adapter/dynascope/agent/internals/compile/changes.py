@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NoReturn
 
 import torch
 
+from dynascope.agent.internals.frames.instructions import CALLS
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
 from dynascope.agent.internals.variables.variables import class_names, fields, without_lazy
@@ -107,6 +108,44 @@ def set_constant(translator: Translator, name: str, value: Any) -> None:
 
 
 def break_graph(translator: Translator) -> None:
-    """Raise what ends the graph before the instruction (`ComptimeContext.graph_break`, 2.0)."""
-    comptime: Any = sys.modules["torch._dynamo.comptime"]
-    comptime.ComptimeContext(translator).graph_break("what if")
+    """End the graph before the instruction, as a call that Dynamo cannot trace does.
+
+    The break is at an instruction that does nothing (`create_instruction`, 2.0), with `instruction_pointer` (2.0) set
+    back: the program resumes at the present one. It cannot resume within a call (`kw_names`, 2.0).
+    """
+    if translator.instruction_pointer < 2 or getattr(translator, "kw_names", None) is not None:
+        _raise_break()
+    transformation: Any = sys.modules["torch._dynamo.bytecode_transformation"]
+
+    def raises(frame: Translator, _: Any) -> None:
+        frame.instruction_pointer += 1
+        _raise_break()
+
+    translator.instruction_pointer -= 1
+    _breaking_at(raises, push=False)(translator, transformation.create_instruction("NOP"))
+
+
+def break_graph_at_call(translator: Translator) -> None:
+    """End the graph at the call in progress, which runs as it is (`current_instruction`, 2.0)."""
+    instruction = translator.current_instruction
+    if instruction.opname not in CALLS:
+        _raise_break()
+    _breaking_at(lambda frame, _: _raise_break(), push=True)(translator, instruction)
+
+
+def _breaking_at(raises: Callable[[Translator, Any], None], push: bool) -> Callable[[Translator, Any], None]:
+    """Return what traces an instruction that raises (`break_graph_if_unsupported`, 2.10)."""
+    symbolic_convert: Any = sys.modules["torch._dynamo.symbolic_convert"]
+    handler: Callable[[Translator, Any], None] = symbolic_convert.break_graph_if_unsupported(
+        push=push, msg_prefix="Encountered graph break"
+    )(raises)
+    return handler
+
+
+def _raise_break() -> NoReturn:
+    """Raise Dynamo's error for what it cannot trace (`exc.unimplemented`, 2.8)."""
+    exc: Any = sys.modules["torch._dynamo.exc"]
+    exc.unimplemented(
+        gb_type="Asked for with `what if`", context="", explanation="You have asked for a graph break here.", hints=[]
+    )
+    raise AssertionError("unimplemented returns never")

@@ -17,6 +17,7 @@ from typing import Any
 from torch import _guards
 
 from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.compile import unsupported
 from dynascope.agent.internals.compile.effects import calls_comptime_function, is_lazy
 from dynascope.agent.internals.compile.retrace import call_in_progress, names_counted_as_before
 from dynascope.agent.internals.frames import translators
@@ -25,22 +26,23 @@ from dynascope.agent.internals.guards.guards import GuardFact, ShapeGuardFact, g
 from dynascope.agent.internals.isolation.isolation import undisturbed
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.wrapping import Wrapping, unobserved
+from dynascope.facts import break_message
+from dynascope.facts.model import BreakEffect
 
 Acts = Mapping[int, Callable[[Translator], None]]
 """The functions to call before instructions, by the position of each instruction in the trace, counted from 1."""
 
 
-_UNEXPLAINED = {"step_unsupported": "the graph ends here, and the rest of the function runs uncompiled"}
-"""In plain words, what Dynamo notes of a break between two statements."""
-
-
 @dataclass
 class GraphBreak:
-    """The graph break that has ended a trace: Dynamo's first line about it, and the user's innermost line."""
+    """The graph break that has ended a trace: its title, what follows, and the user's innermost line."""
 
-    reason: str
+    title: str
+    effect: BreakEffect
     path: str
     line: int
+    ends_at: tuple[str, int]
+    """The place where the graph ends: of a break in a function that was inlined, the outermost call."""
 
 
 @dataclass
@@ -51,7 +53,9 @@ class Outcome:
     """The operations of each graph, as lines of code."""
     graph_break: GraphBreak | None = None
     error: str | None = None
-    """The first line of the error that has ended the trace instead."""
+    """The title of the break, or the first line of the error, that has ended the trace instead."""
+    is_given_up: bool = False
+    """Whether the function then runs uncompiled, for good; else the error reaches the program."""
     guards: list[GuardFact] = field(default_factory=list)
     shape_guards: list[ShapeGuardFact] = field(default_factory=list)
     symbols: list[SymbolFact] = field(default_factory=list)
@@ -73,6 +77,8 @@ class _Trial(Wrapping):
     def __init__(self, acts: Acts, acted: set[int], heeds_effects: bool) -> None:
         super().__init__()
         self._acts, self._acted, self._position = acts, acted, 0
+        self.logged: tuple[str, tuple[str, int]] | None = None
+        """The reason that Dynamo has logged last, of the break that ends the trace, and where the graph ends."""
         original, here = self.original(torch_names.PUSH_TX), threading.get_ident()
 
         def push_tx(output: Any, translator: Translator) -> None:
@@ -80,7 +86,15 @@ class _Trial(Wrapping):
             if threading.get_ident() == here:
                 self._count(translator)
 
+        log_graph_break = self.original(torch_names.LOG_GRAPH_BREAK)
+
+        def note_break(frame: Translator, code_options: Any, reason: str, exc: Any) -> None:
+            if threading.get_ident() == here:
+                self.logged = reason, (translators.code_of(frame).co_filename, translators.line_of(frame))
+            log_graph_break(frame, code_options, reason, exc)
+
         self.put(torch_names.PUSH_TX, push_tx)
+        self.put(torch_names.LOG_GRAPH_BREAK, note_break)
         if heeds_effects:
             self._heed(torch_names.CALL_COMPTIME, _effect_of_comptime)
             self._heed(torch_names.INITIALIZE_LAZY_MODULE, _effect_of_lazy_module)
@@ -143,11 +157,13 @@ def trial(translator: Translator, acts: Acts, heeds_effects: bool) -> Outcome:
             result = convert_frame.compile_frame(
                 code, globals_, locals_, builtins, closure, note_graph, one_graph, set(), **(kwargs | {"package": None})
             ).tracer_output
-            _read(outcome, result.output_graph)
+            _read(outcome, result.output_graph, watching.logged)
             _clean_up(result)
         except Exception as error:
-            outcome.error = _first_line(error)
             failed = getattr(error, "_torch_dynamo_tracer_output", None)
+            is_error = one_graph or getattr(failed, "error_on_graph_break", False)
+            outcome.is_given_up = not is_error and unsupported.leaves_uncompiled(error)
+            outcome.error = _title(unsupported.message_of(error)) if outcome.is_given_up else _first_line(error)
             if failed is not None:
                 _clean_up(failed)
         finally:
@@ -155,14 +171,15 @@ def trial(translator: Translator, acts: Acts, heeds_effects: bool) -> Outcome:
     return outcome
 
 
-def _read(outcome: Outcome, output: Any) -> None:
+def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | None) -> None:
     """Read the graph of a finished trace, and its end (`compile_subgraph_reason`, 2.0)."""
     reason = output.compile_subgraph_reason
     if reason is not None and reason.graph_break:
         place = reason.user_stack[-1] if reason.user_stack else None
-        where = ("", 0) if place is None else (place.filename, place.lineno or 0)
-        text = str(reason.reason).strip().split("\n")[0]
-        outcome.graph_break = GraphBreak(_UNEXPLAINED.get(text, text), *where)
+        path, line = ("", 0) if place is None else (place.filename, place.lineno or 0)
+        text, ends_at = logged or (str(reason.reason), (path, line))
+        effect, _, message = break_message.split_reason(text)
+        outcome.graph_break = GraphBreak(_title(message), effect, path, line, ends_at)
     on_sources, on_state = guards_so_far(output)
     outcome.guards = [*on_sources, *on_state]
     outcome.shape_guards = list(shape_guards_so_far(output))
@@ -208,6 +225,10 @@ def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[No
             del global_names[name]
         if context is not None:
             context.attempt = attempt
+
+
+def _title(message: str) -> str:
+    return break_message.parse_all(message)[0].title
 
 
 def _first_line(error: Exception) -> str:

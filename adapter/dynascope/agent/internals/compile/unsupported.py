@@ -58,6 +58,16 @@ def skips_frame(error: BaseException) -> bool:
     return type(error) is kind
 
 
+def leaves_uncompiled(error: BaseException) -> bool:
+    """Whether Dynamo runs the function uncompiled for it, as `ConvertFrame.__call__` (2.0) does.
+
+    For `exc.Unsupported`, `exc.UserError` and `exc.SkipFrame` (2.0), but not `exc.UncapturedHigherOrderOpError` (2.1).
+    """
+    exc: Any = sys.modules["torch._dynamo.exc"]
+    is_soft = isinstance(error, (exc.Unsupported, exc.UserError, exc.SkipFrame))
+    return is_soft and not isinstance(error, exc.UncapturedHigherOrderOpError)
+
+
 def was_taken(error: BaseException) -> bool:
     """Whether Dynamo has logged this error's graph break (`Unsupported.logged`, 2.11)."""
     return getattr(error, "logged", False) is True

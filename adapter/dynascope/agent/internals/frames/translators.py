@@ -72,12 +72,15 @@ def unwatch(translator: Translator) -> None:
 def before_next_instruction(translator: Translator, act: Callable[[], None]) -> None:
     """Call `act` once before the next instruction; it may raise what Dynamo catches there.
 
-    Shadows `InstructionTranslatorBase.dispatch_table` (2.1), which `step` reads for every instruction.
+    Shadows `InstructionTranslatorBase.dispatch_table` (2.1), which `step` reads for every instruction. Where `act` has
+    ended the graph (`OutputGraph.should_exit`, 2.0), the instruction is not traced.
     """
 
     def instead(frame: Translator, instruction: Any) -> Any:
         frame.__dict__.pop("dispatch_table", None)
         act()
+        if frame.output.should_exit:
+            return None
         return frame.dispatch_table[instruction.opcode](frame, instruction)
 
     translator.__dict__["dispatch_table"] = [instead] * len(type(translator).dispatch_table)

@@ -24,6 +24,13 @@ class Change:
     while_tracing: Callable[[], AbstractContextManager[None]] = contextlib.nullcontext
     """Returns what is in force while the frame is traced."""
     act: Callable[[Translator], None] | None = None
+    place: str = ""
+    """The function and line that it is about."""
+
+    @property
+    def named(self) -> str:
+        """Return the text with the place."""
+        return f"{self.text} ({self.place})" if self.place else self.text
 
 
 def make(changes: Sequence[Change], position: Position, innermost: Translator) -> None:

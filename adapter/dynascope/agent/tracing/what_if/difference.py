@@ -20,7 +20,7 @@ class Difference:
 
     def __init__(self, plain: Outcome, changed: Outcome) -> None:
         self._pairs = [
-            ("graph break", _end_text(plain), _end_text(changed)),
+            ("error" if _fails(changed) else "graph break", _end_text(plain), _end_text(changed)),
             ("graphs", _graphs_text(plain), _graphs_text(changed)),
         ]
         self._sets = [
@@ -58,10 +58,26 @@ class Difference:
 
 
 def _end_text(outcome: Outcome) -> str:
-    if outcome.error is not None:
-        return f"Dynamo gives the frame up, {outcome.error}"
+    if _fails(outcome):
+        return f"the compile fails with {outcome.error}"
+    if outcome.is_given_up:
+        return f"Dynamo gives the frame up, and the whole function runs uncompiled, for: {outcome.error}"
     found = outcome.graph_break
-    return "no graph break" if found is None else f"{found.reason} ({PurePath(found.path).name}:{found.line})"
+    if found is None:
+        return "no graph break"
+    rest = ", and the rest of the function runs uncompiled" if found.effect == "rest uncompiled" else ""
+    place = _place(found.path, found.line)
+    is_here = found.ends_at == (found.path, found.line)
+    call = "" if is_here else f", so the graph ends at the call in {_place(*found.ends_at)}"
+    return f"{found.title} ({place}){call}{rest}"
+
+
+def _place(path: str, line: int) -> str:
+    return f"{PurePath(path).name}:{line}"
+
+
+def _fails(outcome: Outcome) -> bool:
+    return outcome.error is not None and not outcome.is_given_up
 
 
 def _graphs_text(outcome: Outcome) -> str:
@@ -87,4 +103,4 @@ def _guards(outcome: Outcome) -> Counter[str]:
 
 def _shape_guard(guard: ShapeGuardFact) -> str:
     place = guard.user_place
-    return guard.expression if place is None else f"{guard.expression} ({PurePath(place[0]).name}:{place[1]})"
+    return guard.expression if place is None else f"{guard.expression} ({_place(*place)})"

@@ -7,6 +7,7 @@ import functools
 import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import PurePath
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.expression_paths import row_at
@@ -14,6 +15,8 @@ from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
 from dynascope.agent.internals.compile import changes
 from dynascope.agent.internals.compile.trial import EffectMet, Outcome, trial
+from dynascope.agent.internals.frames import translators
+from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_symbolic
 from dynascope.agent.internals.variables.contents import Cell, Constant, Contents, Number, Tensor, Unrealised, Unset
@@ -21,6 +24,7 @@ from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.variables import source_of
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.compile_state import CompileState
+from dynascope.agent.tracing.time_travel.own_instructions import own_instructions
 from dynascope.agent.tracing.what_if import asked
 from dynascope.agent.tracing.what_if.change import Change, make, put_in_force
 from dynascope.agent.tracing.what_if.difference import Difference
@@ -33,6 +37,12 @@ _EFFECTS_OF_KEEPING = (
     "all the same."
 )
 _PLAINLY = "The program compiles plainly. To make the change: what if keep"
+_AS_KEPT = "The program compiles with what is kept. To make this change, too: what if keep"
+_GIVEN_UP = (
+    "With this change Dynamo gives the frame up: the whole function runs uncompiled, and Dynamo never compiles it "
+    "again in this process. Ask again to keep it all the same."
+)
+_FAILS = "With this change the compile fails with {}. Ask again to keep it all the same."
 _KEPT = "When the program goes on, this compile is traced again from its start with the change: {}."
 _ADVICE = re.compile(r"torch\._dynamo\.config\.\w+ ?= ?\w+")
 
@@ -49,6 +59,8 @@ class WhatIf:
         self._stop = stop
         self._tell = tell
         self._tried: Change | None = None
+        self._harm: str | None = None
+        """What is still to be said before it is kept."""
 
     def answer(self, question: str, frame: int) -> Row:
         """Return the answer as a row; `frame` is the selected frame's number, 0 the innermost.
@@ -57,7 +69,7 @@ class WhatIf:
         """
         match question.split():
             case []:
-                kept = [f"kept: {change.text}" for change in self._state.kept]
+                kept = [f"kept: {change.named}" for change in self._state.kept]
                 return Row("", "\n".join([*kept, asked.HELP]))
             case ["keep"]:
                 return Row("", self._keep())
@@ -68,7 +80,8 @@ class WhatIf:
         change = self._change(question, frame)
         difference = self._try(change)
         self._tried = change
-        return Row("", f"{difference.text()}\n{_PLAINLY}", children=Children(named=fixed(difference.rows())))
+        end = _AS_KEPT if self._state.kept else _PLAINLY
+        return Row("", f"{difference.text()}\n{end}", children=Children(named=fixed(difference.rows())))
 
     def try_value(self, target: str, value: str, frame: int) -> Row | None:
         """Try what a client sets, tell the difference, and return the row; None for no number.
@@ -91,14 +104,17 @@ class WhatIf:
         if self._tried is None:
             raise EvaluationError("Nothing has been tried at this stop: try a change first, `what if` lists them.")
         self._check_effects()
+        harm, self._harm = self._harm, None
+        if harm is not None:
+            raise EvaluationError(harm)
         self._state.kept.append(self._tried)
-        return _KEPT.format(self._tried.text)
+        return _KEPT.format(self._tried.named)
 
     def _undo(self) -> str:
         if not self._state.kept:
             raise EvaluationError("No change is kept in this compile.")
         self._check_effects()
-        return f"No longer kept: {self._state.kept.pop().text}."
+        return f"No longer kept: {self._state.kept.pop().named}."
 
     def _check_effects(self) -> None:
         state = self._state
@@ -108,7 +124,10 @@ class WhatIf:
 
     def _try(self, change: Change) -> Difference:
         kept = self._state.kept
-        return Difference(self._outcome(kept), self._outcome([*kept, change], change))
+        plain, changed = self._outcome(kept), self._outcome([*kept, change], change)
+        is_worse = changed.error is not None and plain.error is None
+        self._harm = (_GIVEN_UP if changed.is_given_up else _FAILS.format(changed.error)) if is_worse else None
+        return Difference(plain, changed)
 
     def _outcome(self, all_changes: Sequence[Change], tried: Change | None = None) -> Outcome:
         state = self._state
@@ -138,14 +157,16 @@ class WhatIf:
 
     def _change(self, question: str, frame: int) -> Change:
         depth = len(self._stack) - 1 - frame
-        make_change = functools.partial(Change, question, self._state.clock.trail.position)
+        make_change = functools.partial(
+            Change, question, self._state.clock.trail.position, place=_place(self._stack[frame])
+        )
         if question.split() == ["graph", "break"]:
-            return make_change(len(self._stack) - 1, act=changes.break_graph)
+            return self._graph_break(question, depth, frame)
         match asked.parsed(question):
             case asked.Assigned(name, value, is_setting=True):
                 if not changes.is_setting(name):
                     raise EvaluationError(f"torch._dynamo.config has no setting `{name}`.")
-                return make_change(depth, functools.partial(changes.setting_changed, name, value))
+                return make_change(depth, functools.partial(changes.setting_changed, name, value), place="")
             case asked.Assigned(name, value):
                 self._local(name, frame)
                 return make_change(depth, act=functools.partial(changes.set_constant, name=name, value=value))
@@ -155,6 +176,15 @@ class WhatIf:
                 self._check_can_be_static(name, dimension, kind, frame)
                 act = functools.partial(changes.make_static, name=name, dimension=dimension)
                 return make_change(depth, act=act)
+
+    def _graph_break(self, question: str, depth: int, frame: int) -> Change:
+        """Return a break before this instruction, or in a caller at the call at which it stands."""
+        state, translator = self._state, self._stack[frame]
+        position, act = state.clock.trail.position, changes.break_graph
+        if frame:
+            own = own_instructions(state.clock.trail, state.frames[id(translator)], translator, state.clock.restored_at)
+            position, act = max(position for position, _ in own), changes.break_graph_at_call
+        return Change(question, position, depth, act=act, place=_place(translator))
 
     def _local(self, name: str, frame: int) -> tuple[object, Contents]:
         """Return a local's variable and what it contains. Raises EvaluationError."""
@@ -211,3 +241,8 @@ class WhatIf:
                 "1 dimension, which is number 0" if dimensions == 1 else f"{dimensions} dimensions, counted from 0"
             )
             raise EvaluationError(f"`{name}` has {counted}.")
+
+
+def _place(translator: Translator) -> str:
+    code = original_code(translators.code_of(translator))
+    return f"{code.co_name}, {PurePath(code.co_filename).name}:{translators.line_of(translator)}"
