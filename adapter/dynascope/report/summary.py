@@ -159,7 +159,9 @@ def summarize(reader: Reader, launch: str) -> Summary:
     specializations = _grouped(
         reader.facts("specializations", launch), lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value)
     )
-    recompiled = causes(reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles})
+    recompiled = causes(
+        reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles}, reader.guards
+    )
     return Summary(
         launch=launch,
         runs=runs,

@@ -120,7 +120,7 @@ class Observations:
             for number in each.compiles
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
-        for cause in causes(entries, rests):
+        for cause in causes(entries, rests, self._facts.guards):
             first, rest = cause.first, cause.resumes_at
             what = first.function if rest is None else f"what follows line {rest} of {first.function}"
             compared = self._facts.comparison(cause.compiles[0]) if cause.compiles else None

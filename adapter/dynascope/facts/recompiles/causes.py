@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
 from msgspec import Struct
 
@@ -22,6 +22,8 @@ class Cause(Struct, kw_only=True):
     """The line at which a resume function resumes; None for the whole function."""
     limit_reached: bool = False
     """Whether Dynamo gave up on the function because of it."""
+    conditions: list[str] | None = None
+    """For a size, the shape guards of the newest compile that it caused, if known."""
 
     @property
     def first(self) -> model.Recompile:
@@ -49,11 +51,19 @@ class Cause(Struct, kw_only=True):
     @property
     def hints(self) -> list[str]:
         """Return Dynamo's hints, then Dynascope's."""
-        return remedies([each.guard for each in self.entries], [each.hint for each in self.entries if each.hint])
+        own = [each.hint for each in self.entries if each.hint]
+        return remedies([each.guard for each in self.entries], own, self.conditions, self.resumes_at is not None)
 
 
-def causes(recompiles: Iterable[model.Recompile], resumes: Mapping[int, int | None]) -> list[Cause]:
-    """Return the causes, most compiles first; `resumes` is `resumes_at` by compile number."""
+def causes(
+    recompiles: Iterable[model.Recompile],
+    resumes: Mapping[int, int | None],
+    guards: Callable[[int], Iterable[model.Guard]],
+) -> list[Cause]:
+    """Return the causes, most compiles first.
+
+    `resumes` is `resumes_at` by compile number, and `guards` returns the guards of the compile of a number.
+    """
     found: dict[Hashable, Cause] = {}
     names: dict[Hashable, dict[str, None]] = {}
     for each in sorted(recompiles, key=lambda each: each.compile):
@@ -62,9 +72,14 @@ def causes(recompiles: Iterable[model.Recompile], resumes: Mapping[int, int | No
         key: Hashable = (each.path, each.line, rest, _key(subject))
         cause = found.setdefault(key, Cause(about="", entries=[], resumes_at=rest))
         cause.entries.append(each)
-        names.setdefault(key, {}).update(dict.fromkeys(_names(subject)))
+        if subject.kind != "other" or key not in names:
+            names.setdefault(key, {}).update(dict.fromkeys(_names(subject, each.guard)))
     for key, cause in found.items():
         cause.about = ", ".join(names[key])
+        if cause.compiles and guarded_value(cause.first.guard).kind == "size":
+            cause.conditions = [
+                code for each in guards(cause.compiles[-1]) if each.kind == "SHAPE_ENV" for code in each.code
+            ]
     for limited in _limited(found.values()):
         limited.limit_reached = True
     return sorted(found.values(), key=lambda cause: len(cause.compiles), reverse=True)
@@ -87,7 +102,9 @@ def _key(subject: GuardedValue) -> Hashable:
     return "global state" if subject.kind == "global state" else subject
 
 
-def _names(subject: GuardedValue) -> list[str]:
+def _names(subject: GuardedValue, guard: str) -> list[str]:
+    if subject.kind == "other":
+        return [readable(guard)]
     return subject.expression.split() if subject.kind == "global state" else [subject.text]
 
 
