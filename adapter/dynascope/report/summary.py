@@ -156,6 +156,8 @@ def summarize(reader: Reader, launch: str) -> Summary:
         graph_breaks,
         lambda fact: (fact.path, fact.line, fact.type, fact.effect, without_numbers(fact.explanation)),
     )
+    # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
+    breaks.sort(key=lambda group: min(fact.compile for fact in group))
     specializations = _grouped(
         reader.facts("specializations", launch), lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value)
     )
