@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.recompiles.causes import causes
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from dynascope.facts.recompiles.remedies import remedies
 
@@ -56,6 +58,30 @@ def test_a_bound_is_no_value_to_keep():
     assert remedies(["2 <= n"], []) == [
         "The number is dynamic already: a condition on it is compiled once for each outcome."
     ]
+
+
+def test_a_recompile_has_one_cause_and_old_guards_that_failed_too_are_aside():
+    failed = [
+        (2, "0/0", "scale == 1.0", "scale: 2.0"),
+        (3, "0/1", "len(xs) == 2", "len(xs): 3"),
+        (3, "0/0", "scale == 1.0", "scale: 2.0"),
+        (4, "0/2", "len(xs) == 3", "len(xs): 4"),
+        (4, "0/1", "x is y", "whether x, y are one object: 2 objects"),
+        (4, "0/0", "scale == 1.0", "scale: 2.0"),
+    ]
+    facts = [
+        Recompile(path="a.py", line=1, compile=number, function="f", failed_compile_id=of, guard=guard, value=value)
+        for number, of, guard, value in failed
+    ]
+    found = {each.about: each for each in causes(facts, {}, lambda number: [])}
+    assert {about: each.compiles for about, each in found.items()} == {
+        "len(xs)": [3, 4],
+        "scale": [2],
+        "whether x, y are one object": [],
+    }
+    assert list(found) == ["len(xs)", "scale", "whether x, y are one object"], "the most compiles are first"
+    assert (found["scale"].others, found["scale"].values) == ([3, 4], ["2.0"])
+    assert [each.is_aside for each in found.values()] == [False, False, True]
 
 
 MISMATCH = "tensor 'x' size mismatch at index 0. expected {}, actual {}"
