@@ -18,7 +18,7 @@ _REST = "What follows a graph break has no call to mark a size before: compile w
 
 
 def asks_sizes(conditions: Iterable[str]) -> bool:
-    """Whether a compile's guards of shapes (`SHAPE_ENV`) demand more of sizes than not to be 0 or 1."""
+    """Whether shape guards (`SHAPE_ENV`) demand more of sizes than not to be 0 or 1."""
     return any(not _HARMLESS.fullmatch(each) for each in conditions)
 
 

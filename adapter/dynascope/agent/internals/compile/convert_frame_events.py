@@ -150,7 +150,7 @@ class CompileEvents(Events):
 
 
 def _reasons_in(message: str) -> list[str]:
-    """Return the reasons that an `exc.RecompileError` (2.0), of `config.error_on_recompile`, tells."""
+    """Return the reasons in an `exc.RecompileError` (2.0): `config.error_on_recompile`."""
     lines = [each.removeprefix("    - ") for each in message.splitlines() if each.startswith("    - ")]
     begins = [at for at, line in enumerate(lines) if _REASON.match(line)]
     return ["\n".join(lines[at:end]) for at, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
