@@ -153,6 +153,19 @@ def test_recompiles_name_the_guard_and_the_value(deciding: Recorded):
     assert any(fact.limit_reached for fact in deciding.facts("recompiles") if fact.function == "limited")
 
 
+def test_a_recompile_that_is_an_error_is_told(tmp_path: Path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import contextlib\nimport torch\n\ntorch._dynamo.config.error_on_recompile = True\n"
+        "f = torch.compile(lambda x, s: x + len(s), backend='eager')\n"
+        "for s in ('a', 'ab'):\n    with contextlib.suppress(Exception):\n        f(torch.ones(2), s)\n"
+    )
+    recorded = record(tmp_path, str(program))
+    (fact,) = recorded.facts("recompiles")
+    assert (fact.failed_compile_id, fact.guard, fact.value, fact.guard_line) == ("0/0", "s == 'a'", "s: 'ab'", 5)
+    assert [each.status for each in recorded.compiles()] == ["compiled", "failed"]
+
+
 def test_specialisations_guards_failures_and_times(deciding: Recorded):
     special = next(fact for fact in deciding.facts("specializations") if fact.value == "6")
     assert (special.line, special.origins) == (13, ["L['x'].size()[0]"])

@@ -138,3 +138,16 @@ def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_pa
     for text in expected:
         assert "a data breakpoint: the breakpoint was never hit. " in said and text in said
     assert said.count("was never hit") == len(expected)
+
+
+def test_a_line_after_a_break_whose_rest_has_no_operations(client: DapClient, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import torch\n\n\ndef gate(x):\n    print('break')\n    if x is None:\n        return 0\n    return x\n\n\n"
+        "torch.compile(gate, backend='eager')(torch.ones(2))\n"
+    )
+    client.launch({"program": str(path), "console": "internalConsole", "subProcess": False}, {path: [7]})
+    assert client.wait_for_end() == 0
+    assert "program.py:7: the breakpoint was never hit. Dynamo traced gate, but never this line" in client.output(
+        "console"
+    )

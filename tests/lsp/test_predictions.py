@@ -121,6 +121,18 @@ def test_an_observation_replaces_a_prediction(tmp_path: Path):
     run(scenario)
 
 
+def test_a_number_read_in_one_graph_is_traced(tmp_path: Path):
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import torch\n\n\ndef scaled(x):\n    return x / x.sum().item()\n\n\n"
+        "@torch.compile(fullgraph=True)\ndef f(x):\n    return scaled(x) / x.max().item()\n\n\n"
+        "g = torch.compile(scaled, fullgraph=True)\n"
+    )
+    assert predicted_lines(path) == {}
+    path.write_text(path.read_text() + "h = torch.compile(scaled, fullgraph=False)\n")
+    assert list(predicted_lines(path)) == [5]
+
+
 def test_what_is_set_in_the_file_is_not_predicted(tmp_path: Path):
     path = tmp_path / "program.py"
     path.write_text(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles import recompile_reason
+from dynascope.facts.recompiles.causes import causes
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import met, wanted
@@ -22,7 +24,10 @@ SAME = [
     (["list(dict.keys(d))[0] == 'a'"], "keys of d"),
     (["___dict_contains('a', conf.__dict__)", "not ___dict_contains('b', conf.__dict__)"], "names in conf.__dict__"),
     (["y.size()[0] == x.size()[0]"], "sizes of x, y"),
-    (["L['n'] == 3", "n == 4"], "n"),
+    (["L['n'] == 3", "n == 4", "2 <= n", "n < 5", "2 <= n and n <= 5"], "n"),
+    (["___check_type_id(d, 4711), type=<class 'dict'>", "TYPE_MISMATCH(d)"], "type(d)"),
+    (["x is y", "L['y'] is L['x']", 'Duplicate tensors found: ["x", "y"]'], "whether x, y are one object"),
+    (["tensor 'x' dispatch key set mismatch. expected A, actual B"], "dispatch keys of x"),
 ]
 
 
@@ -70,6 +75,64 @@ def test_no_dimension_is_marked_for_what_is_no_tensor():
     for guards, _ in SAME:
         marks = any("mark_dynamic(x, 0)" in text for text in remedies(guards[:1], []))
         assert marks == guards[0].startswith("tensor 'x' size mismatch"), guards
+
+
+def test_what_helps_against_one_object_passed_as_several():
+    assert "calls that pass one object as all of these" in "".join(remedies(["x is y"], []))
+    assert "for different tensors" in "".join(remedies(['Duplicate tensors found: ["x", "y"]'], []))
+    assert len(remedies(["x is y", 'Duplicate tensors found: ["x", "y"]'], [])) == 2
+    assert "Each value" in "".join(remedies(["mode is None"], []))
+
+
+def test_a_bound_is_no_value_to_keep():
+    assert remedies(["2 <= n"], []) == [
+        "The number is dynamic already: a condition on it is compiled once for each outcome."
+    ]
+
+
+def test_a_recompile_has_one_cause_and_old_guards_that_failed_too_are_aside():
+    failed = [
+        (2, "0/0", "scale == 1.0", "scale: 2.0"),
+        (3, "0/1", "len(xs) == 2", "len(xs): 3"),
+        (3, "0/0", "scale == 1.0", "scale: 2.0"),
+        (4, "0/2", "len(xs) == 3", "len(xs): 4"),
+        (4, "0/1", "x is y", "whether x, y are one object: 2 objects"),
+        (4, "0/0", "scale == 1.0", "scale: 2.0"),
+    ]
+    facts = [
+        Recompile(path="a.py", line=1, compile=number, function="f", failed_compile_id=of, guard=guard, value=value)
+        for number, of, guard, value in failed
+    ]
+    found = {each.about: each for each in causes(facts, {}, lambda number: [])}
+    assert {about: each.compiles for about, each in found.items()} == {
+        "len(xs)": [3, 4],
+        "scale": [2],
+        "whether x, y are one object": [],
+    }
+    assert list(found) == ["len(xs)", "scale", "whether x, y are one object"], "the most compiles are first"
+    assert (found["scale"].others, found["scale"].values) == ([3, 4], ["2.0"])
+    assert [each.is_aside for each in found.values()] == [False, False, True]
+
+
+MISMATCH = "tensor 'x' size mismatch at index 0. expected {}, actual {}"
+
+
+@pytest.mark.parametrize(
+    ("sizes", "conditions", "is_rest", "says", "marks"),
+    [
+        ((4, 6), ["2 <= L['x'].size()[0]"], False, "or compile with `dynamic=True`.", True),
+        ((4, 6), ["6 <= L['x'].size()[0]"], False, "asks how large its arguments are", False),
+        ((4, 6), ["6 <= L['y'].size()[0]", "2 <= L['x'].size()[0]"], False, "`dynamic=True`.", True),
+        ((4, 1), [], False, "was 0 or 1, which Dynamo always compiles by itself", False),
+        ((4, 6), ["2 <= L['x'].size()[0]"], True, "has no call to mark", False),
+        ((4, 6), None, False, "It helps unless the function asks", True),
+    ],
+)
+def test_a_size_is_to_be_marked_only_where_that_helps(
+    sizes: tuple[int, int], conditions: list[str] | None, is_rest: bool, says: str, marks: bool
+):
+    (hint,) = remedies([MISMATCH.format(*sizes)], [], conditions, is_rest)
+    assert says in hint and ("maybe_mark_dynamic(x, 0)" in hint) == marks
 
 
 @pytest.mark.parametrize(

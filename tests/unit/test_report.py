@@ -106,6 +106,17 @@ def test_one_break_is_one_place_whatever_its_nodes_are_called(workspace: Path):
     assert "\n  gt = gt(max_1, 50)\n  is not known.\n" in text
 
 
+def test_the_break_that_the_others_follow_from_is_first(workspace: Path):
+    """Also where the others are more: each call of what it leaves uncompiled has them again."""
+    first, *more = [sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py")) for _ in range(3)]
+    first.graph_breaks[0].effect = "function uncompiled"
+    for each in more:
+        each.graph_breaks[0].type = "Follows from it"
+    record(workspace, "launch 2", first, *more)
+    text = report()
+    assert text.index("Data-dependent branching: the whole function") < text.index("Follows from it:"), text
+
+
 def test_what_follows_a_break_is_not_called_its_function(workspace: Path):
     path = str(workspace / "model.py")
     resumed = sample.second_compile(path, str(workspace / "layers.py"))

@@ -106,6 +106,11 @@ class Reader:
             facts[name] = self._facts(mapping, f"WHERE {scope}", (number,))
         return model.CompileFacts(compile=found[0], **facts)
 
+    def guards(self, compile: int) -> list[model.Guard]:
+        """Return a compile's guards, including those of shapes (`SHAPE_ENV`), which have no line."""
+        found = self.compile(compile)
+        return found.guards if found is not None else []
+
     def trails(self, compile: int) -> dict[int, Trail]:
         """Return the trails of a compile by attempt; an older Dynascope recorded none."""
         if self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'trail'").fetchone() is None:

@@ -83,19 +83,21 @@ def _recompiles(summary: Summary) -> str:
     for cause in summary.causes:
         fact = cause.first
         limit = " – the recompile limit is reached" if cause.limit_reached else ""
+        limit = " – failed too, in older compiles" if cause.is_aside else limit
+        shown = cause.others if cause.is_aside else cause.compiles
         met = f"<br>met {escape(readable(cause.name_of_values))}: <code>{escape(', '.join(cause.values))}</code>"
         origins = dict.fromkeys((each.guard_path, each.guard_line) for each in cause.entries)
         origin = "".join(f"<br>guard from {where(path, line)}" for path, line in origins if path and line)
         rows = "".join(
             f"<tr><td>{escape(summary.names[number])}{' was refused' if entries[0].limit_reached else ''}"
             f"<td>{escape(entries[0].value or '')}<td>{'<br>'.join(escape(entry_text(each)) for each in entries)}"
-            f"<td>{_difference(summary, number)}"
+            f"<td>{_difference(summary, number) if number in cause.caused else 'another value failed a newer compile'}"
             for number, entries in entries_by_compile(cause)
         )
         parts.append(
             f"<article class=recompile>{where(fact.path, cause.resumes_at or fact.line)}"
             f" <code>{escape(named(fact.function, cause.resumes_at))}</code>"
-            f" <span class=dim>{escape(_compile_names([summary.names[each] for each in cause.compiles]))}</span>{limit}"
+            f" <span class=dim>{escape(_compile_names([summary.names[each] for each in shown]))}</span>{limit}"
             f"<br>because of <code>{escape(cause.about)}</code>{met if cause.values else ''}{origin}"
             f"<ul>{_hints(cause.hints)}</ul><details><summary>all failed guards, and what differs</summary>"
             f"<table><tr><th>compile<th>met<th>failed guards<th>against the compile it replaces{rows}</table></details>"

@@ -133,14 +133,13 @@ class Summary(Struct):
     def counts(self) -> str:
         """Return `3 compiles, 2 graphs, 1 graph break at 1 place, 1 recompile, 1 cause, …`."""
         breaks = sum(each.count for each in self.breaks)
+        causing = sum(not each.is_aside for each in self.causes)
         parts = [
             counted(len(self.compiled), "compile"),
             *([f"{len(self.failed)} failed"] if self.failed else []),
             counted(self.graphs, "graph"),
             f"{counted(breaks, 'graph break')} at {counted(len(self.breaks), 'place')}",
-            f"{counted(self.recompiles, 'recompile')}, {counted(len(self.causes), 'cause')}"
-            if self.causes
-            else "0 recompiles",
+            f"{counted(self.recompiles, 'recompile')}, {counted(causing, 'cause')}" if self.causes else "0 recompiles",
             f"{self.seconds:.2f} s ({self.backend_seconds:.2f} s of it in backends{self._waits})",
         ]
         return ", ".join(parts)
@@ -156,10 +155,14 @@ def summarize(reader: Reader, launch: str) -> Summary:
         graph_breaks,
         lambda fact: (fact.path, fact.line, fact.type, fact.effect, without_numbers(fact.explanation)),
     )
+    # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
+    breaks.sort(key=lambda group: min(fact.compile for fact in group))
     specializations = _grouped(
         reader.facts("specializations", launch), lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value)
     )
-    recompiled = causes(reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles})
+    recompiled = causes(
+        reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles}, reader.guards
+    )
     return Summary(
         launch=launch,
         runs=runs,

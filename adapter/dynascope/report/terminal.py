@@ -94,12 +94,14 @@ def _callers(fact: model.GraphBreak) -> list[model.StackFrame]:
 
 def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Console) -> None:
     fact = cause.first
-    title = "Recompile limit reached" if cause.limit_reached else "Recompile"
+    title = "Recompile limit reached" if cause.limit_reached else "Failed too" if cause.is_aside else "Recompile"
+    shown = cause.others if cause.is_aside else cause.compiles
     console.print(
         f"\n[bold cyan]{title}[/] {_where(fact.path, cause.resumes_at or fact.line)} "
-        f"{escape(named(fact.function, cause.resumes_at))}  {_times([summary.names[each] for each in cause.compiles])}"
+        f"{escape(named(fact.function, cause.resumes_at))}  {_times([summary.names[each] for each in shown])}"
     )
-    console.print(f"  because of [bold]{escape(cause.about)}[/]{escape(_met(cause))}")
+    because = "failed an older compile, which is not the cause:" if cause.is_aside else "because of"
+    console.print(f"  {because} [bold]{escape(cause.about)}[/]{escape(_met(cause))}")
     for hint in cause.hints:
         console.print(f"  [green]hint[/] {escape(hint)}")
     for path, line in dict.fromkeys((each.guard_path, each.guard_line) for each in cause.entries):
@@ -109,8 +111,10 @@ def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Cons
     for number, entries in rows[:_SHOWN_COMPILES]:
         refused = " was refused, and" if entries[0].limit_reached else ""
         failed = ", ".join(map(entry_text, entries))
-        console.print(f"  [dim]{summary.names[number]}{refused} does not match {escape(failed)}[/]")
-        if number in summary.comparisons:
+        is_cause = number in cause.caused
+        what = f"match {failed}" if is_cause else f"match older compiles, either: {failed}"
+        console.print(f"  [dim]{summary.names[number]}{refused} does not {escape(what)}[/]")
+        if number in summary.comparisons and is_cause:
             console.print(f"    {escape(first_difference(summary.comparisons[number].comparison))}")
     if len(rows) > _SHOWN_COMPILES:
         console.print(f"  [dim]… and {len(rows) - _SHOWN_COMPILES} more: dynascope report --json[/]")

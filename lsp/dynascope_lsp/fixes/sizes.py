@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dynascope.facts import model
+from dynascope.facts.recompiles.sizes import ASKS, BY_ITSELF, WHAT_TO_DO, asks_sizes
 from msgspec import Struct
 
 from dynascope_lsp.documents.syntax import Function
@@ -12,9 +13,6 @@ from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 _SIZES = re.compile(r"\[(?P<sizes>.*)\]")
-_HARMLESS = re.compile(r"2 <= L\['\w+'\]\.size\(\)\[\d+\]|L\['\w+'\]\.stride\(\)\[\d+\] == [^<>!=]+")
-"""Guards that contiguous tensors pass with any sizes but 0 and 1."""
-WHAT_TO_DO = "pass sizes that vary less (pad, or drop the last batch), or compile a function of its own for them."
 
 
 class Sizes(Struct, frozen=True):
@@ -76,14 +74,14 @@ def _check_size(name: str, sizes: list[str]) -> None:
     if not sizes[-1].isidentifier():
         raise Refused(f"The size of `{name}` follows from other sizes: make those dynamic.")
     if {"0", "1"} & set(sizes):
-        raise Refused(f"A size of `{name}` was 0 or 1, which Dynamo always compiles by itself: {WHAT_TO_DO}")
+        raise Refused(BY_ITSELF.format(name=name))
 
 
 def _check_guards(snapshot: Snapshot, compile: int) -> None:
     assert snapshot.facts is not None
     for guard in snapshot.facts.guards(compile):
-        if guard.kind == "SHAPE_ENV" and not all(_HARMLESS.fullmatch(code) for code in guard.code):
-            raise Refused(f"The function asks how large its arguments are, and compiles for each answer: {WHAT_TO_DO}")
+        if guard.kind == "SHAPE_ENV" and asks_sizes(guard.code):
+            raise Refused(ASKS)
 
 
 def _check_recompiles(snapshot: Snapshot, function: Function, numbers: set[int], changed: dict[str, list[int]]) -> None:
@@ -101,9 +99,7 @@ def _check_recompiles(snapshot: Snapshot, function: Function, numbers: set[int],
             and sizes is not None
             and sizes["sizes"].split(",")[int(mismatch["at"])].strip() in "01"
         ):
-            raise Refused(
-                f"A size of `{mismatch['name']}` was 0 or 1, which Dynamo always compiles by itself: {WHAT_TO_DO}"
-            )
+            raise Refused(BY_ITSELF.format(name=mismatch["name"]))
 
 
 def _differing(sizes: list[list[str]]) -> list[int]:

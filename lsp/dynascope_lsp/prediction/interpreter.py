@@ -55,6 +55,7 @@ class Interpreter(Program):
 
     def trace(self, function: Function) -> None:
         """Interpret a function as the root frame of a compile."""
+        self.one_graph = function.one_graph
         self.call(function, None, {}, certain=True, depth=0)
 
     def call(
@@ -77,6 +78,7 @@ class Interpreter(Program):
             tuple(map(_kind, arguments or ())),
             arguments is None,
             more,
+            self.one_graph,
         )
         if key in self._results:
             result, breaks = self._results[key]

@@ -63,6 +63,8 @@ class NamedCalls(ABC):
     def _report(self, node: ast.expr | ast.stmt, rule: Rule) -> None:
         if not self._certain or self._uncompiled:
             return
+        if self._program.one_graph and not rule.in_one_graph:
+            return
         if any(module.sets(option) for option in rule.unless for module in self._program.modules.values()):
             return
         self._program.report(self._module, node, rule, self._name)

@@ -41,6 +41,8 @@ class Program(ABC):
         """Paths of the modules whose classes are in `_overridden`."""
         self.attributes_met: dict[tuple[int, str], Value] = {}
         """Values so far of the attributes being evaluated, by the id of the class and the name."""
+        self.one_graph = False
+        """Whether what is interpreted is compiled with `fullgraph=True`."""
         self.breaks = 0
         """The number of breaks found so far."""
 

@@ -7,6 +7,8 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from msgspec import structs
+
 from dynascope_lsp.documents.syntax import FunctionNode, first_line, statements
 from dynascope_lsp.prediction.frame import Frame
 from dynascope_lsp.prediction.interpreter import Interpreter
@@ -35,10 +37,11 @@ def mentions_compile(source: str) -> bool:
 def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
     """Iterate over the root functions of the compiles in this module."""
     for owner, node in _functions(module):
-        if any(_compiles(interpreter, module, decorator) for decorator in node.decorator_list):
+        sites = [each for each in node.decorator_list if _compiles(interpreter, module, each)]
+        if sites:
             static = any(interpreter.name_of(module, each) == "builtins.staticmethod" for each in node.decorator_list)
             bound = Instance(owner, exact=False) if owner is not None and not static else None
-            yield Function(module, node, owner, bound)
+            yield Function(module, node, owner, bound, one_graph=any(map(_is_one_graph, sites)))
     for scopes, call in _calls(module):
         name = interpreter.name_of(module, call.func)
         if name == COMPILE and not _disabled(call):
@@ -52,7 +55,8 @@ def compiled(interpreter: Interpreter, module: Module) -> Iterator[Function]:
         value = _value(interpreter, module, scopes, target)
         if isinstance(call.func, ast.Attribute) and name is None and not _is_module(interpreter, value):
             continue
-        yield from _entries(interpreter, value)
+        for each in _entries(interpreter, value):
+            yield structs.replace(each, one_graph=_is_one_graph(call))
 
 
 def _compiles(interpreter: Interpreter, module: Module, decorator: ast.expr) -> bool:
@@ -76,6 +80,14 @@ def _disabled(call: ast.Call) -> bool:
     return any(
         each.arg == "disable" and not (isinstance(each.value, ast.Constant) and not each.value.value)
         for each in call.keywords
+    )
+
+
+def _is_one_graph(site: ast.expr) -> bool:
+    """Whether a site has `fullgraph=True`, or any other expression for it."""
+    return isinstance(site, ast.Call) and any(
+        each.arg == "fullgraph" and not (isinstance(each.value, ast.Constant) and not each.value.value)
+        for each in site.keywords
     )
 
 

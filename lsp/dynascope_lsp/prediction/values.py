@@ -57,6 +57,8 @@ class Function(Struct, frozen=True, eq=False):
     owner: ClassInfo | None = None
     bound: Value | None = None
     closure: dict[str, Value] | None = None
+    one_graph: bool = False
+    """Whether it is compiled with `fullgraph=True`."""
 
 
 class Class(Struct, frozen=True, eq=False):

@@ -75,8 +75,7 @@ class FileFacts:
 
     def guards(self, compile: int) -> list[model.Guard]:
         """Return a compile's guards, including those of shapes (`SHAPE_ENV`), which have no line."""
-        found = self._reader.compile(compile)
-        return found.guards if found is not None else []
+        return self._reader.guards(compile)
 
     @cached_property
     def own_compiles(self) -> list[model.Compile]:

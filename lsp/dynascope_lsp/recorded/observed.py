@@ -120,19 +120,20 @@ class Observations:
             for number in each.compiles
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
-        for cause in causes(entries, rests):
+        for cause in causes(entries, rests, self._facts.guards):
             first, rest = cause.first, cause.resumes_at
             what = first.function if rest is None else f"what follows line {rest} of {first.function}"
             compared = self._facts.comparison(cause.compiles[0]) if cause.compiles else None
             limit = f"Recompile limit reached: {what} runs uncompiled from here on"
+            title = f"Failed too when recompiled: {what}" if cause.is_aside else f"Recompiled: {what}"
             yield Finding(
                 kind="recompileLimit" if cause.limit_reached else "recompile",
                 line=self._name_line(first.line),
-                title=limit if cause.limit_reached else f"Recompiled: {what}",
+                title=limit if cause.limit_reached else title,
                 explanation=self._failed_guards(cause, compared),
                 hints=[*cause.hints, *(_RECOMPILE_LIMIT_HINTS if cause.limit_reached else ())],
-                compiles=self._ids(cause.compiles),
-                programs=self._facts.programs_of(cause.compiles),
+                compiles=self._ids(cause.others if cause.is_aside else cause.compiles),
+                programs=self._facts.programs_of([*cause.compiles, *cause.others]),
                 related=[
                     *self._first_difference(compared),
                     *(
@@ -170,7 +171,8 @@ class Observations:
         rows = entries_by_compile(cause)
         lines = [
             f"{self._facts.compile_id(number)}{' was refused, and' if entries[0].limit_reached else ''} "
-            f"does not match {', '.join(map(entry_text, entries))}"
+            f"does not match {'' if number in cause.caused else 'older compiles, either: '}"
+            f"{', '.join(map(entry_text, entries))}"
             for number, entries in rows[:COMPILES_SHOWN]
         ]
         more = [f"… and {len(rows) - COMPILES_SHOWN} more"] if len(rows) > COMPILES_SHOWN else []

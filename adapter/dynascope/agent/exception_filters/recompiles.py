@@ -12,7 +12,7 @@ from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile import failed_guard
 from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.compile.recompile_events import RecompileEvents, RecompileLimitEvents
-from dynascope.agent.internals.frames.resume import original_code
+from dynascope.agent.internals.frames.resume import is_resume_function, original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
@@ -99,7 +99,8 @@ def _guards(reasons: Sequence[str], frame: Any) -> list[str]:
         same = by_value.setdefault(guarded_value(failed.guard), [])
         same.append(failed)
     for same in by_value.values():
-        hints = remedies([each.guard for each in same], [each.hint for each in same if each.hint])
+        own = [each.hint for each in same if each.hint]
+        hints = remedies([each.guard for each in same], own, is_rest=is_resume_function(frame.f_code))
         lines += [f"Hint: {hint}" for hint in hints]
     return list(dict.fromkeys(lines)) or [_NO_REASON]
 

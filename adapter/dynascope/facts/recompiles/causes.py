@@ -1,10 +1,13 @@
-"""Group recompiles by cause: one value that changes from call to call fails a guard of every earlier compile."""
+"""Group recompiles by cause: the value that failed the compile used last.
+
+A value that has changed once fails a guard of every compile before that change ever after, which causes nothing more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
@@ -18,10 +21,14 @@ class Cause(Struct, kw_only=True):
     """The value: `self.step`, `len(names)`, `x.size()[0]`."""
     entries: list[model.Recompile]
     """All guards that failed because of it, in the order of the compiles."""
+    caused: set[int] = field(default_factory=set)
+    """The compiles, and refused calls, in which it failed the compile used last; in others, only older ones."""
     resumes_at: int | None = None
     """The line at which a resume function resumes; None for the whole function."""
     limit_reached: bool = False
     """Whether Dynamo gave up on the function because of it."""
+    conditions: list[str] | None = None
+    """For a size, the shape guards of the newest compile that it caused, if known."""
 
     @property
     def first(self) -> model.Recompile:
@@ -30,12 +37,30 @@ class Cause(Struct, kw_only=True):
     @property
     def compiles(self) -> list[int]:
         """Return the numbers of the compiles that it caused, without calls refused at the limit."""
+        return [number for number in self._numbers if number in self.caused]
+
+    @property
+    def others(self) -> list[int]:
+        """Return the compiles in which it failed only older compiles than another cause did."""
+        return [number for number in self._numbers if number not in self.caused]
+
+    @property
+    def _numbers(self) -> list[int]:
         return list(dict.fromkeys(each.compile for each in self.entries if not each.limit_reached))
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether it caused no compile: another value had failed a newer one each time."""
+        return not self.caused and not self.limit_reached
 
     @property
     def values(self) -> list[str]:
         """Return the values in order, one for each call that matched no compile."""
-        by_compile = {each.compile: each.value for each in self.entries if each.value is not None}
+        by_compile = {
+            each.compile: each.value
+            for each in self.entries
+            if each.value is not None and (each.compile in self.caused or self.is_aside)
+        }
         values = list(by_compile.values())
         names = {value.partition(": ")[0] for value in values}
         return [value.partition(": ")[2] for value in values] if len(names) == 1 else values
@@ -49,22 +74,38 @@ class Cause(Struct, kw_only=True):
     @property
     def hints(self) -> list[str]:
         """Return Dynamo's hints, then Dynascope's."""
-        return remedies([each.guard for each in self.entries], [each.hint for each in self.entries if each.hint])
+        own = [each.hint for each in self.entries if each.hint]
+        return remedies([each.guard for each in self.entries], own, self.conditions, self.resumes_at is not None)
 
 
-def causes(recompiles: Iterable[model.Recompile], resumes: Mapping[int, int | None]) -> list[Cause]:
-    """Return the causes, most compiles first; `resumes` is `resumes_at` by compile number."""
+def causes(
+    recompiles: Iterable[model.Recompile],
+    resumes: Mapping[int, int | None],
+    guards: Callable[[int], Iterable[model.Guard]],
+) -> list[Cause]:
+    """Return the causes, most compiles first; a compile has one cause.
+
+    `resumes` is `resumes_at` by compile number, and `guards` returns the guards of the compile of a number.
+    """
     found: dict[Hashable, Cause] = {}
     names: dict[Hashable, dict[str, None]] = {}
+    told: set[int] = set()
     for each in sorted(recompiles, key=lambda each: each.compile):
         subject = guarded_value(each.guard)
         rest = resumes.get(each.compile)
         key: Hashable = (each.path, each.line, rest, _key(subject))
         cause = found.setdefault(key, Cause(about="", entries=[], resumes_at=rest))
         cause.entries.append(each)
-        names.setdefault(key, {}).update(dict.fromkeys(_names(subject)))
+        if each.compile not in told:  # Dynamo tells of the compile used last first
+            told.add(each.compile)
+            cause.caused.add(each.compile)
+        if subject.kind != "other" or key not in names:
+            names.setdefault(key, {}).update(dict.fromkeys(_names(subject, each.guard)))
     for key, cause in found.items():
         cause.about = ", ".join(names[key])
+        failed = cause.compiles or cause.others
+        if failed and guarded_value(cause.first.guard).kind == "size":
+            cause.conditions = [code for each in guards(failed[-1]) if each.kind == "SHAPE_ENV" for code in each.code]
     for limited in _limited(found.values()):
         limited.limit_reached = True
     return sorted(found.values(), key=lambda cause: len(cause.compiles), reverse=True)
@@ -87,7 +128,9 @@ def _key(subject: GuardedValue) -> Hashable:
     return "global state" if subject.kind == "global state" else subject
 
 
-def _names(subject: GuardedValue) -> list[str]:
+def _names(subject: GuardedValue, guard: str) -> list[str]:
+    if subject.kind == "other":
+        return [readable(guard)]
     return subject.expression.split() if subject.kind == "global state" else [subject.text]
 
 

@@ -13,9 +13,10 @@ from msgspec import Struct
 
 Kind = Literal[
     "value", "size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set",
-    "sizes", "length", "type", "identity", "keys", "attribute", "global state", "other",
+    "sizes", "length", "type", "identity", "aliases", "keys", "attribute", "global state", "other",
 ]  # fmt: skip
-"""`sizes`: how those of several tensors compare; `attribute`: whether it exists; `other`: only the text is known."""
+"""`sizes`: how those of several tensors compare; `aliases`: whether several are one object; `attribute`: whether it
+exists; `other`: only the text is known."""
 
 
 class GuardedValue(Struct, frozen=True):
@@ -43,6 +44,7 @@ _TEXTS: dict[Kind, str] = {
     "length": "len({0})",
     "type": "type({0})",
     "identity": "which object {0} is",
+    "aliases": "whether {0} are one object",
     "keys": "keys of {0}",
     "attribute": "names in {0}",
 }
@@ -54,8 +56,18 @@ _TENSOR = re.compile(
 )
 _TENSOR_TYPE = re.compile(r"expected type of '(?P<name>.+?)' to be a tensor type")
 _SIZE = re.compile(r"(?<![\w.\]])(?P<name>[A-Za-z_][\w.'\[\]]*)\.size\(\)\[(?P<dimension>\d+)\]")
+_ALIASES = re.compile(
+    r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) is (?!(?:None|True|False|Ellipsis)$)(?P<other>[A-Za-z_][\w.'\"\[\]]*)$"
+)
+_DUPLICATES = re.compile(r"Duplicate tensors? found: (?P<names>.+)")
+_QUOTED = re.compile(r"""(["'])(?P<name>.+?)\1(?=[,\]])""")
+_BOUND = re.compile(
+    r"(?:-?[\d.]+ [<>]=? )?(?P<name>[A-Za-z_][\w.'\"\[\]]*)(?: [<>]=? -?[\d.]+)?(?: and (?P=name) [<>]=? -?[\d.]+)?$"
+)
+"""A number that is dynamic: `2 <= k`, `k < 5`."""
 _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("type", re.compile(r"___check_type_id\((?P<name>.+?), \d+\)")),
+    ("type", re.compile(r"TYPE_MISMATCH\((?P<name>.+)\)$")),
     ("identity", re.compile(r"___check_obj_id\((?P<name>.+?), \d+\)")),
     ("attribute", re.compile(r"(?:not )?___dict_contains\(.+, (?P<name>[^,]+)\)$")),
     ("attribute", re.compile(r"(?:not )?hasattr\((?P<name>.+), .+\)$")),
@@ -63,6 +75,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("length", re.compile(r"len\((?P<name>.+?)\) [=!]= \d+$")),
     ("length", re.compile(r"not (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
     ("value", re.compile(r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) (?:==|!=|is not|is) [^<>]+$")),
+    ("value", _BOUND),
 )
 _NUMBER = re.compile(r"\d+")
 _READABLE = (
@@ -85,6 +98,12 @@ def guarded_value(guard: str) -> GuardedValue:
     tensor_type = _TENSOR_TYPE.match(guard)
     if tensor_type is not None:
         return GuardedValue("type", tensor_type["name"])
+    alias, duplicates = _ALIASES.match(guard), _DUPLICATES.match(guard)
+    if alias is not None:
+        return GuardedValue("aliases", ", ".join(sorted({alias["name"], alias["other"]})))
+    if duplicates is not None:
+        names = {_PREFIX.sub(r"\1", found["name"]) for found in _QUOTED.finditer(duplicates["names"])}
+        return GuardedValue("aliases", ", ".join(sorted(names)))
     sizes = {(found["name"], int(found["dimension"])) for found in _SIZE.finditer(guard)}
     if len(sizes) == 1:
         return GuardedValue("size", *sizes.pop())
@@ -95,6 +114,11 @@ def guarded_value(guard: str) -> GuardedValue:
     if sizes:
         return GuardedValue("sizes", ", ".join(sorted({name for name, _ in sizes})))
     return GuardedValue("other", _NUMBER.sub("#", guard))
+
+
+def is_bound(guard: str) -> bool:
+    """Whether a guard bounds a dynamic number: `2 <= k`."""
+    return any(sign in guard for sign in "<>") and _BOUND.match(_PREFIX.sub(r"\1", guard)) is not None
 
 
 def readable(text: str) -> str:

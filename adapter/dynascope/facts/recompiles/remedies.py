@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from dynascope.facts.recompiles.guarded_value import Kind, guarded_value, readable
+from dynascope.facts.recompiles.guarded_value import Kind, guarded_value, is_bound, readable
+from dynascope.facts.recompiles.sizes import size_advice
 
 _BY_KIND: dict[Kind, str] = {
     "stride": "Give it the same memory layout in each call: `.contiguous()` before the call.",
@@ -16,7 +17,10 @@ _BY_KIND: dict[Kind, str] = {
     "sizes": "Sizes that were equal in one call were not in another: a compile fits one of the two.",
     "length": "Each length is compiled on its own: keep it the same, or stack the elements into one tensor.",
     "type": "Give it objects of one type; else there is a compile for each.",
-    "identity": "Pass the same object each time: each new object, such as a lambda, is compiled again.",
+    "dispatch key set": (
+        "Make it the same way in each call: a tensor of `torch.inference_mode()`, or a conjugate view, has other keys."
+    ),
+    "identity": "Each object is compiled on its own, such as a new lambda, or a member of an enumeration: pass few.",
     "keys": "Keep the keys and their order the same in each call.",
     "attribute": "Set all attributes before the first call: each later one is compiled again.",
     "global state": "Call it in the same state each time: gradients on or off, autocast, default dtype, threads.",
@@ -26,26 +30,44 @@ _NUMBERS = (
     "Dynamo makes a number dynamic when it has seen a second value, but not 0 and 1, nor where Python needs the value "
     "(a loop, a condition): keep it the same there, or in a tensor."
 )
-_BOUNDS = "The size is dynamic already: a condition on it is compiled once for each outcome."
+_BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
+_ALIASES = (
+    "Dynamo compiled it for calls that pass one object as all of these: pass it so in each call; else it is compiled "
+    "again for different objects. Their values do not matter."
+)
+_DUPLICATES = (
+    "Dynamo compiled it for different tensors: do not pass one of them twice (pass a `.clone()`); else it is compiled "
+    "again for that. Their values do not matter."
+)
 
 
-def remedies(guards: Sequence[str], hints: Sequence[str]) -> list[str]:
-    """Return advice on guards that failed for one value: Dynamo's hints, and Dynascope's."""
-    return list(dict.fromkeys([*hints, *_remedy(guards, bool(hints))]))
+def remedies(
+    guards: Sequence[str], hints: Sequence[str], conditions: Sequence[str] | None = None, is_rest: bool = False
+) -> list[str]:
+    """Return advice on guards that failed for one value: Dynamo's hints, and Dynascope's.
+
+    `conditions` are the shape guards of the compile that followed, if known; `is_rest`: it is a resume function's.
+    """
+    return list(dict.fromkeys([*hints, *_remedy(guards, bool(hints), conditions, is_rest)]))
 
 
-def _remedy(guards: Sequence[str], is_hinted: bool) -> list[str]:
+def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | None, is_rest: bool) -> list[str]:
     subject = guarded_value(guards[0])
     if subject.kind == "size":
         if any("mismatch" not in guard for guard in guards):
-            return [_BOUNDS]
+            return [_BOUNDS.format(what="size")]
         if "._parameters[" in subject.expression:
             return []
-        place = f"{readable(subject.expression)}, {subject.dimension}"
-        return [f"Before the call: `torch._dynamo.mark_dynamic({place})`; or compile with `dynamic=True`."]
+        name = readable(subject.expression)
+        return [size_advice(name, subject.dimension or 0, guards, conditions, is_rest)]
+    if subject.kind == "aliases":
+        parted = {guard.startswith("Duplicate") for guard in guards}
+        return [text for is_one, text in ((False, _ALIASES), (True, _DUPLICATES)) if is_one in parted]
     if subject.kind == "value":
         if is_hinted:
             return []
+        if is_bound(guards[0]):
+            return [_BOUNDS.format(what="number")]
         return [_NUMBERS if _is_number(guards[0]) else _VARIANTS]
     text = _BY_KIND.get(subject.kind)
     return [text] if text is not None else []

@@ -21,6 +21,8 @@ class Rule(Struct, frozen=True):
     type: str = ""
     unless: tuple[str, ...] = ()
     """Options of `torch._dynamo.config` that make Dynamo trace or ignore it."""
+    in_one_graph: bool = True
+    """Whether it is an error with `fullgraph=True`: else Dynamo traces it there."""
     skips_the_frame: bool = False
     """Whether Dynamo cannot resume after it: the rest of that function is not compiled."""
 
@@ -43,6 +45,7 @@ ITEM = Rule(
     "GB0124",
     "Unsupported Tensor.item() call with capture_scalar_outputs=False",
     unless=("capture_scalar_outputs",),
+    in_one_graph=False,
 )
 TOLIST = Rule(
     "tolist",

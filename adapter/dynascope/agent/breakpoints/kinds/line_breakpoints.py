@@ -21,6 +21,7 @@ from dynascope.agent.breakpoints.line_outlook import Expectation, expectation
 from dynascope.agent.breakpoints.never_hit import why_never_reached, why_not_stopped
 from dynascope.agent.breakpoints.placement import Placement
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions, functions_of
+from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.program.source_lines import is_there
 from dynascope.agent.suspension.interface import Suspension
@@ -110,10 +111,11 @@ class LineBreakpoints(LineKind):
     # ---- what Dynamo does
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        keys = functions_of(outcome.traced)
-        paths = {key.path for key in keys | functions_of(code for code, _ in outcome.skipped)}
+        skipped = [code for code, _ in outcome.skipped]
+        paths = {key.path for key in functions_of([*outcome.traced, *skipped])}
         with self._lock:
-            self._note_passed_by(keys)
+            # a resume function that is skipped was traced as far as it goes, or runs uncompiled
+            self._note_passed_by(functions_of([*outcome.traced, *filter(is_resume_function, skipped)]))
         if len(sys.modules) != self._modules_seen:  # another module may have disabled functions
             self._modules_seen = len(sys.modules)
             paths.update(self._rows)

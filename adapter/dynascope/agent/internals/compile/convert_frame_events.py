@@ -5,6 +5,7 @@ The name matters: the stacks Dynamo shows to users end at the first file that ha
 
 from __future__ import annotations
 
+import re
 import sys
 import types
 from collections.abc import Callable
@@ -17,6 +18,8 @@ from dynascope.agent.internals.compile.retrace import is_repeated
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
+
+_REASON = re.compile(r"[!\d/]+: ", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -72,12 +75,8 @@ class CompileEvents(Events):
             observer.rank_wait_ends,
         )
 
-        def recompiles(reasons: Any, cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> None:
-            if not kwargs.get("skip_logging"):
-                observer.recompiles(list(reasons), frame)
-
+        self._wrap_reasons()
         self.call_before(torch_names.TRACE_FRAME, lambda *args, **kwargs: observer.attempt_begins(is_repeated()))
-        self.call_after(torch_names.RECOMPILATION_REASONS, recompiles)
         self.call_after(
             torch_names.BUILD_GUARDS,
             lambda _, manager, f_code, output_graph, *args, **kwargs: observer.guards_built(output_graph),
@@ -103,6 +102,23 @@ class CompileEvents(Events):
             return result
 
         self.put(torch_names.COMPILE, _compile)
+
+    def _wrap_reasons(self) -> None:
+        observer, original = self._observer, self.original(torch_names.RECOMPILATION_REASONS)
+
+        def wrapper(cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
+            is_told = not self.is_removed and not kwargs.get("skip_logging")
+            try:
+                reasons = original(cache_entries, frame, *args, **kwargs)
+            except Exception as error:
+                if is_told and type(error).__name__ == "RecompileError":
+                    observer.recompiles(_reasons_in(str(error)), frame)
+                raise
+            if is_told:
+                observer.recompiles(list(reasons), frame)
+            return reasons
+
+        self.put(torch_names.RECOMPILATION_REASONS, wrapper)
 
     def _wrap_callback(self) -> None:
         observer, original = self._observer, self.original(torch_names.CALL_OF_CALLBACK)
@@ -131,6 +147,13 @@ class CompileEvents(Events):
                 ends()
 
         self.put(name, wrapper)
+
+
+def _reasons_in(message: str) -> list[str]:
+    """Return the reasons in an `exc.RecompileError` (2.0): `config.error_on_recompile`."""
+    lines = [each.removeprefix("    - ") for each in message.splitlines() if each.startswith("    - ")]
+    begins = [at for at, line in enumerate(lines) if _REASON.match(line)]
+    return ["\n".join(lines[at:end]) for at, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
 
 
 def graph_size(graph_module: Any) -> int:

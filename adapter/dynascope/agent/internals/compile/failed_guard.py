@@ -6,7 +6,9 @@ No code of the program runs: attributes are read from `__dict__`, items only fro
 from __future__ import annotations
 
 import ast
+import enum
 import inspect
+import re
 import types
 from collections import OrderedDict
 from collections.abc import Callable
@@ -24,6 +26,7 @@ _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
 _DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 _VALUE_LENGTH = 120
+_KEYS_MET = re.compile(r"actual DispatchKeySet\((?P<keys>.*)\)")
 _GLOBAL_STATE: dict[str, Callable[[], object]] = {
     "grad_mode": torch.is_grad_enabled,
     "inference_mode": torch.is_inference_mode_enabled,
@@ -45,6 +48,9 @@ def value_met(guard: str, frame: Any) -> str | None:
     subject = guarded_value(guard)
     if subject.kind == "global state":
         return _global_state(subject.expression)
+    if subject.kind == "dispatch key set":
+        keys = _KEYS_MET.search(guard)
+        return f"{subject.text}: {keys['keys']}" if keys is not None else None
     try:
         expression = ast.parse(subject.expression, mode="eval").body
         with torch._C.DisableTorchFunction():
@@ -77,6 +83,9 @@ def _met(subject: GuardedValue, value: Any) -> str | None:
             return f"{subject.text}: {value.requires_grad}"
         case "stride" if is_tensor(value):
             return f"strides of {names}: {stride_text(value)}"
+        case "aliases":
+            objects = len({id(each) for each in value})
+            return f"{subject.text}: {'one object' if objects == 1 else f'{objects} objects'}"
         case "sizes":
             return ", ".join(f"{name}: {_text(each)}" for name, each in zip(names.split(", "), value, strict=True))
     return f"{names}: {_text(value)}"
@@ -133,6 +142,8 @@ def _text(value: Any) -> str:
         return repr(value)[:_VALUE_LENGTH]
     if type(value) in _CONTAINERS:
         return f"{type(value).__name__} of {len(value)}"
+    if isinstance(type(value), enum.EnumType):
+        return f"{type(value).__qualname__}.{object.__getattribute__(value, '__dict__').get('_name_')}"
     if type(value) in _CALLABLES:
         return str(value.__qualname__)
     if type(value) is types.CodeType:
