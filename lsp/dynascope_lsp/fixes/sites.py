@@ -8,13 +8,14 @@ from pathlib import PurePath
 
 from msgspec import Struct
 
-from dynascope_lsp.documents.syntax import Function, Index, dotted
+from dynascope_lsp.documents.syntax import Function, FunctionNode, Index, dotted
 from dynascope_lsp.fixes.expressions.names import full_name
 from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 COMPILE = "torch.compile"
+_SEVERAL = "What was compiled shares its name with something else: pass `dynamic=True` to `torch.compile`."
 
 
 class Site(Struct, frozen=True):
@@ -101,21 +102,74 @@ def _means(index: Index, node: ast.expr, here: Snapshot, snapshot: Snapshot, wan
 def _results(here: Snapshot, snapshot: Snapshot, function: Function, compiled: list[Site]) -> Iterator[ast.expr]:
     """Yield the expressions of a file whose value is the compiled function."""
     index = _index(here)
-    names = {function.node.name} if any(site.decorates for site in compiled) else set()
+    names: list[tuple[str, ast.AST]] = []
+    if any(site.decorates for site in compiled) and not _is_method(snapshot, function):
+        name = function.node.name
+        if here.path == snapshot.path:
+            names.append((name, _scope(index, function.node)))
+        elif any(_imports(each, name) for each in index.imports):
+            names.append((name, index.tree))
     for site in compiled:
         parent = index.parents.get(site.node)
         if site.snapshot.path == here.path and not site.decorates:
             if isinstance(parent, ast.Assign):
-                names |= {name for target in parent.targets if (name := dotted(target))}
+                names += [(name, _scope(index, target)) for target in parent.targets if (name := dotted(target))]
+                if any(_is_given_else(index, site, target) for target in parent.targets):
+                    raise Refused(_SEVERAL)
             elif isinstance(parent, ast.Call) and parent.func is site.node:
                 yield site.node
             else:
                 raise Refused("What was compiled is passed on: pass `dynamic=True` to `torch.compile`.")
-    if here.path != snapshot.path and any(site.decorates for site in compiled):
-        names = {name for name in names if any(_imports(each, name) for each in index.imports)}
     for node in ast.walk(index.tree):
-        if isinstance(node, ast.Name | ast.Attribute) and dotted(node) in names:
+        if isinstance(node, ast.Name | ast.Attribute) and (dotted(node), _scope(index, node)) in names:
             yield node
+
+
+def _is_method(snapshot: Snapshot, function: Function) -> bool:
+    return isinstance(_index(snapshot).parents.get(function.node), ast.ClassDef)
+
+
+def _scope(index: Index, node: ast.AST) -> ast.AST:
+    """Return where a name is bound: a function, the file, or the class for an attribute of `self`."""
+    name = node.name if isinstance(node, FunctionNode) else str(dotted(node))
+    first = name.partition(".")[0]
+    scope = index.parents.get(node)
+    while scope is not None and not isinstance(scope, ast.Module):
+        if isinstance(scope, FunctionNode) and first != "self" and _binds(scope, first):
+            return scope
+        if isinstance(scope, ast.ClassDef) and first == "self":
+            return scope
+        scope = index.parents.get(scope)
+    return index.tree
+
+
+def _binds(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether a function has a local of that name, or one inside of it, which is as good as unknown."""
+    inside = [each for each in ast.walk(function) if each is not function]
+    if any(isinstance(each, ast.Global | ast.Nonlocal) and name in each.names for each in inside):
+        return False
+    return any(
+        (isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store))
+        or (isinstance(each, ast.arg) and each.arg == name)
+        or (isinstance(each, FunctionNode | ast.ClassDef) and each.name == name)
+        for each in inside
+    )
+
+
+def _is_given_else(index: Index, site: Site, target: ast.expr) -> bool:
+    """Whether a name is given something else than what was compiled, and what it was compiled from."""
+    name, scope = dotted(target), _scope(index, target)
+    others = [
+        each
+        for each in ast.walk(index.tree)
+        if dotted(each) == name
+        and isinstance(getattr(each, "ctx", None), ast.Store)
+        and each is not target
+        and _scope(index, each) is scope
+    ]
+    compiled = site.node.args[0] if isinstance(site.node, ast.Call) and site.node.args else None
+    itself = compiled is not None and dotted(compiled) == name
+    return len(others) > itself
 
 
 def _imports(statement: ast.Import | ast.ImportFrom, name: str) -> bool:

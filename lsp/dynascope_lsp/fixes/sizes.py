@@ -61,6 +61,8 @@ def sizes_of(snapshot: Snapshot, function: Function) -> Sizes:
         seen = [sizes[name] for sizes in by_compile.values() if name in sizes]
         if len({len(sizes) for sizes in seen}) == 1 and len(seen) == len(numbers):
             found.values[name] = seen
+        elif any(len(sizes) != len(seen[0]) for sizes in seen) or _differing(seen) or not _are_numbers(seen):
+            raise Refused(f"`{name}` changes its size, too, and is not such a tensor in every call: {WHAT_TO_DO}")
     changed = found.changed()
     for name, dimensions in changed.items():
         for dimension in dimensions:
@@ -104,6 +106,10 @@ def _check_recompiles(snapshot: Snapshot, function: Function, numbers: set[int],
             raise Refused(
                 f"A size of `{mismatch['name']}` was 0 or 1, which Dynamo always compiles by itself: {WHAT_TO_DO}"
             )
+
+
+def _are_numbers(sizes: list[list[str]]) -> bool:
+    return all(size.isdecimal() for each in sizes for size in each)
 
 
 def _differing(sizes: list[list[str]]) -> list[int]:
