@@ -15,6 +15,8 @@ from dynascope_lsp.fixes.expressions.names import full_name
 from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.fixes.place import Place
 
+Kind = Literal["tensor", "number"] | None
+"""What an expression gives whenever it runs; None if that is not known, or if it may fail."""
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 _ORDER = (ast.Gt, ast.Lt, ast.GtE, ast.LtE)
 _LATER = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -43,8 +45,7 @@ def check_runs_anyway(place: Place, test: ast.expr, sides: tuple[ast.expr, ast.e
         raise Refused(f"The sides read tensors whose sizes change, and which may not fit together: {_WHAT_TO_DO}")
 
 
-def _kind(place: Place, node: ast.expr, numbers: set[str]) -> Literal["tensor", "number"] | None:
-    """Return what an expression gives whenever it runs; None if that is not known, or if it may fail."""
+def _kind(place: Place, node: ast.expr, numbers: set[str]) -> Kind:
     match node:
         case ast.Constant(value=int() | float()):
             return "number"
@@ -52,25 +53,27 @@ def _kind(place: Place, node: ast.expr, numbers: set[str]) -> Literal["tensor", 
             return "tensor"
         case ast.Name(id=name):
             return "number" if name in numbers else None
-        case ast.Tuple(elts=parts):
-            return "number" if all(_kind(place, each, numbers) == "number" for each in parts) else None
         case ast.UnaryOp(op=ast.USub() | ast.Invert()):
             return _kind(place, node.operand, numbers)
         case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
-            kinds = {_kind(place, left, numbers), _kind(place, right, numbers)}
-            if None in kinds or "tensor" in kinds:
-                return None if None in kinds else "tensor"
-            match node:
-                case (
-                    ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult())
-                    | ast.BinOp(op=ast.Div(), right=ast.Constant(value=int() | float()))
-                ) if ast.unparse(right) not in ("0", "0.0"):
-                    return "number"
+            return _joined(node, {_kind(place, left, numbers), _kind(place, right, numbers)})
         case ast.Call(func=function) if is_new_value(place.index, place.function, node):
             read = [*node.args, *(each.value for each in node.keywords)]
             if isinstance(function, ast.Attribute) and full_name(place.index, function) is None:
                 read.append(function.value)
             return "tensor" if all(_kind(place, each, numbers) for each in read) else None
+    return None
+
+
+def _joined(node: ast.BinOp | ast.Compare, kinds: set[Kind]) -> Kind:
+    """Return the kind of an operation with two operands: numbers can be divided by another constant than 0 alone."""
+    if None in kinds or "tensor" in kinds:
+        return None if None in kinds else "tensor"
+    match node:
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult()):
+            return "number"
+        case ast.BinOp(op=ast.Div(), right=ast.Constant(value=int() | float() as value)) if value:
+            return "number"
     return None
 
 

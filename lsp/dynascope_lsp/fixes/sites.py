@@ -102,18 +102,12 @@ def _means(index: Index, node: ast.expr, here: Snapshot, snapshot: Snapshot, wan
 def _results(here: Snapshot, snapshot: Snapshot, function: Function, compiled: list[Site]) -> Iterator[ast.expr]:
     """Yield the expressions of a file whose value is the compiled function."""
     index = _index(here)
-    names: list[tuple[str, ast.AST]] = []
-    if any(site.decorates for site in compiled) and not _is_method(snapshot, function):
-        name = function.node.name
-        if here.path == snapshot.path:
-            names.append((name, _scope(index, function.node)))
-        elif any(_imports(each, name) for each in index.imports):
-            names.append((name, index.tree))
+    names = list(_decorated(here, snapshot, function, compiled))
     for site in compiled:
         parent = index.parents.get(site.node)
         if site.snapshot.path == here.path and not site.decorates:
             if isinstance(parent, ast.Assign):
-                names += [(name, _scope(index, target)) for target in parent.targets if (name := dotted(target))]
+                names += [(dotted(target), _scope(index, target)) for target in parent.targets if dotted(target)]
                 if any(_is_given_else(index, site, target) for target in parent.targets):
                     raise Refused(_SEVERAL)
             elif isinstance(parent, ast.Call) and parent.func is site.node:
@@ -125,8 +119,17 @@ def _results(here: Snapshot, snapshot: Snapshot, function: Function, compiled: l
             yield node
 
 
-def _is_method(snapshot: Snapshot, function: Function) -> bool:
-    return isinstance(_index(snapshot).parents.get(function.node), ast.ClassDef)
+def _decorated(
+    here: Snapshot, snapshot: Snapshot, function: Function, compiled: list[Site]
+) -> Iterator[tuple[str | None, ast.AST]]:
+    """Yield the name of a decorated function in a file, and where it is bound."""
+    name, method = function.node.name, isinstance(_index(snapshot).parents.get(function.node), ast.ClassDef)
+    if method or not any(site.decorates for site in compiled):
+        return
+    if here.path == snapshot.path:
+        yield name, _scope(_index(here), function.node)
+    elif any(_imports(each, name) for each in _index(here).imports):
+        yield name, _index(here).tree
 
 
 def _scope(index: Index, node: ast.AST) -> ast.AST:
