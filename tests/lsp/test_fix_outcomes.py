@@ -48,7 +48,14 @@ LEFT_ALONE = (
     *("size_starts_at_one", "size_specialised", "size_looped_over", "size_list_argument", "package_of_files/main"),
     *("branch_alias_elsewhere/main", "branch_weight_returned", "branch_identity", "branch_stored_before"),
     *("branch_number_may_be_zero", "branch_missing_bias", "branch_missing_argument", "branch_sizes_do_not_fit"),
-    *("branch_table", "print_then_update", "print_error_caught", "item_error_caught", "size_optional_weights"),
+    *(
+        "branch_table",
+        "branch_layer_named_as_operation",
+        "print_then_update",
+        "print_error_caught",
+        "item_error_caught",
+        "size_optional_weights",
+    ),
 )
 """Nothing is."""
 

@@ -99,14 +99,23 @@ def is_new_value(index: Index, function: Function, node: ast.expr) -> bool:
         case ast.BinOp() | ast.UnaryOp(op=ast.USub()) | ast.Compare():
             return True
         case ast.Call(args=arguments) if not any(_is_truth(each) for each in arguments):
-            if is_pure_layer(index, function, node) or _is_custom_operation(index, node):
-                return True
-            operation = called_operation(index, node)
-            name = full_name(index, node.func) or ""
-            return (operation is not None and operation[0] in _NEW) or (
-                name.startswith("torch.") and name.removeprefix("torch.") in _CREATED
+            return (
+                is_pure_layer(index, function, node) or _is_custom_operation(index, node) or _is_operation(index, node)
             )
     return False
+
+
+def _is_operation(index: Index, call: ast.Call) -> bool:
+    """Whether an operation of torch is called, and not a layer or method of the same name: `self.norm(x)`."""
+    name = full_name(index, call.func)
+    if name is not None and name.removeprefix("torch.") in _CREATED:
+        return not any(each.arg == "requires_grad" for each in call.keywords)
+    operation = called_operation(index, call)
+    if operation is None or operation[0] not in _NEW:
+        return False
+    if name is None and dotted(call.func) is not None:
+        return dotted(call.func) != f"self.{operation[0]}" and all(isinstance(e, ast.Constant) for e in call.args)
+    return True
 
 
 def _is_harmless(index: Index, function: Function, call: ast.Call) -> bool:
