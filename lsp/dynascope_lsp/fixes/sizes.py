@@ -57,7 +57,7 @@ def sizes_of(snapshot: Snapshot, function: Function) -> Sizes:
         if each.fact.role == "parameter" and match is not None:
             for number in numbers & set(each.compiles):
                 by_compile[number][each.fact.name] = [size.strip() for size in match["sizes"].split(",")]
-    for name in {name for sizes in by_compile.values() for name in sizes}:
+    for name in sorted({name for sizes in by_compile.values() for name in sizes}):
         seen = [sizes[name] for sizes in by_compile.values() if name in sizes]
         if len({len(sizes) for sizes in seen}) == 1 and len(seen) == len(numbers):
             found.values[name] = seen
