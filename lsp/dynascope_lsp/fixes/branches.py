@@ -18,10 +18,10 @@ from dynascope_lsp.fixes.expressions.inference import SMOOTH, TRUTHS, called_ope
 from dynascope_lsp.fixes.expressions.names import torch_name
 from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.loops import check_loop, is_in_loop
 from dynascope_lsp.fixes.place import Place, place_of
-from dynascope_lsp.fixes.runs_anyway import check_runs_anyway
-from dynascope_lsp.fixes.two_sides import check_sides
+from dynascope_lsp.fixes.preconditions.loops import check_loop, is_in_loop
+from dynascope_lsp.fixes.preconditions.runs_anyway import check_runs_anyway
+from dynascope_lsp.fixes.preconditions.two_sides import check_sides
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 

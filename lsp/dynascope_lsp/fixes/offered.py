@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dynascope_lsp.fixes import branches, dynamic, options, printing, scalars
-from dynascope_lsp.fixes.caught import CAUGHT, is_caught
 from dynascope_lsp.fixes.fix import Advice, Fix
+from dynascope_lsp.fixes.preconditions.caught import CAUGHT, is_caught
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 

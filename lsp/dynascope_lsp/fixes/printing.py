@@ -16,8 +16,8 @@ from dynascope_lsp.fixes.expressions.effects import is_pure, mutates
 from dynascope_lsp.fixes.expressions.inference import Inference
 from dynascope_lsp.fixes.expressions.tensor_type import Types
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import is_inline, place_of
+from dynascope_lsp.fixes.preconditions.loops import check_loop
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot

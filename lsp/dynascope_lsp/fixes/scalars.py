@@ -11,8 +11,8 @@ from dynascope_lsp.fixes.expressions.copies import may_write
 from dynascope_lsp.fixes.expressions.inference import called_operation
 from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import Place, place_of
+from dynascope_lsp.fixes.preconditions.loops import check_loop
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
