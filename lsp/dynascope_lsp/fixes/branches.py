@@ -180,7 +180,7 @@ def _check_aliases(place: Place, choice: Choice) -> None:
 
 
 def _is_unshared(place: Place, choice: Choice, kept: set[str | None]) -> bool:
-    """Whether the function has made the tensor that is kept, and nothing else has it when the branch begins."""
+    """Whether the function has made the tensor that is kept, and has it alone."""
     name = _given_to(choice, place)
     if name is None or kept != {name} or mutates(place.function.node, place.types):
         return False
@@ -191,7 +191,7 @@ def _is_unshared(place: Place, choice: Choice, kept: set[str | None]) -> bool:
 
 
 def _is_never_shared(place: Place, choice: Choice, kept: set[str | None]) -> bool:
-    """Whether the function only computes with what the branch gives, and nothing writes into tensors meanwhile."""
+    """Whether what the branch gives is only computed with, and nothing is written to."""
     name = _given_to(choice, place)
     if name is None and not (
         isinstance(choice.node, ast.expr) and is_only_read(place.index, place.function, choice.node)
@@ -204,7 +204,7 @@ def _is_never_shared(place: Place, choice: Choice, kept: set[str | None]) -> boo
 
 
 def _given_to(choice: Choice, place: Place) -> str | None:
-    """Return the name that is given what the branch chooses; None in the middle of an expression."""
+    """Return the name that is given what the branch chooses; None if there is none."""
     if choice.target is not None:
         return choice.target
     statement = place.statement

@@ -89,7 +89,7 @@ def _check_arguments(snapshot: Snapshot, function: Function, call: ast.Call) -> 
 
 
 def _stays(index: Index, function: Function, types: Types, name: str) -> bool:
-    """Whether nothing can write into a tensor: nothing here writes, or nothing else has it until it is returned."""
+    """Whether a tensor stays as it is until the function has returned."""
     if not may_write(index, function, types):
         return True
     used = (each for each in loads(function, name) if not isinstance(index.parents[each], ast.Return))

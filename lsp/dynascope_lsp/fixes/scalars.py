@@ -83,7 +83,7 @@ def _kept(place: Place, reads: list[ast.Call]) -> Fix:
 
 
 def _may_change(place: Place, tensor: ast.expr, call: ast.Call) -> bool:
-    """Whether something may write into a tensor that exists already before its number has been used."""
+    """Whether something may write into a tensor before its number has been used."""
     if isinstance(tensor, ast.Call | ast.BinOp) or [call] == [use for use, _ in _uses(place, call)]:
         return False
     return may_write(place.index, place.function, place.types)

@@ -133,7 +133,7 @@ def _decorated(
 
 
 def _scope(index: Index, node: ast.AST) -> ast.AST:
-    """Return where a name is bound: a function, the file, or the class for an attribute of `self`."""
+    """Return where a name is bound: a function, the file, the class if it is `self`."""
     name = node.name if isinstance(node, FunctionNode) else str(dotted(node))
     first = name.partition(".")[0]
     scope = index.parents.get(node)
@@ -147,7 +147,7 @@ def _scope(index: Index, node: ast.AST) -> ast.AST:
 
 
 def _binds(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
-    """Whether a function has a local of that name, or one inside of it, which is as good as unknown."""
+    """Whether a function, or one inside of it, has a local of that name."""
     inside = [each for each in ast.walk(function) if each is not function]
     if any(isinstance(each, ast.Global | ast.Nonlocal) and name in each.names for each in inside):
         return False
@@ -160,7 +160,7 @@ def _binds(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
 
 
 def _is_given_else(index: Index, site: Site, target: ast.expr) -> bool:
-    """Whether a name is given something else than what was compiled, and what it was compiled from."""
+    """Whether a name is given more than what was compiled and its original."""
     name, scope = dotted(target), _scope(index, target)
     others = [
         each

@@ -78,7 +78,7 @@ def loads(function: Function, name: str) -> Iterator[ast.Name]:
 
 
 def is_new(index: Index, function: Function, name: str) -> bool:
-    """Whether every value of a local name is a tensor that an operation of the function has made."""
+    """Whether every value of a local name is made by an operation of the function."""
     if any(each.arg == name for each in function.parameters):
         return False
     made = []
@@ -106,7 +106,7 @@ def is_new_value(index: Index, function: Function, node: ast.expr) -> bool:
 
 
 def _is_operation(index: Index, call: ast.Call) -> bool:
-    """Whether an operation of torch is called, and not a layer or method of the same name: `self.norm(x)`."""
+    """Whether an operation of torch is called, and no layer of its name: `self.norm(x)`."""
     name = full_name(index, call.func)
     if name is not None and name.removeprefix("torch.") in _CREATED:
         return not any(each.arg == "requires_grad" for each in call.keywords)
@@ -129,7 +129,7 @@ def _is_harmless(index: Index, function: Function, call: ast.Call) -> bool:
 
 
 def _is_custom_operation(index: Index, call: ast.Call) -> bool:
-    """Whether a function is called that `torch.library.custom_op` defines as one that writes into nothing."""
+    """Whether a `torch.library.custom_op` is called that writes into nothing."""
     name = dotted(call.func)
     for function in (each for block in index.blocks for each in block.names.functions if each.qualified_name == name):
         for made in function.node.decorator_list:

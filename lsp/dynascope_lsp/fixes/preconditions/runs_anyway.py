@@ -25,7 +25,7 @@ _WHAT_TO_DO = "compute both sides from tensors alone, which are there in every c
 
 
 def check_runs_anyway(place: Place, test: ast.expr, sides: tuple[ast.expr, ast.expr]) -> None:
-    """Raise Refused unless each side is made of tensor operations that cannot fail where the other is chosen."""
+    """Raise Refused unless neither side can fail where the other is chosen."""
     evaluated = {name for each in (test, *_neighbours(place)) for name in _operands(place, each)}
     evaluated |= set(_operands(place, sides[0])) & set(_operands(place, sides[1]))
     numbers = set(_numbers(place, test))
@@ -66,7 +66,7 @@ def _kind(place: Place, node: ast.expr, numbers: set[str]) -> Kind:
 
 
 def _joined(node: ast.BinOp | ast.Compare, kinds: set[Kind]) -> Kind:
-    """Return the kind of an operation with two operands: numbers can be divided by another constant than 0 alone."""
+    """Return the kind of an operation with two operands of these kinds."""
     if None in kinds or "tensor" in kinds:
         return None if None in kinds else "tensor"
     match node:
@@ -78,7 +78,7 @@ def _joined(node: ast.BinOp | ast.Compare, kinds: set[Kind]) -> Kind:
 
 
 def _numbers(place: Place, test: ast.expr) -> Iterator[str]:
-    """Yield the names that are numbers, since the test compares them with a tensor: `norm > limit`."""
+    """Yield the names that the test compares with a tensor, so numbers: `norm > limit`."""
     inference = place.inference_before(place.statement)
     match test:
         case ast.Compare(ops=[operator], left=left, comparators=[right]) if isinstance(operator, _ORDER):
@@ -108,7 +108,7 @@ def _operands(place: Place, root: ast.AST) -> Iterator[str]:
 
 
 def _neighbours(place: Place) -> Iterator[ast.stmt]:
-    """Yield statements that run whenever the branch does: those before it, and those straight after it."""
+    """Yield statements before and straight after the branch, which run when it does."""
     node: ast.AST = place.statement
     while node is not place.function.node:
         parent = place.index.parents[node]
