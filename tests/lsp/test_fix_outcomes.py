@@ -27,6 +27,8 @@ MENDED = (
     *("item_factor", "item_gradient", "item_attribute", "item_two_on_a_line", "late_import", "import_names_only"),
     *("print_tensor", "masked_mean", "recurrent", "size_two_tensors", "size_one_line_loop", "size_module"),
     *("two_files/main", "imported_function/main"),
+    *("branch_new_value_returned", "item_updated_by_helper", "item_updated_elsewhere/main", "item_buffer_updated"),
+    *("print_with_calls", "size_may_be_missing", "size_same_name", "size_same_attribute", "size_two_meanings"),
 )
 """Something is offered for each."""
 LEFT_ALONE = (
@@ -44,6 +46,16 @@ LEFT_ALONE = (
         "packed",
     ),
     *("size_starts_at_one", "size_specialised", "size_looped_over", "size_list_argument", "package_of_files/main"),
+    *("branch_alias_elsewhere/main", "branch_weight_returned", "branch_identity", "branch_stored_before"),
+    *("branch_number_may_be_zero", "branch_missing_bias", "branch_missing_argument", "branch_sizes_do_not_fit"),
+    *(
+        "branch_table",
+        "branch_layer_named_as_operation",
+        "print_then_update",
+        "print_error_caught",
+        "item_error_caught",
+        "size_optional_weights",
+    ),
 )
 """Nothing is."""
 
@@ -77,6 +89,18 @@ def test_what_is_offered_and_what_not(measured: tuple[list[Case], list[Applied]]
         if name in MENDED
     }
     assert offered == expected
+
+
+def test_a_tensor_that_is_written_to_is_copied_where_its_number_was_read(measured: tuple[list[Case], list[Applied]]):
+    titles = {each.name: each.title for each in measured[1] if each.title.startswith("Keep it a tensor")}
+    assert titles["item_updated_by_helper"] == "Keep it a tensor: level.detach().clone()"
+    assert titles["item_factor"] == "Keep it a tensor: x.sum().detach()"
+
+
+def test_only_calls_of_what_was_compiled_are_marked(measured: tuple[list[Case], list[Applied]]):
+    marked = {each.name for each in measured[1] if each.title.startswith("Mark it dynamic before the call")}
+    assert {"size_same_name", "size_same_attribute"} <= marked
+    assert not marked & {"size_may_be_missing", "size_two_meanings", "size_optional_weights"}
 
 
 def test_a_fix_may_be_in_another_file(measured: tuple[list[Case], list[Applied]]):

@@ -12,14 +12,16 @@ from msgspec import Struct
 
 from dynascope_lsp.documents.edits import replaced
 from dynascope_lsp.documents.syntax import Index
+from dynascope_lsp.fixes.expressions.copies import is_new, is_only_read, loads, may_write
 from dynascope_lsp.fixes.expressions.effects import is_pure, mutates
 from dynascope_lsp.fixes.expressions.inference import SMOOTH, TRUTHS, called_operation
 from dynascope_lsp.fixes.expressions.names import torch_name
 from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import Place, place_of
-from dynascope_lsp.fixes.two_sides import check_sides
+from dynascope_lsp.fixes.preconditions.loops import check_loop, is_in_loop
+from dynascope_lsp.fixes.preconditions.runs_anyway import check_runs_anyway
+from dynascope_lsp.fixes.preconditions.two_sides import check_sides
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
@@ -50,6 +52,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
         _check_test(place, choice.test)
         _check_aliases(place, choice)
         kept = ast.copy_location(ast.Name(choice.target or "", ast.Load()), choice.node)
+        check_runs_anyway(place, choice.test, (choice.body, choice.orelse or kept))
         check_sides(place, (choice.body, choice.orelse or kept), found)
         check_loop(place)
         yield Fix("Replace the branch by torch.cond", [_edit(place, choice, _cond(place, choice))])
@@ -164,14 +167,52 @@ def _check_aliases(place: Place, choice: Choice) -> None:
             raise Refused(f"`{_code(place, each)}` is a part of something else, not a new tensor: {WHAT_TO_DO}")
     if not plain:
         return
-    if mutates(place.function.node, place.types) or mutates(place.index.tree):
-        raise Refused(
-            f"One side gives a tensor that exists already, and something here writes into tensors: {WHAT_TO_DO}"
-        )
     if choice.target == "" or (isinstance(place.statement, ast.Return) and place.statement.value is choice.node):
         raise Refused(
             f"One side returns a tensor that the caller has, and torch.cond would return a copy: {WHAT_TO_DO}"
         )
+    kept = {choice.target if each is None else each.id for each in plain}
+    if not (_is_unshared(place, choice, kept) or _is_never_shared(place, choice, kept)):
+        raise Refused(
+            "One side keeps a tensor that exists already, which something else may have or write "
+            f"into, and would not see what becomes of the copy: {WHAT_TO_DO}"
+        )
+
+
+def _is_unshared(place: Place, choice: Choice, kept: set[str | None]) -> bool:
+    """Whether the function has made the tensor that is kept, and has it alone."""
+    name = _given_to(choice, place)
+    if name is None or kept != {name} or mutates(place.function.node, place.types):
+        return False
+    before = loads(place.function, name)
+    if not is_in_loop(place):
+        before = (each for each in before if each.lineno < place.statement.lineno)
+    return is_new(place.index, place.function, name) and all(_is_read(place, choice, each) for each in before)
+
+
+def _is_never_shared(place: Place, choice: Choice, kept: set[str | None]) -> bool:
+    """Whether what the branch gives is only computed with, and nothing is written to."""
+    name = _given_to(choice, place)
+    if name is None and not (
+        isinstance(choice.node, ast.expr) and is_only_read(place.index, place.function, choice.node)
+    ):
+        return False
+    names = {each for each in (name, *kept) if each}
+    return not may_write(place.index, place.function, place.types) and all(
+        _is_read(place, choice, each) for one in names for each in loads(place.function, one)
+    )
+
+
+def _given_to(choice: Choice, place: Place) -> str | None:
+    """Return the name that is given what the branch chooses; None if there is none."""
+    if choice.target is not None:
+        return choice.target
+    statement = place.statement
+    return _assignment(statement)[0] if _assignment(statement)[1] is choice.node else None
+
+
+def _is_read(place: Place, choice: Choice, node: ast.Name) -> bool:
+    return node in (choice.body, choice.orelse) or is_only_read(place.index, place.function, node)
 
 
 def _may_compute_both(place: Place, choice: Choice, found: TensorType) -> bool:

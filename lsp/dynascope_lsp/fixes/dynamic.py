@@ -83,6 +83,8 @@ def _statement(call: Call) -> ast.stmt:
         node = index.parents[node]
         if isinstance(node, ast.Lambda | ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp | ast.NamedExpr):
             raise Refused("The argument has no name before the call: pass `dynamic=True` to `torch.compile`.")
+        if isinstance(node, ast.IfExp | ast.BoolOp):
+            raise Refused("The call runs only under a condition: pass `dynamic=True` to `torch.compile`.")
     line = call.snapshot.text.line(node.lineno)
     alone = not line.encode()[: node.col_offset].strip()
     if not alone or not isinstance(node, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Return):

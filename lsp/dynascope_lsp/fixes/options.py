@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from dynascope_lsp.fixes import configuration
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import Place, place_of
+from dynascope_lsp.fixes.preconditions.loops import check_loop
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from dynascope_lsp.documents.syntax import Function
+from dynascope_lsp.documents.syntax import Function, Index
 from dynascope_lsp.fixes import configuration
+from dynascope_lsp.fixes.expressions.copies import is_new, is_only_read, loads, may_write
 from dynascope_lsp.fixes.expressions.effects import is_pure, mutates
 from dynascope_lsp.fixes.expressions.inference import Inference
 from dynascope_lsp.fixes.expressions.tensor_type import Types
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import is_inline, place_of
+from dynascope_lsp.fixes.preconditions.loops import check_loop
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -83,8 +84,20 @@ def _check_arguments(snapshot: Snapshot, function: Function, call: ast.Call) -> 
                 raise Refused(
                     f"`{ast.unparse(value)}` is not known to be a tensor, and only tensors can wait: {WHAT_TO_DO}"
                 )
-            if isinstance(value, ast.Name) and mutates(function.node, types):
+            if isinstance(value, ast.Name) and not _stays(index, function, types, value.id):
                 raise Refused(f"`{value.id}` may be written to before it would be printed: {WHAT_TO_DO}")
+
+
+def _stays(index: Index, function: Function, types: Types, name: str) -> bool:
+    """Whether a tensor stays as it is until the function has returned."""
+    if not may_write(index, function, types):
+        return True
+    used = (each for each in loads(function, name) if not isinstance(index.parents[each], ast.Return))
+    return (
+        not mutates(function.node, types)
+        and is_new(index, function, name)
+        and all(is_only_read(index, function, each) for each in used)
+    )
 
 
 def _is_print(call: ast.Call) -> bool:

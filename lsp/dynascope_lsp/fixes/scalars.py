@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from dynascope_lsp.documents.edits import replaced
 from dynascope_lsp.fixes import configuration
-from dynascope_lsp.fixes.expressions.effects import mutates
+from dynascope_lsp.fixes.expressions.copies import may_write
 from dynascope_lsp.fixes.expressions.inference import called_operation
 from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.loops import check_loop
 from dynascope_lsp.fixes.place import Place, place_of
+from dynascope_lsp.fixes.preconditions.loops import check_loop
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
@@ -68,10 +68,6 @@ def _kept(place: Place, reads: list[ast.Call]) -> Fix:
             raise Refused(f"`{ast.unparse(tensor)}` is not known to be a tensor of one number: {WHAT_TO_DO}")
         if isinstance(call.func, ast.Name) and call.func.id != ("float" if found.is_float else "int"):
             raise Refused(f"`{call.func.id}()` changes the number: {WHAT_TO_DO}")
-        if not isinstance(tensor, ast.Call | ast.BinOp) and mutates(place.function.node, place.types):
-            raise Refused(
-                f"Something in this function writes into tensors, and a number would not change: {WHAT_TO_DO}"
-            )
         for use, statement in _uses(place, call):
             _check_arithmetic(place, use, statement, found)
         new = ast.get_source_segment(place.text.source, tensor) or ast.unparse(tensor)
@@ -79,9 +75,18 @@ def _kept(place: Place, reads: list[ast.Call]) -> Fix:
             new = f"({new})"
         # a number has no gradient
         new += ".detach()" if found.is_float else ""
+        if _may_change(place, tensor, call):
+            new += ".clone()"  # a number stays as it was read
         edits.append(replaced(place.text, call, new))
         written.append(new)
     return Fix(f"Keep it a tensor: {_short(', '.join(written))}", edits, preferred=True)
+
+
+def _may_change(place: Place, tensor: ast.expr, call: ast.Call) -> bool:
+    """Whether something may write into a tensor before its number has been used."""
+    if isinstance(tensor, ast.Call | ast.BinOp) or [call] == [use for use, _ in _uses(place, call)]:
+        return False
+    return may_write(place.index, place.function, place.types)
 
 
 def _uses(place: Place, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:

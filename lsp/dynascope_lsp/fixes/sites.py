@@ -8,13 +8,14 @@ from pathlib import PurePath
 
 from msgspec import Struct
 
-from dynascope_lsp.documents.syntax import Function, Index, dotted
+from dynascope_lsp.documents.syntax import Function, FunctionNode, Index, dotted
 from dynascope_lsp.fixes.expressions.names import full_name
 from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 COMPILE = "torch.compile"
+_SEVERAL = "What was compiled shares its name with something else: pass `dynamic=True` to `torch.compile`."
 
 
 class Site(Struct, frozen=True):
@@ -101,21 +102,77 @@ def _means(index: Index, node: ast.expr, here: Snapshot, snapshot: Snapshot, wan
 def _results(here: Snapshot, snapshot: Snapshot, function: Function, compiled: list[Site]) -> Iterator[ast.expr]:
     """Yield the expressions of a file whose value is the compiled function."""
     index = _index(here)
-    names = {function.node.name} if any(site.decorates for site in compiled) else set()
+    names = list(_decorated(here, snapshot, function, compiled))
     for site in compiled:
         parent = index.parents.get(site.node)
         if site.snapshot.path == here.path and not site.decorates:
             if isinstance(parent, ast.Assign):
-                names |= {name for target in parent.targets if (name := dotted(target))}
+                names += [(dotted(target), _scope(index, target)) for target in parent.targets if dotted(target)]
+                if any(_is_given_else(index, site, target) for target in parent.targets):
+                    raise Refused(_SEVERAL)
             elif isinstance(parent, ast.Call) and parent.func is site.node:
                 yield site.node
             else:
                 raise Refused("What was compiled is passed on: pass `dynamic=True` to `torch.compile`.")
-    if here.path != snapshot.path and any(site.decorates for site in compiled):
-        names = {name for name in names if any(_imports(each, name) for each in index.imports)}
     for node in ast.walk(index.tree):
-        if isinstance(node, ast.Name | ast.Attribute) and dotted(node) in names:
+        if isinstance(node, ast.Name | ast.Attribute) and (dotted(node), _scope(index, node)) in names:
             yield node
+
+
+def _decorated(
+    here: Snapshot, snapshot: Snapshot, function: Function, compiled: list[Site]
+) -> Iterator[tuple[str | None, ast.AST]]:
+    """Yield the name of a decorated function in a file, and where it is bound."""
+    name, method = function.node.name, isinstance(_index(snapshot).parents.get(function.node), ast.ClassDef)
+    if method or not any(site.decorates for site in compiled):
+        return
+    if here.path == snapshot.path:
+        yield name, _scope(_index(here), function.node)
+    elif any(_imports(each, name) for each in _index(here).imports):
+        yield name, _index(here).tree
+
+
+def _scope(index: Index, node: ast.AST) -> ast.AST:
+    """Return where a name is bound: a function, the file, the class if it is `self`."""
+    name = node.name if isinstance(node, FunctionNode) else str(dotted(node))
+    first = name.partition(".")[0]
+    scope = index.parents.get(node)
+    while scope is not None and not isinstance(scope, ast.Module):
+        if isinstance(scope, FunctionNode) and first != "self" and _binds(scope, first):
+            return scope
+        if isinstance(scope, ast.ClassDef) and first == "self":
+            return scope
+        scope = index.parents.get(scope)
+    return index.tree
+
+
+def _binds(function: ast.FunctionDef | ast.AsyncFunctionDef, name: str) -> bool:
+    """Whether a function, or one inside of it, has a local of that name."""
+    inside = [each for each in ast.walk(function) if each is not function]
+    if any(isinstance(each, ast.Global | ast.Nonlocal) and name in each.names for each in inside):
+        return False
+    return any(
+        (isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store))
+        or (isinstance(each, ast.arg) and each.arg == name)
+        or (isinstance(each, FunctionNode | ast.ClassDef) and each.name == name)
+        for each in inside
+    )
+
+
+def _is_given_else(index: Index, site: Site, target: ast.expr) -> bool:
+    """Whether a name is given more than what was compiled and its original."""
+    name, scope = dotted(target), _scope(index, target)
+    others = [
+        each
+        for each in ast.walk(index.tree)
+        if dotted(each) == name
+        and isinstance(getattr(each, "ctx", None), ast.Store)
+        and each is not target
+        and _scope(index, each) is scope
+    ]
+    compiled = site.node.args[0] if isinstance(site.node, ast.Call) and site.node.args else None
+    itself = compiled is not None and dotted(compiled) == name
+    return len(others) > itself
 
 
 def _imports(statement: ast.Import | ast.ImportFrom, name: str) -> bool:

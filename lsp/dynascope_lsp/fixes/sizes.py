@@ -55,10 +55,12 @@ def sizes_of(snapshot: Snapshot, function: Function) -> Sizes:
         if each.fact.role == "parameter" and match is not None:
             for number in numbers & set(each.compiles):
                 by_compile[number][each.fact.name] = [size.strip() for size in match["sizes"].split(",")]
-    for name in {name for sizes in by_compile.values() for name in sizes}:
+    for name in sorted({name for sizes in by_compile.values() for name in sizes}):
         seen = [sizes[name] for sizes in by_compile.values() if name in sizes]
         if len({len(sizes) for sizes in seen}) == 1 and len(seen) == len(numbers):
             found.values[name] = seen
+        elif any(len(sizes) != len(seen[0]) for sizes in seen) or _differing(seen) or not _are_numbers(seen):
+            raise Refused(f"`{name}` changes its size, too, and is not such a tensor in every call: {WHAT_TO_DO}")
     changed = found.changed()
     for name, dimensions in changed.items():
         for dimension in dimensions:
@@ -100,6 +102,10 @@ def _check_recompiles(snapshot: Snapshot, function: Function, numbers: set[int],
             and sizes["sizes"].split(",")[int(mismatch["at"])].strip() in "01"
         ):
             raise Refused(BY_ITSELF.format(name=mismatch["name"]))
+
+
+def _are_numbers(sizes: list[list[str]]) -> bool:
+    return all(size.isdecimal() for each in sizes for size in each)
 
 
 def _differing(sizes: list[list[str]]) -> list[int]:

@@ -22,10 +22,9 @@ PURE_LAYERS = frozenset(
         "SiLU",
         "Tanh",
         "Sigmoid",
-        "Identity",
     )
 )
-"""Layers of torch.nn whose results depend on weights and arguments alone, and that change nothing."""
+"""Layers of torch.nn whose results are new, depend on weights and arguments alone, and that change nothing."""
 OPERATIONS = ELEMENTWISE | REDUCTIONS | TESTS | TRUTHS | {"softmax", "log_softmax", "matmul", "zeros_like", "ones_like"}
 _SAFE_METHODS = ("requires_grad_", "manual_seed_")
 
@@ -68,9 +67,14 @@ def _is_pure_call(index: Index, function: Function, call: ast.Call) -> bool:
     if isinstance(call.func, ast.Name):
         return call.func.id == "len"
     if dotted(call.func) and str(dotted(call.func)).startswith("self."):
-        return _layer(index, function, call.func) in PURE_LAYERS
+        return _layer(index, function, call.func) in PURE_LAYERS | {"Identity"}
     operation = called_operation(index, call)
     return operation is not None and operation[0] in OPERATIONS
+
+
+def is_pure_layer(index: Index, function: Function, call: ast.Call) -> bool:
+    """Whether a call is of a layer of the module whose result is new."""
+    return str(dotted(call.func)).startswith("self.") and _layer(index, function, call.func) in PURE_LAYERS
 
 
 def _layer(index: Index, function: Function, node: ast.expr) -> str | None:

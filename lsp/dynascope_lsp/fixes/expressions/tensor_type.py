@@ -48,9 +48,12 @@ class Types:
         assert snapshot.facts is not None and snapshot.placement is not None and snapshot.text.index is not None
         self._index: Index = snapshot.text.index
         self._function = function
+        self._varying: set[str] = set()
         self._recorded: dict[tuple[int, str], set[TensorType | None]] = {}
         for line, each in snapshot.placement.tensors(function.first_line, function.last_line):
             found = read_type(each.fact.value)
+            if found is None and "[" in each.fact.value:
+                self._varying.add(each.fact.name)
             if found is not None or "[" not in each.fact.value:
                 self._recorded.setdefault((line, each.fact.name), set()).add(found)
         self._traced = {snapshot.placement.line(line) for line in snapshot.facts.seconds_by_line}
@@ -61,7 +64,11 @@ class Types:
         return next(iter(found)) if len(found) == 1 else None
 
     def is_tensor_somewhere(self, name: str) -> bool:
-        return any(each == name for _, each in self._recorded)
+        return name in self._varying or any(each == name for _, each in self._recorded)
+
+    def varies(self, name: str) -> bool:
+        """Whether a name was a tensor with sizes that are symbols, too."""
+        return name in self._varying
 
     def before(self, name: str, statement: ast.stmt) -> TensorType | None:
         """Return a name's type when a statement began; None if it was not one in the whole launch."""

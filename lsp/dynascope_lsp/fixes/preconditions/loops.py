@@ -13,16 +13,17 @@ _KNOWN = ("shape", "ndim", "dtype", "device", "dim", "size", "numel", "training"
 """What Dynamo knows of a tensor while it traces."""
 
 
+def is_in_loop(place: Place) -> bool:
+    """Whether the statement is part of a loop of the function."""
+    return _loop(place) is not place.function.node
+
+
 def check_loop(place: Place, mended: tuple[str, ...] = ()) -> None:
     """Raise Refused if another statement of the loop breaks the graph.
 
     `mended`: calls that the fix mends, too.
     """
-    loop: ast.AST = place.function.node
-    for each in ast.walk(place.function.node):
-        if isinstance(each, ast.For | ast.While) and any(node is place.statement for node in ast.walk(each)):
-            loop = each
-            break
+    loop = _loop(place)
     if loop is place.function.node:
         return
     for each in ast.walk(loop):
@@ -31,6 +32,14 @@ def check_loop(place: Place, mended: tuple[str, ...] = ()) -> None:
                 f"Line {getattr(each, 'lineno', 0)} breaks the graph in the same loop, which stays uncompiled while "
                 "one does: mend both, or compile a function for one turn."
             )
+
+
+def _loop(place: Place) -> ast.AST:
+    """Return the outermost loop around the statement; the function if there is none."""
+    for each in ast.walk(place.function.node):
+        if isinstance(each, ast.For | ast.While) and any(node is place.statement for node in ast.walk(each)):
+            return each
+    return place.function.node
 
 
 def _breaks(place: Place, node: ast.AST, mended: tuple[str, ...]) -> bool:

@@ -1,0 +1,1 @@
+"""Check what must hold before a fix is offered, one condition a module."""
