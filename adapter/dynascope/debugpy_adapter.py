@@ -4,7 +4,7 @@ debugpy's own adapter opens that port for the sessions of child processes, on lo
 machine attach there or launch programs. It is started by Dynascope's adapter (DAP on stdin and stdout), and by
 `dynascope.listen()` (`--for-program`: the program connects to it, it writes its ports to stdout as JSON, and it
 outlives clients). The token for clients is in the environment variable DYNASCOPE_TOKEN, which Dynascope's adapter sends
-before its first message.
+before its first message. The ports on which debugpy's launcher and programs connect refuse other users.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from typing import Any
 
 from dynascope import debugpy_launcher
 from dynascope.wire import token_server
+from dynascope.wire.peer_user import is_another_user
 
 FOR_PROGRAM = "--for-program"
 TOKEN_VARIABLE = "DYNASCOPE_TOKEN"
@@ -39,10 +40,12 @@ def main() -> None:
         _serve_program(os.environ.pop(TOKEN_VARIABLE))
         return
     importlib.import_module("debugpy.adapter.clients")  # before the settings arrive, to save that time
+    debugpy_launcher.use()
     if hasattr(os, "fork"):
         debugpy_launcher.fork()
     os.environ.update(_settings())
     _want_token(os.environ.pop(TOKEN_VARIABLE))
+    _refuse_other_users()
     runpy.run_module("debugpy.adapter", run_name="__main__")
 
 
@@ -85,6 +88,44 @@ def _want_token(token: str) -> None:
     clients.serve = serve
 
 
+def _refuse_other_users() -> None:
+    """Replace debugpy.common.sockets.serve, which opens the other ports (debugpy 1.8.17)."""
+    from debugpy.common import sockets
+
+    serve = sockets.serve
+
+    def serve_this_user(name: str, handler: Callable[[socket.socket], Any], *address: Any, **more: Any) -> Any:
+        def handle(connection: socket.socket) -> None:
+            try:
+                peer, own = connection.getpeername()[:2], connection.getsockname()[:2]
+            except OSError:  # it is closed already
+                connection.close()
+                return
+            if is_another_user(peer, own) and not _is_from_descendant(peer, own):
+                connection.close()
+            else:
+                handler(connection)
+
+        return serve(name, handle, *address, **more)
+
+    sockets.serve = serve_this_user
+
+
+def _is_from_descendant(peer: tuple[str, int], own: tuple[str, int]) -> bool:
+    """Whether a child of a debugged process has connected: root's children may be other users'."""
+    import psutil  # type: ignore[import-untyped]
+    from debugpy.adapter import servers
+
+    for server in servers.connections():
+        try:
+            for child in psutil.Process(server.pid).children(recursive=True):
+                if any((each.laddr, each.raddr) == (peer, own) for each in child.net_connections("tcp")):
+                    return True
+        except psutil.Error:
+            continue
+    return False
+
+
 def _serve_program(token: str) -> None:
     """Write the ports of the program and of its clients to stdout, and serve until both ended."""
     if os.fork() != 0:  # so that this process is not a child of the program
@@ -96,6 +137,7 @@ def _serve_program(token: str) -> None:
     # not the session's token: command lines of the program's children show this one to every user of the machine
     adapter.access_token = secrets.token_hex(32)
     _want_token(token)
+    _refuse_other_users()
     localhost = sockets.get_default_localhost()
     ports = {"clients": clients.serve(localhost, 0), "program": servers.serve(localhost)}
     print(json.dumps({**ports, "program_token": adapter.access_token}), flush=True)

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Iterator
 
 import pytest
-from dynascope.dap.protocol.peer_user import is_another_user
+from dynascope.wire.peer_user import is_another_user
 
 from tests.support.dap.client import ADAPTER, DapClient, adapter_environment
 from tests.support.marks import program
@@ -84,5 +84,5 @@ def test_connections_of_this_user_are_told_from_others(monkeypatch: pytest.Monke
         accepted, peer = server.accept()
         with accepted:
             assert not is_another_user(peer, accepted.getsockname())
-            monkeypatch.setattr("dynascope.dap.protocol.peer_user._user_of", lambda peer, own: 12345)
+            monkeypatch.setattr("dynascope.wire.peer_user._user_of", lambda peer, own: 12345)
             assert is_another_user(ours.getsockname(), accepted.getsockname())

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.dap.client import DapClient, Stop
+from tests.support.dap.client import DapClient, RequestFailed, Stop
 from tests.support.dap.running import Running
 from tests.support.marks import line, program
 
@@ -178,11 +178,14 @@ def test_a_breakpoint_in_a_handler_does_not_stop_a_stopped_thread(
 def test_a_program_that_a_signal_ends(debug: Callable[..., Debugged], how: str, runtime: bool) -> None:
     debugged = debug(how, "default", "traced", runtime)
     debugged.send(signal.SIGTERM)
-    debugged.client.wait_for_event("terminated")
+    code = debugged.client.wait_for_end()
+    with pytest.raises(RequestFailed, match="The program has ended"):
+        debugged.client.request("threads")
     debugged.client.request("disconnect")
     if debugged.running is not None:
         assert debugged.running.process.wait(20) == -signal.SIGTERM
     else:
+        assert code == 128 + signal.SIGTERM
         assert not psutil.pid_exists(debugged.pid)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import re
 import shutil
 import socket
@@ -15,11 +16,12 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.support.dap.client import DapClient
+from tests.support.dap.client import Body, DapClient
 from tests.support.dap.running import Running
 from tests.support.marks import line, program
 
 STRANGER = program("stranger.py")
+POSER = program("poser.py")
 SERVING = program("serving.py")
 PARENT = program("parent.py")
 SUCCESS = re.compile(r"EVALUATED|LAUNCHED|GOT-TOKEN|ACCEPTED")
@@ -63,15 +65,19 @@ def ports_of(mark: str) -> list[int]:
 
 
 def what_a_stranger_achieves(as_user: Callable[..., list[str]], ports: list[int], folder: Path) -> str:
+    achieved = run_stranger(STRANGER, as_user, ports, folder)
+    assert achieved.count("\n") == 4 * len(ports), achieved
+    return achieved
+
+
+def run_stranger(script: Path, as_user: Callable[..., list[str]], numbers: list[int], folder: Path) -> str:
     folder.chmod(0o755)
-    script = folder / "stranger.py"
-    shutil.copy(STRANGER, script)
-    script.chmod(0o644)
-    done = subprocess.run(
-        as_user(str(script), *map(str, ports)), capture_output=True, text=True, timeout=240, check=True
-    )
-    assert done.stdout.count("\n") == 4 * len(ports), done.stdout + done.stderr
-    return done.stdout
+    copied = folder / script.name
+    shutil.copy(script, copied)
+    copied.chmod(0o644)
+    return subprocess.run(
+        as_user(str(copied), *map(str, numbers)), capture_output=True, text=True, timeout=240, check=True
+    ).stdout
 
 
 @pytest.fixture
@@ -113,6 +119,33 @@ def test_a_program_that_was_launched(
     achieved = what_a_stranger_achieves(as_user, ports, folder)
     assert not SUCCESS.search(achieved), achieved
     stop.resume()
+
+
+@pytest.mark.parametrize("as_user", USERS[1:])
+def test_another_user_cannot_pose_as_a_child_process(
+    spawn: Callable[..., DapClient], folder: Path, as_user: Callable[..., list[str]]
+) -> None:
+    client = spawn(environment={MARK: folder.name})
+    children: queue.Queue[Body] = queue.Queue()
+    client.handlers["startDebugging"] = lambda arguments: children.put(arguments) or {}
+    client.initialize(supportsStartDebuggingRequest=True)
+    client.launch({"program": str(PARENT), "console": "internalConsole", "env": {"SECRET": "hunter2"}})
+    parent = client.wait_for_event("process")["body"]["systemProcessId"]
+    child = children.get(timeout=120)
+    assert "hunter2" not in str(child)
+    ports = ports_of(folder.name)
+    told = run_stranger(POSER, as_user, [parent, *ports], folder)
+    assert "with a key" in told, "the child's command line shows none: the test proves less than it says"
+    assert "TOLD" not in told, told
+    assert children.empty()
+
+
+def test_the_key_to_debugpys_port_is_not_in_the_command_line(client: DapClient) -> None:
+    client.launch({"program": str(PARENT), "console": "internalConsole", "stopOnEntry": True})
+    stop = client.wait_for_stop()
+    command = psutil.Process(client.wait_for_event("process")["body"]["systemProcessId"]).cmdline()
+    assert "--connect" in command and "--adapter-access-token" not in command
+    assert stop.evaluate("'DYNASCOPE_DEBUGPY_KEY' in __import__('os').environ").result == "False"
 
 
 def test_many_connections_without_a_token_leave_room_for_one_with_it(client: DapClient) -> None:

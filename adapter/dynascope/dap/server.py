@@ -14,10 +14,10 @@ from dynascope.dap import log
 from dynascope.dap.client.client import Client
 from dynascope.dap.log import logger
 from dynascope.dap.program import process_tree
-from dynascope.dap.protocol.peer_user import is_another_user
 from dynascope.dap.protocol.transport import Output, Transport, new_reader, no_delay
 from dynascope.dap.serving import Serving
 from dynascope.dap.session import Session
+from dynascope.wire.peer_user import is_another_user
 
 ORDERLY, UNREADABLE = 0, 1
 """Exit codes."""

@@ -134,6 +134,8 @@ def _under_debugpy() -> Start:
     """Start debugpy with this command line; return the function that runs its program here."""
     gc.disable()  # until the program starts: the debugger's modules are no garbage
     sys.argv = sys.argv[3:]  # without this script, and the -X option that debugpy puts after the interpreter's own
+    if key := os.environ.pop("DYNASCOPE_DEBUGPY_KEY", None):  # every user of the machine can read the command line
+        sys.argv[1:1] = ["--adapter-access-token", key]
     sys.path.insert(0, os.path.dirname(sys.argv[0]))
     import debugpy  # noqa: F401  # loads pydevd, which cli needs
 

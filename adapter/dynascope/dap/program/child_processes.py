@@ -35,6 +35,7 @@ async def attend(
 
     `inherited` are arguments of the parent that the child's configuration gets too, `token` is for debugpy's port.
     """
+    configuration.pop("env", None)  # the parent's `launch` had it; the child runs already, and may have secrets in it
     if _is_helper(configuration["subProcessId"]):
         await _let_run(configuration, token)
         return

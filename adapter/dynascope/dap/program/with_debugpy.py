@@ -9,10 +9,16 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from msgspec import Raw
+from msgspec import UNSET, Raw
 
 from dynascope import debugpy_adapter, debugpy_process
-from dynascope.dap.agent_channel.agent_connection import AgentListener, ModeRefused, connect_to_agent, open_listener
+from dynascope.dap.agent_channel.agent_connection import (
+    GONE,
+    AgentListener,
+    ModeRefused,
+    connect_to_agent,
+    open_listener,
+)
 from dynascope.dap.log import logger
 from dynascope.dap.program import attach_address, attach_by_pid, injected_source, launch
 from dynascope.dap.program.debugpy_events import DebugpyEvents
@@ -37,6 +43,10 @@ _CLOSED = (
     "The connection was closed at once. If the program called dynascope.listen(), it wants the token from the file "
     "that listen() has printed there: put it into `token` of the configuration."
 )
+
+
+_LOST = "] disconnected unexpectedly"
+"""The end of debugpy's answers once the program's process is gone."""
 
 
 class DebugpyRefused(RequestError):
@@ -181,6 +191,8 @@ class ProgramWithDebugpy(Program):
         try:
             while (message := await connection.receive()) is not None:
                 if message.type == "response":
+                    if not message.success and str(message.message).endswith(_LOST):
+                        message.message, message.body = GONE, UNSET
                     connection.settle(message)
                 elif message.type == "event":
                     self._events.receive(message)
@@ -190,6 +202,8 @@ class ProgramWithDebugpy(Program):
         except (TransportError, UnreadableMessage) as error:
             logger.error("debugpy: %s", error)
         finally:
+            if self.ready:
+                connection.gone = GONE
             connection.close()
             self._started.set()
             self.report_end()

@@ -23,7 +23,8 @@ class Connection:
     def __init__(self, transport: Transport, other_side: str) -> None:
         """Name the other side in errors as `other_side`: "the client", "debugpy"."""
         self.transport = transport
-        self._other_side = other_side
+        self.gone = f"{other_side} has closed the connection."
+        """The failure of requests once the connection is closed."""
         self._seq = 0
         self._pending: dict[int, Settle] = {}
         self._closed = False
@@ -76,6 +77,4 @@ class Connection:
             settle(self._gone("?"))
 
     def _gone(self, command: str) -> Envelope:
-        return Envelope(
-            "response", 0, command=command, success=False, message=f"{self._other_side} has closed the connection."
-        )
+        return Envelope("response", 0, command=command, success=False, message=self.gone)
