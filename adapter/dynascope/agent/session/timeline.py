@@ -84,7 +84,7 @@ class Timeline:
             self._in_compile = set()
 
     def course_changes(self, after: Position) -> None:
-        """Forget the positions after one: the attempt is traced again, and from there on with a change."""
+        """Forget the positions after one, from which on the attempt is traced with a change."""
         self._positions = {number: position for number, position in self._positions.items() if position <= after}
         self._in_compile = {event for event in self._in_compile if event[1] <= after}
 

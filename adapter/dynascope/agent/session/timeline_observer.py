@@ -109,7 +109,7 @@ class TimelineObserver(TraceObserver):
             self._timeline.add("failed", f"The compile of {_name(code)} fails: {why}", _place(code), target=target)
 
     def _attempt_ends(self, replays: bool = False) -> RecordedAttempt | None:
-        """Forget where the attempt can be gone to, or lead to what was recorded of it, which is returned."""
+        """Let its events lead to what was recorded of the attempt, if it was; return that."""
         own = (each for each in reversed(self._hook.histories.ended) if each.first_target >= self._first_target)
         recorded = next((attempt for attempt in own if attempt.name == self._attempt), None)
         target_at = (lambda position: None) if recorded is None else recorded.target_at

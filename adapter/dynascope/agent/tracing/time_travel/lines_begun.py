@@ -40,7 +40,7 @@ def latest_beginning(
 
 
 def may_come(codes: Iterable[types.CodeType], path: str, line: int) -> bool:
-    """Whether a line is one of these functions', and was not traced before the graph break after which they go on."""
+    """Whether a line is one of these functions', and not before the break where they go on."""
     own = (code for code in codes if line > (line_of_break(code) or 0) and real_path(code.co_filename) == path)
     return any(line in own_lines(code) for code in own)
 
