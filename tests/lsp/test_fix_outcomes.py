@@ -53,7 +53,6 @@ LEFT_ALONE = (
         "branch_layer_named_as_operation",
         "print_then_update",
         "print_error_caught",
-        "item_error_caught",
         "size_optional_weights",
     ),
 )
