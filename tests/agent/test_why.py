@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 from unittest import mock
 
@@ -21,6 +21,14 @@ from torch._dynamo.utils import counters
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
 from tests.support.nonperturbation.capture import Traces, guards_and_bytecode
+
+
+@pytest.fixture(autouse=True)
+def _the_limit_of_torch() -> Iterator[None]:
+    """Programs of other tests lower it for the whole process."""
+    with torch._dynamo.config.patch(recompile_limit=8):
+        yield
+
 
 PATH = PROGRAMS / "traced" / "recompiled.py"
 LABELS = labels(PATH)
