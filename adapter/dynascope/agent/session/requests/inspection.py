@@ -55,7 +55,8 @@ def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
     checkpoint = checkpoint_name(message.expression) if message.context == "repl" else None
     if checkpoint is not None:
         return checkpoints.name(inspection, message.frame_id, checkpoint)
-    if message.context == "repl" and asks_why(message.expression, inspection.has_name(message.frame_id, "why")):
+    is_typed = message.context == "repl" and message.assigned is None
+    if is_typed and asks_why(message.expression) and not _means_variable(inspection, message):
         from dynascope.agent.session import why
 
         return why.answer(inspection)
@@ -72,6 +73,11 @@ def evaluate(inspection: StopInspection, message: Evaluate) -> EvaluateResult:
         if tried is None:
             raise
         return tried
+
+
+def _means_variable(inspection: StopInspection, message: Evaluate) -> bool:
+    """Whether `why` is a variable of the frame's code."""
+    return not asks_why(message.expression, is_name=inspection.has_name(message.frame_id, "why"))
 
 
 @serves_at_stop(Locations)
