@@ -60,17 +60,20 @@ class Changes:
     def _rows(self) -> Iterator[tuple[Segment, str, str]]:
         recorded, texts, frames = self._recorded, self._recorded.texts.all, self._writer.frames
         names: dict[int, str] = {}
+        latest: dict[tuple[Position, str, int, int], tuple[Segment, str, str]] = {}
+        """What each line did to a name or value, once: a stop within the line records it again."""
         for segment, frame, name, value, text, _ in recorded.bindings:
             if frame in frames and _is_users(texts[name]):
                 names[value] = texts[name]
-                yield (
-                    (segment, "deleted", texts[name])
-                    if value == UNBOUND
-                    else (segment, "name", f"{texts[name]} = {texts[text]}")
-                )
+                bound = "deleted", texts[name]
+                if value != UNBOUND:
+                    bound = "name", f"{texts[name]} = {texts[text]}"
+                latest[recorded.segments.row(segment)[0], "name", frame, name] = segment, *bound
         for segment, value, text in recorded.changes:
             if value in names:
-                yield segment, "changed", f"{names[value]}: {texts[text]}"
+                row = segment, "changed", f"{names[value]}: {texts[text]}"
+                latest[recorded.segments.row(segment)[0], "changed", 0, value] = row
+        yield from latest.values()
         for segment, source, kind in recorded.guards:
             yield segment, "guard", f"{texts[kind]} {texts[source]}".rstrip()
         for segment, symbol, sentence in recorded.symbols:
