@@ -189,7 +189,7 @@ class Trace:
             if is_pending(variable):
                 waiting.append(each)
                 continue
-            fact = tensor_or_number(variable, self._texts)
+            fact = tensor_or_number(variable, {})  # sizes may yet become numbers: no text is kept
             if is_changed(variable):  # what it was at its own line is not known any more
                 number, after = frame.number, self.trail.latest
             self._decide_value(frame, name, variable, fact[0] if fact is not None else None, number, after)
