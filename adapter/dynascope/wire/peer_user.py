@@ -18,7 +18,7 @@ _ESTABLISHED = "01"
 _MAPPED = "0000000000000000FFFF0000"
 """The start of an IPv4 address in the table of a socket for IPv6."""
 _NOBODY = -1
-"""The user of a connection that its other end has closed: the kernel then names root, or nobody."""
+"""Stands for the user of a connection that its other end has closed: the kernel no longer knows the user."""
 
 
 def is_another_user(client: Address, own: Address) -> bool:

@@ -85,6 +85,6 @@ class Frame:
         self.pending: list[tuple[int, str, Any]] = []
         """Assigned but not yet realized by Dynamo: (line, name, variable)."""
         self.unread: list[tuple[int, str, Any, int]] = []
-        """What the trail does not have yet, because Dynamo has not read it: line and time in the trail."""
+        """Values that Dynamo has not read yet, and the trail does not have: line, name, variable, time in the trail."""
         self.containers: dict[str, tuple[Any, object]] = {}
         """Each list, dict … that the trail has, as it was then: it may be changed in place."""

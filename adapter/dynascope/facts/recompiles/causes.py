@@ -96,7 +96,7 @@ def causes(
         key: Hashable = (each.path, each.line, rest, _key(subject))
         cause = found.setdefault(key, Cause(about="", entries=[], resumes_at=rest))
         cause.entries.append(each)
-        if each.compile not in told:  # Dynamo tells of the compile used last first
+        if each.compile not in told:  # the first reason is that of the compile used last
             told.add(each.compile)
             cause.caused.add(each.compile)
         if subject.kind != "other" or key not in names:

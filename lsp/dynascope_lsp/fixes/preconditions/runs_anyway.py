@@ -16,7 +16,7 @@ from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.fixes.place import Place
 
 Kind = Literal["tensor", "number"] | None
-"""What an expression gives whenever it runs; None if that is not known, or if it may fail."""
+"""The kind of value that an expression always has; None if it is not known, or if evaluating may fail."""
 _SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
 _ORDER = (ast.Gt, ast.Lt, ast.GtE, ast.LtE)
 _LATER = (ast.IfExp, ast.BoolOp, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)

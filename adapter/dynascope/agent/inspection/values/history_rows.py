@@ -29,7 +29,7 @@ class Entry(NamedTuple):
 
 
 class Since(NamedTuple):
-    """What has changed since a moment of this compile."""
+    """The changes since a moment of this compile."""
 
     title: str
     """The moment, such as `since the previous stop`."""

@@ -23,7 +23,6 @@ _PLAIN = frozenset({int, float, bool, str, bytes, complex, type(None)})
 _CONTAINERS = (list, tuple, dict, set, frozenset, OrderedDict, str)
 _INDEXED = (list, tuple, dict, OrderedDict)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
-_DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 _MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 _VALUE_LENGTH = 120
 _KEYS_MET = re.compile(r"actual DispatchKeySet\((?P<keys>.*)\)")
@@ -128,7 +127,8 @@ def _attribute(owner: Any, name: str) -> Any:
         if name in attributes.get(table, ()):
             return attributes[table][name]
     found = inspect.getattr_static(type(owner), name)
-    if isinstance(found, _DESCRIPTORS[: 1 + (type(owner) is types.FunctionType)]):  # of `__slots__`, and `__code__`
+    is_slot = isinstance(found, types.MemberDescriptorType)
+    if is_slot or (type(owner) is types.FunctionType and isinstance(found, types.GetSetDescriptorType)):  # `__code__`
         return found.__get__(owner)
     if hasattr(type(found), "__get__"):
         raise AttributeError(name)

@@ -111,21 +111,21 @@ class Growth:
         inputs = takewhile(lambda node: node.op == "placeholder", graph.nodes)
         return [node for node in inputs if node not in self._inputs]
 
-    def context(self) -> list[str]:
-        """Return the new modules (`module …`) and changes of global state (`state …`).
+    def context(self) -> list[tuple[str, str]]:
+        """Return ("module", name) of new modules, and ("state", text) of global state's changes.
 
         Reads `TracingContext.module_context` (2.0); what `OutputGraph.save_global_state` (2.1) saves is read itself.
         """
-        new = []
+        new: list[tuple[str, str]] = []
         modules = self._output.tracing_context.module_context.nn_modules
         if len(modules) != self._known_modules:
-            new = [f"module {name}" for name in list(modules)[self._known_modules :]]
+            new = [("module", name) for name in list(modules)[self._known_modules :]]
             self._known_modules = len(modules)
         before, now = self._global_state, _global_state()
         if now != before:
             self._global_state = now
             new += [
-                f"state {name}: {'on' if is_on else 'off'}"
+                ("state", f"{name}: {'on' if is_on else 'off'}")
                 for name, was_on, is_on in zip(_GLOBAL_STATE, before, now, strict=True)
                 if is_on is not was_on
             ]
@@ -168,7 +168,7 @@ _GLOBAL_STATE = ("grad mode", "inference mode", "autocast on cpu", "autocast on 
 
 
 def _global_state() -> tuple[bool, ...]:
-    """Return the state that `_GLOBAL_STATE` names; tracing a line that changes it does."""
+    """Return whether each of `_GLOBAL_STATE` is on: Dynamo switches it while it traces."""
     of_device = torch.is_autocast_enabled
     return torch.is_grad_enabled(), torch.is_inference_mode_enabled(), of_device("cpu"), of_device("cuda")
 

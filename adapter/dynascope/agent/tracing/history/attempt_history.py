@@ -128,8 +128,8 @@ class AttemptHistory:
         """Each decision on a symbol: segment, symbol, sentence."""
         self.nodes = Table(2)
         """Each node of the graph: segment, text."""
-        self.context = Table(2)
-        """Each module registered and each change of torch's global state: segment, text."""
+        self.context = Table(3)
+        """Each module registered and each change of torch's global state: segment, which of them, text."""
         self.stops = array("i")
         """The segments in which the thread has stopped, other than at the end of a step."""
 

@@ -61,9 +61,9 @@ class Changes:
         recorded, texts, frames = self._recorded, self._recorded.texts.all, self._writer.frames
         names: dict[int, str] = {}
         latest: dict[tuple[Position, str, int, int], tuple[Segment, str, str]] = {}
-        """What each line did to a name or value, once: a stop within the line records it again."""
+        """The last change of a name or value by each line, which has several where it was stopped within."""
         for segment, frame, name, value, text, _ in recorded.bindings:
-            if frame in frames and _is_users(texts[name]):
+            if frame in frames and texts[name] in recorded.functions[frame].names and texts[name].isidentifier():
                 names[value] = texts[name]
                 bound = "deleted", texts[name]
                 if value != UNBOUND:
@@ -80,15 +80,9 @@ class Changes:
             yield segment, "symbol", f"{texts[symbol]} {texts[sentence]}"
         for segment, text in recorded.nodes:
             yield segment, "node", texts[text]
-        for segment, text in recorded.context:
-            what, _, rest = texts[text].partition(" ")
-            yield segment, what, rest
+        for segment, what, text in recorded.context:
+            yield segment, texts[what], texts[text]
 
     def _entry(self, segment: Segment, what: str, text: str) -> Entry:
         began, path, line = self._recorded.place(segment)
         return Entry(began, what, text, path, line)
-
-
-def _is_users(name: str) -> bool:
-    """Whether a name is written in the source: not one that Python or Dynamo has added."""
-    return not name.startswith((".", "___", "implicit"))

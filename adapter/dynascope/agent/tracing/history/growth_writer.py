@@ -27,8 +27,8 @@ class GrowthWriter:
         history, number = self._history, self._history.texts.number
         for source, kind in self._growth.guards():
             history.guards.add(segment, number(source), number(kind))
-        for text in self._growth.context():
-            history.context.add(segment, number(text))
+        for what, text in self._growth.context():
+            history.context.add(segment, number(what), number(text))
         self._write_nodes(segment)
         decisions = self._growth.symbols()
         for decision in decisions:

@@ -287,7 +287,7 @@ class HistoryWriter:
 
 
 def _text_varies(variable: object) -> bool:
-    """Whether its text changes although Dynamo tells of no change: it is lazy, or an iterator."""
+    """Whether its text may change without a mutation event: it is lazy, or an iterator."""
     realised, _ = without_lazy(variable)
     return realised is None or new_values.is_iterator(realised)
 

@@ -18,7 +18,7 @@ from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
 
 InForce = Callable[[], AbstractContextManager[None]]
 Remedy = tuple[str, InForce]
-"""What the user would write, and what is in force while the frame is traced to try it."""
+"""The code that a user would write, and a context that has the same effect on a trace."""
 
 _SETTING = re.compile(r"(torch\.[\w.]*config)\.(\w+) ?= ?(True|False)")
 _DYNAMIC = "`dynamic=True`", {"assume_static_by_default": False}

@@ -60,7 +60,7 @@ class WhatIf:
         self._tell = tell
         self._tried: Change | None = None
         self._harm: str | None = None
-        """What is still to be said before it is kept."""
+        """The warning to give before the change is kept."""
 
     def answer(self, question: str, frame: int) -> Row:
         """Return the answer as a row; `frame` is the selected frame's number, 0 the innermost.
