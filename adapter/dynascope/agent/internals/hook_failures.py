@@ -30,10 +30,19 @@ class HookFailures:
     def __exit__(self, kind: type | None, error: BaseException | None, trace: types.TracebackType | None) -> bool:
         if not isinstance(error, Exception) or is_of_program(error):
             return False
+        self._swallow(error)
+        return True
+
+    def caught(self, error: Exception) -> None:
+        """Swallow an exception that a hook body has caught itself; raise the program's again."""
+        if is_of_program(error):
+            raise error
+        self._swallow(error)
+
+    def _swallow(self, error: Exception) -> None:
         if self.is_new(error):
             # without the chain: Dynamo may have been handling an error of its own
             self._report("".join(traceback.format_exception(error, chain=False)))
-        return True
 
     def is_new(self, error: Exception) -> bool:
         """Whether no error of this type has been raised on this line before."""

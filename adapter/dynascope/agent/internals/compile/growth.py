@@ -59,8 +59,11 @@ class Growth:
         )
 
     def guards(self) -> list[tuple[str, str]]:
-        """Return (source, type) of each new guard (`GuardsSet.inner`, an `OrderedSet`, 2.0)."""
-        now = self._output.guards.inner._dict
+        """Return (source, type) of each new guard.
+
+        Reads `GuardsContext.dynamo_guards` (2.0) and `GuardsSet.inner`, an `OrderedSet`.
+        """
+        now = self._guards_context.dynamo_guards.inner._dict
         latest = next(reversed(now), None)
         before, known = self._latest_guard, self._guards
         if latest is before and len(now) == len(known):
@@ -82,9 +85,9 @@ class Growth:
     def nodes(self) -> list[Any]:
         """Return the new nodes.
 
-        Reads `OutputGraph.graph` (2.0), `Graph._root`, `Graph._len` and `Node._prev` (1.8).
+        Reads `OutputGraph.tracers` (2.0), `Graph._root`, `Graph._len` and `Node._prev` (1.8).
         """
-        graph = self._output.graph
+        graph = self._output.tracers[-1].graph
         latest, count = graph._root._prev, graph._len
         _, before, known = self._last_nodes.get(id(graph), (None, graph._root, 0))
         if latest is before and count == known:
@@ -136,7 +139,7 @@ class Growth:
 
         `ShapeEnv._version_counter` (2.1) changes with its replacements and ranges.
         """
-        known = vars(self._output.shape_env)
+        known = self._shapes
         ranges, guards = known.get("var_to_range") or {}, known["guards"]
         version = known.get("_version_counter"), len(ranges)
         if version == self._shape_version and len(guards) == self._shape_guards:

@@ -8,7 +8,10 @@ from typing import Any
 from torch._dynamo.variables import constant as _constant
 
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.variables.variables import class_names, is_variable
+
+_is_iterator_type: dict[type, bool] = {}
 
 
 def watcher(
@@ -16,24 +19,33 @@ def watcher(
     known: Container[int],
     constants: Container[int],
     appeared: Callable[[Sequence[object]], None],
+    constant_appeared: Callable[[object], None],
     line_begins: Callable[[int], None],
+    failures: HookFailures,
 ) -> Callable[[int], None]:
     """Return a function to call with the line before each instruction of a frame.
 
-    It calls `appeared` with the value stack (`InstructionTranslatorBase.stack`, 2.0), whose top is a variable without
-    its `id` in `known`, or with it in `constants`, and then `line_begins` if the line has changed. One closure, as it
-    runs at every instruction.
+    It calls `appeared` with the value stack (`InstructionTranslatorBase.stack`, 2.0) if the `id` of its top is not in
+    `known`, `constant_appeared` with the top if it is in `constants`, and then `line_begins` if the line has changed.
+    One closure, as it runs at every instruction.
     """
     latest = None
 
     def before_instruction(line: int) -> None:
         nonlocal latest
-        stack = translator.stack
-        if stack and (id(stack[-1]) not in known or id(stack[-1]) in constants):
-            appeared(stack)
-        if line != latest:
-            latest = line
-            line_begins(line)
+        try:
+            stack = translator.stack
+            if stack:
+                top = id(stack[-1])
+                if top not in known:
+                    appeared(stack)
+                elif top in constants:
+                    constant_appeared(stack[-1])
+            if line != latest:
+                latest = line
+                line_begins(line)
+        except Exception as error:
+            failures.caught(error)
 
     return before_instruction
 
@@ -78,7 +90,11 @@ def is_generator(variable: object) -> bool:
 
 def is_iterator(variable: object) -> bool:
     """Whether it is an iterator, whose text tells where it is (`IteratorVariable`, 2.1)."""
-    return any("Iterator" in name for name in class_names(variable))
+    kind = type(variable)
+    known = _is_iterator_type.get(kind)
+    if known is None:
+        known = _is_iterator_type[kind] = any("Iterator" in name for name in class_names(variable))
+    return known
 
 
 def shared_constants() -> frozenset[int]:

@@ -145,7 +145,10 @@ def _as_number(result: Any) -> int | float | bool | None:
 
 def shape_text(tensor: torch.Tensor) -> str:
     """Return the shape as `[s77, 16]`."""
-    return f"[{', '.join([symbolic_text(size) for size in tensor.shape])}]"
+    shape = tensor.shape
+    if _symbolic.isdisjoint(map(type, shape)):
+        return str(list(shape))
+    return f"[{', '.join([symbolic_text(size) for size in shape])}]"
 
 
 def tensor_text(tensor: torch.Tensor) -> str:

@@ -31,6 +31,8 @@ class GrowthWriter:
             history.context.add(segment, number(what), number(text))
         self._write_nodes(segment)
         decisions = self._growth.symbols()
+        if not decisions:
+            return False
         for decision in decisions:
             history.symbols.add(segment, number(decision.symbol), number(decision.sentence))
         return any(decision.replaces for decision in decisions)

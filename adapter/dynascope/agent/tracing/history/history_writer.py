@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -100,28 +100,29 @@ class HistoryWriter:
         if frame is None:
             return None
 
-        def appeared(stack: Sequence[object]) -> None:
-            with self.failures:
-                if id(stack[-1]) in self.values.constants:
-                    self._note_constant(frame, stack[-1])
-                self.values.appeared(stack)
+        def constant_appeared(variable: object) -> None:
+            name = new_values.origin_of_constant(translator)  # which tells equal constants apart
+            if name == "":
+                self.values.constant_loaded(variable, None)
+            elif name in frame.values:
+                self.values.constant_loaded(variable, frame.values[name])
 
         def line_begins(line: int) -> None:
             if line != frame.line:
-                with self.failures:
-                    self._close()
-                    frame.line, frame.began = line, self._trail.position
-                    self._open()
+                self._close()
+                frame.line, frame.began = line, self._trail.position
+                self._open()
 
-        return new_values.watcher(translator, self.values.by_identity, self.values.constants, appeared, line_begins)
-
-    def _note_constant(self, frame: TracedFrame, variable: object) -> None:
-        """Tell equal constants apart by the instruction that loaded this one."""
-        name = new_values.origin_of_constant(frame.translator)
-        if name == "":
-            self.values.constant_loaded(variable, None)
-        elif name in frame.values:
-            self.values.constant_loaded(variable, frame.values[name])
+        values = self.values
+        return new_values.watcher(
+            translator,
+            values.by_identity,
+            values.constants,
+            values.appeared,
+            constant_appeared,
+            line_begins,
+            self.failures,
+        )
 
     def changed(self, variable: object, attribute: str | None) -> None:
         """Record that a value changes, or its attribute; how is read where the segment ends."""
@@ -192,16 +193,19 @@ class HistoryWriter:
         number = self.history.texts.number
         value, text, source = UNBOUND, number(""), -1
         if variable is not None:
+            realised, _ = without_lazy(variable)
             value = self.values.of(variable)
             text = self.values.texts.get(value, -1)
             if text < 0:
                 text = self._written(variable)
-                if without_lazy(variable)[0] is not None:  # the text of a lazy one changes when Dynamo reads it
+                if realised is not None:  # the text of a lazy one changes when Dynamo reads it
                     self.values.texts[value] = text
-            self.growth.value_of[node_of(variable)] = value
+            if realised is not None:
+                self.growth.value_of[node_of(realised)] = value
             written = source_of(variable)
             source = number(written) if written is not None else -1
-            (frame.unread.add if _text_varies(variable) else frame.unread.discard)(name)
+            varies = realised is None or new_values.is_iterator(realised)
+            (frame.unread.add if varies else frame.unread.discard)(name)
             frame.values[name], frame.texts[name] = value, text
         else:
             frame.unread.discard(name)
@@ -239,21 +243,23 @@ class HistoryWriter:
         variables = {id(variable): variable for variable, _ in self._changed}
         named = self._changeable_values()
         values = {value: variable for value, (variable, _) in named.items() if holds(variable, variables)}
+        reaches_all = not all(map(_changes_alone, variables.values()))
         for variable, attribute in self._changed:
             if attribute is None:
                 values[self.values.of(variable)] = variable
             elif not new_values.is_cell(variable):
                 self._note_attribute(self.values.of(variable), variable, attribute)
         self._changed.clear()
-        for value, variable in values.items():
-            before, text = self.values.texts.get(value), self._written(variable)
+        texts = {value: self._written(variable) for value, variable in values.items()}
+        for value, text in texts.items():
+            before = self.values.texts.get(value)
             if before == text and "…" not in self.history.texts.all[text]:
                 continue  # Dynamo says so also where a constructor fills it
             self.values.texts[value] = text
             self.history.changes.add(self._segment, value, text)
-        for variable, names in named.values():
-            if is_container(variable):
-                text = self._written(variable)
+        for value, (variable, names) in named.items():
+            if (value in texts or reaches_all) and is_container(variable):
+                text = texts[value] if value in texts else self._written(variable)
                 for frame, name in names:
                     if text != frame.texts[name]:
                         self._rewrite(frame, name, text)
@@ -290,6 +296,11 @@ def _text_varies(variable: object) -> bool:
     """Whether its text may change without a mutation event: it is lazy, or an iterator."""
     realised, _ = without_lazy(variable)
     return realised is None or new_values.is_iterator(realised)
+
+
+def _changes_alone(variable: object) -> bool:
+    """Whether no other's text changes with it, but of what holds it in a container."""
+    return new_values.is_cell(variable) or new_values.is_iterator(variable)
 
 
 def _is_same(before: object, now: object) -> bool:
