@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
-from dynascope.agent.breakpoints.kinds.instruction_address import AddressedBreakpoint
+from dynascope.agent.breakpoints.kinds.instructions.instruction_address import AddressedBreakpoint
 from dynascope.agent.documents.disassembly import Listing, Listings, number_of
 from dynascope.agent.internals.frames import instructions, resume, translators
 from dynascope.agent.stops.stop import Stop

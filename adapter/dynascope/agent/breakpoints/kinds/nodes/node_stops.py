@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
-from dynascope.agent.breakpoints.kinds.node_names import NodeTable
+from dynascope.agent.breakpoints.kinds.nodes.node_names import NodeTable
 from dynascope.agent.inspection.evaluation.node_view import NodeView
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.graph.graph import node_text

@@ -10,7 +10,7 @@ import msgspec
 from dynascope.agent.breakpoints import hit_counts, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
 from dynascope.agent.breakpoints.kind import BreakpointKind
-from dynascope.agent.breakpoints.kinds.instruction_address import AddressedBreakpoint
+from dynascope.agent.breakpoints.kinds.instructions.instruction_address import AddressedBreakpoint
 from dynascope.agent.breakpoints.never_hit import why_not_stopped
 from dynascope.agent.documents.disassembly import BadAddress, Listings, text_of
 from dynascope.wire.dap import Breakpoint as BreakpointState
@@ -18,7 +18,7 @@ from dynascope.wire.dap import InstructionBreakpoint, Source
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
-    from dynascope.agent.breakpoints.kinds.instruction_stops import InstructionStops
+    from dynascope.agent.breakpoints.kinds.instructions.instruction_stops import InstructionStops
     from dynascope.agent.tracing.hook import Hook
 
 _UNKNOWN = "Dynamo has not traced code at this address yet."
@@ -35,7 +35,7 @@ class InstructionBreakpoints(BreakpointKind):
         self._stops: InstructionStops | None = None
 
     def attach(self, hook: Hook) -> None:
-        from dynascope.agent.breakpoints.kinds.instruction_stops import InstructionStops
+        from dynascope.agent.breakpoints.kinds.instructions.instruction_stops import InstructionStops
 
         self._stops = InstructionStops(hook, self._listings, self._send)
         self._use()

@@ -1,0 +1,1 @@
+"""Function breakpoints that name an operator."""
