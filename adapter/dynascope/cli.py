@@ -20,6 +20,7 @@ def _print_version(context: click.Context, parameter: click.Parameter, wanted: b
 _ELSEWHERE = {
     "debug": "dynascope.terminal.command:debug",
     "import": "dynascope.recording.command:import_trace",
+    "profile": "dynascope.report.profile.command:profile",
     "report": "dynascope.report.command:report",
     "run": "dynascope.recording.command:run",
 }

@@ -25,7 +25,11 @@ def recording(folder: Path, errors: list[str], written: list[int]) -> Iterator[N
     from dynascope.agent.recorder.recorder import Recorder
 
     writer = Writer(folder / FILE_NAME, new_run(folder))
-    recorder = Recorder(lambda facts, trails: written.append(writer.write(facts, trails)), errors.append)
+    recorder = Recorder(
+        lambda facts, trails: written.append(writer.write(facts, trails)),
+        lambda compile_id, profile: writer.write_profile(written[-1], profile),
+        errors.append,
+    )
     try:
         yield
     finally:

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
-import { EDITOR_HOVER, hover, lineOf, openFile, squiggledLines, visibleLine } from './support/editor.mjs';
+import { EDITOR_HOVER, command, hover, lineOf, openFile, squiggledLines, visibleLine } from './support/editor.mjs';
 import { reset, sessionOver, stoppedAt } from './support/debugging.mjs';
 import { PATIENCE, PYTHON, startWorkbench } from './support/workbench.mjs';
 
@@ -34,6 +34,15 @@ async function eventually(check) {
   }
 }
 
+/** The text that a decoration writes after the line that begins so, or `none`. */
+async function timeAfter(page, beginning) {
+  const line = page.locator('.view-line', { hasText: new RegExp(`^\\s*${beginning}`) }).first();
+  return line.evaluate((each) => {
+    const texts = [...each.querySelectorAll('span')].map((span) => getComputedStyle(span, '::after').content);
+    return texts.find((text) => / m?s/.test(text)) ?? 'none';
+  });
+}
+
 test('facts on the lines: squiggle, Problems row, hover, inlay hints, lens, quick fix', { timeout: 240_000 }, async (t) => {
   await openFile(page, file, breaking);
   await page.mouse.move(900, 700); // off whatever has a tooltip
@@ -53,6 +62,14 @@ test('facts on the lines: squiggle, Problems row, hover, inlay hints, lens, quic
     assert.ok(lenses.includes('Debug its compile'), lenses.join(' | '));
   }));
   await workbench.screenshot('facts');
+
+  await t.test('Show or Hide Compile Times writes the time Dynamo took after each line, and colours it', async () => {
+    await command(page, 'Dynascope: Show or Hide Compile Times');
+    await eventually(async () => assert.match(await timeAfter(page, 'mixed'), /\d ms/));
+    await workbench.screenshot('compile-times');
+    await command(page, 'Dynascope: Show or Hide Compile Times');
+    await eventually(async () => assert.equal(await timeAfter(page, 'mixed'), 'none'));
+  });
 
   await t.test('a hover with every shape of a local', async () => {
     const widget = await hover(page, 'gate.sigmoid()', 'strength', EDITOR_HOVER);

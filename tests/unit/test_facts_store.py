@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from dynascope.facts import model, store
+from dynascope.facts.columns import FACTS
 from dynascope.facts.comparison.recorded import NotComparable, compared
 from dynascope.facts.reader import Reader
 from dynascope.facts.schema import VERSION
@@ -31,7 +32,7 @@ def test_a_compile_comes_back_as_it_was(written: Path, tmp_path: Path):
         for number, expected in ((0, sample.first_compile(*paths)), (1, sample.second_compile(*paths))):
             found = reader.compile(compiles[number].id)
             assert found is not None
-            for name in model.CompileFacts.__struct_fields__[1:]:
+            for name in FACTS:
                 assert sorted(map(stripped, getattr(found, name))) == sorted(map(stripped, getattr(expected, name))), (
                     name
                 )

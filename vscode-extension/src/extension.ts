@@ -7,6 +7,7 @@ import { hintsAtStops } from './hintsAtStops';
 import { comparison } from './comparison';
 import { chooseInterpreter } from './chooseInterpreter';
 import { LanguageServer } from './languageServer';
+import { lineTimes } from './lineTimes';
 import { missedStops } from './missedStops';
 import { pickProcess } from './pickProcess';
 import type { Problem } from './preflight';
@@ -47,6 +48,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...threadCommands(),
     ...timeline(),
     ...comparison(),
+    ...lineTimes(),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),

@@ -109,6 +109,10 @@ interface Folder {
   readonly uri: FakeUri;
 }
 
+export class ThemeColor {
+  constructor(readonly id: string) {}
+}
+
 export const ViewColumn = { Active: -1 };
 
 export const workspace = {
@@ -125,6 +129,7 @@ export const workspace = {
   }),
   onDidChangeConfiguration: () => nothing,
   onDidGrantWorkspaceTrust: () => nothing,
+  onDidSaveTextDocument: () => nothing,
   registerTextDocumentContentProvider: (scheme: string, provider: FakeDocuments) => {
     documents.set(scheme, provider);
     return nothing;
@@ -152,7 +157,9 @@ export const window = {
     opened.push(`${uri.fsPath}:${selection.start.line + 1}`);
     return Promise.resolve();
   },
-  visibleTextEditors: [{ document: {} }],
+  visibleTextEditors: [{ document: {} }] as unknown[],
+  onDidChangeVisibleTextEditors: () => nothing,
+  createTextEditorDecorationType: (options: object) => ({ ...options, ...nothing }),
   activeTextEditor: undefined as { document: { languageId: string; uri: FakeUri } } | undefined,
   showErrorMessage: show,
   showWarningMessage: show,
@@ -223,10 +230,11 @@ export const commands = {
     state.commands.set(name, run);
     return nothing;
   },
-  executeCommand: (name: string): Promise<void> => {
+  executeCommand: (name: string, ...given: unknown[]): Promise<unknown> => {
     state.executed.push(name);
-    return Promise.resolve();
+    return Promise.resolve(name.startsWith('dynascope.') ? state.commands.get(name)?.(...given) : undefined);
   },
+  getCommands: (): Promise<string[]> => Promise.resolve([...state.commands.keys()]),
 };
 
 /** Sees the messages of a session's adapter. */

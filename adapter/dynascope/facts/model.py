@@ -12,6 +12,8 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from dynascope.facts.profile.model import Profile
+
 LINE_HASH_BYTES = 4
 SHORTEST_WAIT = 0.1
 """Seconds of waiting for other ranks that are worth a word."""
@@ -258,3 +260,5 @@ class CompileFacts(Struct, kw_only=True):
     specializations: list[Specialization] = field(default_factory=list)
     backend_failures: list[BackendFailure] = field(default_factory=list)
     line_times: list[LineTime] = field(default_factory=list)
+    profile: Profile | None = None
+    """To be written; `Reader.profiles` reads it, and those of what was compiled later."""

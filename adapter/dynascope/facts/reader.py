@@ -15,6 +15,8 @@ from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, Mapping
 from dynascope.facts.comparison.trail import Trail, decoded
 from dynascope.facts.current_compiles import Candidate, current
+from dynascope.facts.profile.model import Profile
+from dynascope.facts.profile.model import decoded as decoded_profile
 
 _RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
 _OF_VIEW = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
@@ -94,7 +96,7 @@ class Reader:
         found = self._compiles("WHERE c.id = ?", (number,))
         if not found:
             return None
-        facts = {}
+        facts: dict[str, Any] = {}
         for name, mapping in FACTS.items():
             alias = mapping.table
             scope = (
@@ -113,12 +115,25 @@ class Reader:
 
     def trails(self, compile: int) -> dict[int, Trail]:
         """Return the trails of a compile by attempt; an older Dynascope recorded none."""
-        if self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'trail'").fetchone() is None:
+        if not self._has_table("trail"):
             return {}
         rows = self._connection.execute(
             "SELECT attempt, data FROM trail WHERE compile_id = ? ORDER BY attempt", (compile,)
         )
         return {attempt: decoded(data) for attempt, data in rows}
+
+    def profiles(self, compile: int) -> list[Profile]:
+        """Return the profile of a compile, then those of what torch compiled later.
+
+        An older Dynascope recorded none.
+        """
+        if not self._has_table("profile"):
+            return []
+        rows = self._connection.execute("SELECT data FROM profile WHERE compile_id = ? ORDER BY ordinal", (compile,))
+        return [decoded_profile(data) for (data,) in rows]
+
+    def _has_table(self, name: str) -> bool:
+        return bool(self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone())
 
     def facts(self, name: str, launch: str) -> list[Any]:
         """Return all facts of one kind (a field of CompileFacts) of a launch."""

@@ -119,13 +119,29 @@ CREATE TABLE trail (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4)
+_VERSION_5 = """
+CREATE TABLE profile (
+    compile_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, ordinal)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
 VERSION = len(MIGRATIONS)
 """`PRAGMA user_version`."""
 OLDEST_READABLE = 3
 """The oldest version that is read as it is: what it lacks is a table of its own."""
 
-BY_COMPILE = ("call", "symbol", "graph_break", "guard", "recompile", "specialization", "backend_failure", "trail")
+BY_COMPILE = (
+    "call",
+    "symbol",
+    "graph_break",
+    "guard",
+    "recompile",
+    "specialization",
+    "backend_failure",
+    "trail",
+    "profile",
+)
 """Tables whose key begins with the compile."""
 BY_SOURCE = ("tensor", "line_time", "graph_break_caller")
 """Tables whose key begins with the source."""

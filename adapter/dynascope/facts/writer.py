@@ -22,6 +22,7 @@ from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, ROLES, Kind, Mapping
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.interning import Interning
+from dynascope.facts.profile.model import Profile
 
 _RUN_COLUMNS = tuple(field for field in model.Run.__struct_fields__ if field != "id")
 _ORDERED = {mapping.table for mapping in FACTS.values()} - {"tensor", "line_time"}
@@ -59,12 +60,20 @@ class Writer:
             earlier = facts.compile.attempts - len(trails)
             rows = [(number, attempt, each.encoded()) for attempt, each in enumerate(trails, earlier)]
             connection.executemany("INSERT INTO trail VALUES (?, ?, ?)", rows)
+            if facts.profile is not None:
+                connection.execute("INSERT INTO profile VALUES (?, 0, ?)", (number, facts.profile.encoded()))
             callers = _callers(facts.graph_breaks, number, intern)
             connection.executemany("INSERT OR IGNORE INTO graph_break_caller VALUES (?, ?, ?)", callers)
             sources |= {caller[0] for caller in callers}
             connection.executemany("INSERT INTO compile_source VALUES (?, ?)", [(each, number) for each in sources])
             intern.flush()
         return number
+
+    def write_profile(self, compile: int, profile: Profile) -> None:
+        """Store the profile of what torch compiled later for a compile."""
+        later = "SELECT ?1, coalesce(max(ordinal), 0) + 1, ?2 FROM profile WHERE compile_id = ?1"
+        with self._lock, self._transaction() as connection:
+            connection.execute(f"INSERT INTO profile {later}", (compile, profile.encoded()))
 
     def forget_source(self, path: str) -> None:
         """Read a reloaded file again next time: later facts belong to its new content."""

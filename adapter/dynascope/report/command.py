@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 import sys
 from pathlib import Path
 
 import click
 
-from dynascope.facts import model, store
+from dynascope.facts import model
 from dynascope.facts.reader import Reader
+from dynascope.report.opening import chosen_launch, opened
 from dynascope.report.sources import Sources
 from dynascope.report.summary import summarize
 
@@ -32,17 +32,11 @@ def report(
     html: Path | None,
 ) -> None:
     """Report Dynamo's decisions in the newest launch: graph breaks, recompiles, slow lines."""
-    path = facts / store.FILE_NAME if facts is not None else store.facts_path(workspace)
-    try:
-        with Reader.open(path) as reader:
-            if launches:
-                _list_launches(reader)
-            else:
-                _report(reader, launch, as_json, compare, html)
-    except store.StoreError as error:
-        raise click.ClickException(str(error)) from None
-    except sqlite3.DatabaseError as error:
-        raise click.ClickException(f"{path} is damaged ({error}). Move it away or delete it.") from None
+    with opened(workspace, facts) as reader:
+        if launches:
+            _list_launches(reader)
+        else:
+            _report(reader, chosen_launch(reader, launch), as_json, compare, html)
 
 
 def _list_launches(reader: Reader) -> None:
@@ -60,15 +54,7 @@ def _list_launches(reader: Reader) -> None:
         click.echo(f"{launch}\t{run.program}{'' if launch in compiled else '  (nothing was compiled)'}")
 
 
-def _report(
-    reader: Reader, launch: str | None, as_json: bool, compare: tuple[str, str] | None, html: Path | None
-) -> None:
-    launch = launch or reader.newest_launch()
-    known = {run.launch for run in reader.runs()}
-    if launch is None:
-        raise click.ClickException("No program has been recorded in it.")
-    if launch not in known:
-        raise click.ClickException(f"There is no launch {launch!r}. See: dynascope report --launches")
+def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str] | None, html: Path | None) -> None:
     if compare:
         _print_comparison(reader, launch, *compare)
         return
@@ -80,8 +66,9 @@ def _report(
             sys.stdout.buffer.write(piece)
     elif html is not None:
         from dynascope.report.page import page
+        from dynascope.report.profile.measured import measured
 
-        html.write_text(page(summary, Sources(reader)), encoding="utf-8")
+        html.write_text(page(summary, Sources(reader), measured(reader, launch)), encoding="utf-8")
         click.echo(f"Written to {html}.")
     else:
         from rich.console import Console

@@ -10,11 +10,13 @@ from dynascope.facts.comparison.sentences import summary as compared_text
 from dynascope.facts.recompiles.causes import entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.page_frame import framed, where
+from dynascope.report.profile.flame import STYLE, flame_graphs
+from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import CodeFrame, Sources, named
 from dynascope.report.summary import EFFECTS, SITE, Summary
 
 
-def page(summary: Summary, sources: Sources) -> str:
+def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
     """Return the whole page: what the terminal says, in the same order, then every compile."""
     run = summary.first_run
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
@@ -31,9 +33,10 @@ def page(summary: Summary, sources: Sources) -> str:
         _specializations(summary),
         _uncompiled(summary),
         _slowest(summary, sources),
+        flame_graphs(times),
         _compiles(summary),
     ]
-    return framed(run.program, "<br>".join(lines), sections)
+    return framed(run.program, "<br>".join(lines), sections, STYLE)
 
 
 def _failures(summary: Summary) -> str:

@@ -45,14 +45,14 @@ if (typeof acquireVsCodeApi === "function") {
 """
 
 
-def framed(title: str, heading: str, sections: list[str]) -> str:
+def framed(title: str, heading: str, sections: list[str], style: str = "") -> str:
     """Return the whole page, from HTML. It runs only the script above, and loads nothing."""
     digest = base64.b64encode(hashlib.sha256(_SCRIPT.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     return "\n".join(
         [
             f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)} – Dynascope</title>"
-            f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{_STYLE}</style>',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}"><style>{_STYLE}{style}</style>',
             f"<h1>{escape(title)}</h1><p>{heading}</p>",
             '<input id=search type=search placeholder="Search: a function, a file, an id, a word">',
             *(f"<section>{section}</section>" for section in sections if section),
@@ -64,7 +64,14 @@ def framed(title: str, heading: str, sections: list[str]) -> str:
 def where(path: str, line: int | None) -> str:
     """Return a place, as a link into the editor if it is in a file."""
     text = f"{escape(shown_path(path))}:{line}"
-    if not path or path.startswith("<") or not line:
+    if not line or not (address := address_of(path, line)):
         return f"<span>{text}</span>"
+    return f'<a {address} title="{escape(path)}">{text}</a>'
+
+
+def address_of(path: str, line: int) -> str:
+    """Return the attributes of a link to a line; "" for code without a file."""
+    if not path or path.startswith("<"):
+        return ""
     address = f"vscode://file/{quote(path.replace(chr(92), '/').lstrip('/'))}:{line}"
-    return f'<a href="{address}" data-path="{escape(path)}" data-line={line} title="{escape(path)}">{text}</a>'
+    return f'href="{address}" data-path="{escape(path)}" data-line={line}'

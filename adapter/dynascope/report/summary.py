@@ -174,7 +174,7 @@ def summarize(reader: Reader, launch: str) -> Summary:
         specializations=[Specialized(_names(group, names), len(group), group[0]) for group in specializations],
         backend_failures=reader.facts("backend_failures", launch),
         raised={each.compile for each in graph_breaks if each.effect == "raised"},
-        slowest_lines=_slowest(reader.facts("line_times", launch)),
+        slowest_lines=slowest_lines(reader.facts("line_times", launch)),
     )
 
 
@@ -202,7 +202,8 @@ def _names(facts: Iterable[model.Fact], names: dict[int, str]) -> list[str]:
     return [names[number] for number in dict.fromkeys(fact.compile for fact in facts)]
 
 
-def _slowest(times: Iterable[model.LineTime]) -> list[SlowLine]:
+def slowest_lines(times: Iterable[model.LineTime]) -> list[SlowLine]:
+    """Return the lines that took Dynamo longest in all compiles, the slowest first."""
     lines: dict[tuple[str, int], SlowLine] = {}
     for time in times:
         known = lines.setdefault((time.path, time.line), SlowLine(time.path, time.line, 0.0, 0))

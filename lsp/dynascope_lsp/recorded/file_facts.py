@@ -11,6 +11,7 @@ from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.current_compiles import first_runs, program_of
 from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbols_of
 from dynascope.facts.process_names import compile_names
+from dynascope.facts.profile.tree import seconds_of_calls
 from dynascope.facts.reader import Reader, View
 
 BLOCK = 64
@@ -107,6 +108,16 @@ class FileFacts:
     def seconds_by_line(self) -> dict[int, float]:
         """Return the seconds that Dynamo spent on tracing each line, over all compiles."""
         return seconds_by_line(self._view)
+
+    @cached_property
+    def seconds_of_calls(self) -> dict[int, float]:
+        """Return the seconds that Dynamo spent on what each line calls, over all compiles."""
+        found: dict[int, float] = {}
+        for number in self.compiles:
+            for profile in self._reader.profiles(number)[:1]:
+                for line, seconds in seconds_of_calls(profile, self.path).items():
+                    found[line] = found.get(line, 0.0) + seconds
+        return found
 
     def symbol(self, compile: int, name: str) -> model.Symbol | None:
         """Return a symbol of one compile, in whichever file it was created; None if there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 import types
 from collections import deque
@@ -14,6 +15,7 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.frame import path_of, path_of_file
+from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.facts import break_message
 from dynascope.facts.comparison.trail import Trail
@@ -45,6 +47,8 @@ class CompileRecording:
         self._began = time.time()
         self._now = this_threads_clock().now
         self._clock = self._now()
+        self.thread = threading.get_ident()
+        self.profile = ProfileWriter(self._now)
         self._times: LineTimes = {}
         self._earlier: deque[Trail] = deque(maxlen=_EARLIER_KEPT)
         """The trails of the attempts before this one."""
@@ -70,6 +74,7 @@ class CompileRecording:
         now = self._now()
         if is_repeated:
             self._clock += now - self._attempt_began
+            self.profile.forget_attempt(now - self._attempt_began)
             self._times.clear()
             self._times.update(self._times_before)
             del self._graph_sizes[self._graphs_before :]
@@ -81,7 +86,8 @@ class CompileRecording:
         self._times_before = {
             path: {line: list(spent) for line, spent in lines.items()} for path, lines in self._times.items()
         }
-        self.trace = Trace(self._times)
+        self.profile.attempt_begins()
+        self.trace = Trace(self._times, self.profile)
 
     def backend_begins(self, output: Any, graph_module: Any) -> None:
         self._backend = at_the_end.backend_of(output)
@@ -107,6 +113,16 @@ class CompileRecording:
         if self.trace is not None:
             self.trace.go_on()
         return self._now() - self._began_aside
+
+    def phase_begins(self, name: str) -> None:
+        if self.trace is not None:
+            self.trace.phase_begins()
+        self.profile.phase_begins(name)
+
+    def phase_ends(self, name: str) -> None:
+        self.profile.phase_ends(name)
+        if self.trace is not None:
+            self.trace.phase_ends()
 
     def guards_built(self, output: Any) -> None:
         self._built_guards = at_the_end.guards(output)
@@ -181,6 +197,7 @@ class CompileRecording:
             specializations=list(self._specializations.values()),
             backend_failures=self._backend_failures(error),
             line_times=line_times(self._times),
+            profile=self.profile.profile(),
             guards=self._built_guards if ending.compiled else [],
         )
         if self.trace is not None:

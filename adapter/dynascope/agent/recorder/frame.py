@@ -66,6 +66,7 @@ class Frame:
         "parameters",
         "pending",
         "times",
+        "traced",
         "trail_call",
         "translator",
         "unread",
@@ -80,6 +81,8 @@ class Frame:
         self.trail_call = self.number = 0
         """Its call and its line in the trail."""
         self.times = times
+        self.traced = 0
+        """Its number in the profile."""
         self.line = translators.line_of(translator)
         self.parameters: list[tuple[str, Any]] = []
         self.pending: list[tuple[int, str, Any]] = []

@@ -15,7 +15,8 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import command_line, pruning, store
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import CompileFacts, Run
+from dynascope.facts.profile.model import Profile
 from dynascope.facts.writer import Writer
 
 if TYPE_CHECKING:
@@ -112,6 +114,8 @@ class _Recording:
         self._failed = False
         self._errors = 0
         self._first_error = ""
+        self._numbers: dict[str, int] = {}
+        """The number in the store of each compile, by its id; the latest where Dynamo was reset."""
         self._hooking = threading.Lock()
         self._not_yet_imported: Callable[[], None] = lambda: None
 
@@ -146,7 +150,7 @@ class _Recording:
                 if missing:
                     self.say(f"cannot record: torch {_version('torch')} lacks {', '.join(missing)}.")
                 else:
-                    self._recorder = Recorder(self._write, self._note_error)
+                    self._recorder = Recorder(self._write, self._write_later, self._note_error)
             except Exception as error:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
 
@@ -154,12 +158,26 @@ class _Recording:
         """Store a compile or, for None, only the run of this process."""
         if self._failed:
             return
-        try:
+        with self._contained_store():
             if self._writer is None:
                 self._writer = Writer(self._path, _run(self._began))
                 pruning.prune(self._path, self._writer.run)
+                self._numbers.clear()
             if facts is not None:
-                self._writer.write(facts, trails)
+                self._numbers[facts.compile.compile_id] = self._writer.write(facts, trails)
+
+    def _write_later(self, compile_id: str, profile: Profile) -> None:
+        """Store the profile of what torch has compiled for a compile that has ended."""
+        number = self._numbers.get(compile_id)
+        if self._writer is not None and number is not None and not self._failed:
+            with self._contained_store():
+                self._writer.write_profile(number, profile)
+
+    @contextmanager
+    def _contained_store(self) -> Iterator[None]:
+        """End the recording where the store fails, and say so."""
+        try:
+            yield
         except (store.StoreError, sqlite3.Error, OSError) as error:
             self._failed = True
             text = str(error) if isinstance(error, store.StoreError) else f"{self._path}: {error}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 import types
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from dynascope.agent.internals.autograd.captures import CaptureEvents
 from dynascope.agent.internals.compile import graph_breaks, trace_rules
 from dynascope.agent.internals.compile.convert_frame_events import CompileEvents, Ending
 from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents
+from dynascope.agent.internals.compile.phases import PhaseEvents
 from dynascope.agent.internals.frames.line_events import LineEvents
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import ActivationHooks
@@ -24,16 +26,23 @@ from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.frame import path_of
+from dynascope.agent.recorder.later_phases import LaterPhases
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
+from dynascope.facts.profile.model import Profile
 
 Write = Callable[[CompileFacts, Sequence[Trail]], object]
+WriteLater = Callable[[str, Profile], object]
 
 
 class Recorder:
-    """Record once torch._dynamo is imported; `write` gets facts of compiles, `report` errors."""
+    """Record once torch._dynamo is imported; `report` gets errors.
 
-    def __init__(self, write: Write, report: Callable[[str], None]) -> None:
+    `write` gets the facts of each compile, `write_later` the profile of what torch compiles afterwards for one: its
+    backward, its kernels.
+    """
+
+    def __init__(self, write: Write, write_later: WriteLater, report: Callable[[str], None]) -> None:
         self._write = write
         failures = self.failures = HookFailures(report)
         self._compiles: list[CompileRecording] = []
@@ -47,7 +56,9 @@ class Recorder:
             SpecializationEvents(self._specialized, failures),
             LineEvents(self._line_begins, failures),
             ActivationHooks(self._entered, self._left, failures),
+            PhaseEvents(self._phase_begins, self._phase_ends, failures),
         ]
+        self._later = LaterPhases(write_later)
 
         self._forget_autograd = when_imported(COMPILED_AUTOGRAD, self._hook_autograd)
 
@@ -115,6 +126,7 @@ class Recorder:
         del self._compiles[self._compiles.index(token) :]
         stack = graph_breaks.stack_of(ending.error) if ending.error is not None and token.full_graph else []
         facts = token.finish(ending, stack)
+        self._later.compile_ended(token.compile_id)
         self._skips_known.add((facts.compile.path, facts.compile.line))
         self._write(facts, token.trails())
 
@@ -166,6 +178,26 @@ class Recorder:
     def _specialized(self, symbol: str, value: str, reason: str, origins: list[str]) -> None:
         if self._compiles:
             self._compiles[-1].specialized(symbol, value, reason, origins, graph_breaks.traced_stack())
+
+    # ---- phases
+
+    def _phase_begins(self, name: str, compile_id: str | None) -> None:
+        recording = self._on_this_thread()
+        if recording is not None:
+            recording.phase_begins(name)
+        else:
+            self._later.phase_begins(name, compile_id)
+
+    def _phase_ends(self, name: str) -> None:
+        recording = self._on_this_thread()
+        if recording is not None:
+            recording.phase_ends(name)
+        else:
+            self._later.phase_ends(name)
+
+    def _on_this_thread(self) -> CompileRecording | None:
+        latest = self._compiles[-1] if self._compiles else None
+        return latest if latest is not None and latest.thread == threading.get_ident() else None
 
     # ---- frames and lines
 

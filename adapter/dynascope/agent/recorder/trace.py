@@ -14,17 +14,19 @@ from dynascope.agent.internals.variables.short_text import extent, short_text
 from dynascope.agent.internals.variables.variables import is_changed
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.recorder.frame import Code, Frame, code_facts
+from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.facts.comparison.trail import Trail, TrailWriter
 from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
+from dynascope.facts.profile.model import NO_PARENT
 
 LineTimes = dict[str, dict[int, list[float]]]
 """[seconds, visits] by path and line."""
 
 
 class Trace:
-    """The facts of an attempt so far; `times` belongs to the compile and adds up over attempts."""
+    """The facts of an attempt so far; `times` and `profile` belong to the compile and add up over attempts."""
 
-    def __init__(self, times: LineTimes) -> None:
+    def __init__(self, times: LineTimes, profile: ProfileWriter) -> None:
         self.tensors: dict[tuple[str, int, str, str, TensorRole], Tensor] = {}
         self.calls: dict[tuple[int, int, int], Call] = {}
         self.output: Any = None
@@ -35,9 +37,12 @@ class Trace:
         self._signs: tuple[int, ...] = (0, 0)
         self._texts: Texts = {}
         self._times = times
+        self._profile = profile
         self._frames: list[Frame] = []
         self._now = this_threads_clock().now
         self._since = self._now()
+        self._phases = 0
+        """How many phases of torch have begun within lines and not ended."""
 
     def entered(self, translator: Any) -> None:
         self._charge()
@@ -52,6 +57,8 @@ class Trace:
         if times is None:
             times = self._times[code.path] = {}
         frame = Frame(translator, code, self._called(code, caller), times)
+        above, line = (caller.traced, caller.line) if caller is not None else (NO_PARENT, 0)
+        frame.traced = self._profile.entered(above, line, code.code, code.function, code.path, code.first_line)
         frame.trail_call = self.trail.call(code.path, code.function, caller.trail_call if caller is not None else -1)
         frame.number = self.trail.line(frame.trail_call, frame.line)
         if code.parameters and line_events.is_fresh(translator):
@@ -73,6 +80,7 @@ class Trace:
         spent = times.get(frame.line)
         if spent is not None:
             spent[0] += now - self._since
+        self._profile.spent(frame.traced, now - self._since)
         self._line_ends(frame)
         frame.line = line
         frame.number = self.trail.line(frame.trail_call, line)
@@ -106,12 +114,30 @@ class Trace:
     def go_on(self) -> None:
         self._since = self._now()
 
+    def phase_begins(self) -> None:
+        """Stop timing the current line, if there is one.
+
+        What torch does now has its own row in the profile.
+        """
+        if self._frames:
+            if not self._phases:
+                self._charge()
+            self._phases += 1
+
+    def phase_ends(self) -> None:
+        """Go on timing the line once no phase is left that began in it."""
+        if self._phases:
+            self._phases -= 1
+            if not self._phases:
+                self._since = self._now()
+
     def _charge(self) -> None:
         if self._frames:
-            frame = self._frames[-1]
+            frame, seconds = self._frames[-1], self._now() - self._since
             spent = frame.times.get(frame.line)
             if spent is not None:
-                spent[0] += self._now() - self._since
+                spent[0] += seconds
+            self._profile.spent(frame.traced, seconds)
 
     def _called(self, code: Code, caller: Frame | None) -> int:
         parent = caller.call if caller is not None else -1

@@ -1,0 +1,45 @@
+"""Record what torch compiles for a compile that has ended: its backward, and kernels at their first call."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from dynascope.agent.program.clock import this_threads_clock
+from dynascope.agent.recorder.profile_writer import ProfileWriter
+from dynascope.facts.profile.model import Profile
+
+_KEPT = 200
+"""For each compile: kernels that are tuned at run time may be many."""
+
+
+class LaterPhases:
+    """The outermost phases of each thread that are part of no compile in progress."""
+
+    def __init__(self, write: Callable[[str, Profile], object]) -> None:
+        self._write = write
+        self._counts: dict[str, int] = {}
+        """How many were written of each compile that has ended."""
+        self._in_progress: dict[int, tuple[str, ProfileWriter]] = {}
+
+    def compile_ended(self, compile_id: str) -> None:
+        """Write the later phases of this compile from now on."""
+        self._counts[compile_id] = 0
+
+    def phase_begins(self, name: str, compile_id: str | None) -> None:
+        """Begin a phase on this thread; one that belongs to no compile that has ended is ignored."""
+        thread = threading.get_ident()
+        if thread not in self._in_progress:
+            if compile_id is None or self._counts.get(compile_id, _KEPT) >= _KEPT:
+                return
+            self._counts[compile_id] += 1
+            self._in_progress[thread] = compile_id, ProfileWriter(this_threads_clock().now)
+        self._in_progress[thread][1].phase_begins(name)
+
+    def phase_ends(self, name: str) -> None:
+        """End a phase on this thread; the end of the outermost writes the profile."""
+        thread = threading.get_ident()
+        compile_id, profile = self._in_progress.get(thread, ("", None))
+        if profile is not None and profile.phase_ends(name):
+            del self._in_progress[thread]
+            self._write(compile_id, profile.profile())

@@ -1,0 +1,218 @@
+"""The profile of compiles: how it is written, joined to a tree, added up, printed and exported."""
+
+from __future__ import annotations
+
+import json
+import pstats
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from dynascope.agent.recorder.later_phases import LaterPhases
+from dynascope.agent.recorder.profile_writer import ProfileWriter
+from dynascope.cli import main
+from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction, decoded
+from dynascope.facts.profile.totals import totals
+from dynascope.facts.profile.tree import Node, tree
+from dynascope.facts.writer import Writer
+
+from tests.support.facts import sample
+
+
+class Time:
+    """A clock that the test sets."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def read(self) -> float:
+        return self.now
+
+
+def forward() -> None:
+    """Stand for a function that Dynamo traces."""
+
+
+def attend() -> None:
+    """Stand for a function that the first calls."""
+
+
+PROFILE = Profile(
+    began=1000.0,
+    functions=[
+        TracedFunction(NO_PARENT, "forward", "/m.py", 3, 0, 0.25, 2),
+        TracedFunction(0, "attend", "/m.py", 9, 5, 0.5, 4),
+        TracedFunction(0, "attend", "/m.py", 9, 6, 0.125, 2),
+    ],
+    phases=[
+        Phase(NO_PARENT, "dynamo", 0.0, 4.0),
+        Phase(0, "compile_attempt_0", 0.0, 1.0),
+        Phase(1, "bytecode_tracing", 0.0, 0.5),
+        Phase(0, "compile_attempt_1", 1.0, 2.75),
+        Phase(3, "bytecode_tracing", 1.0, 0.5),
+        Phase(3, "backend_compile", 1.5, 2.0),
+        Phase(0, "build_guards", 3.75, 0.25),
+    ],
+)
+
+
+def shown(node: Node) -> object:
+    return node.name, node.seconds, node.own, node.count, [shown(child) for child in node.children]
+
+
+def test_functions_are_below_the_phase_that_traces_them_and_attempts_are_one_row() -> None:
+    (root,) = tree(decoded(PROFILE.encoded()))
+    attend = [("attend", 0.5, 0.5, 4, []), ("attend", 0.125, 0.125, 2, [])]
+    forward = ("forward", 0.875, 0.25, 2, attend)
+    attempts = ("compile_attempt", 3.75, 0.875, 2, [forward, ("backend_compile", 2.0, 2.0, 1, [])])
+    assert shown(root) == ("dynamo", 4.0, 0.0, 1, [attempts, ("build_guards", 0.25, 0.25, 1, [])])
+    assert sum(node.own for node in root.walk()) == root.seconds
+
+
+def test_without_phases_there_are_the_functions() -> None:
+    (root,) = tree(Profile(0.0, PROFILE.functions, []))
+    assert (root.name, root.seconds) == ("forward", 0.875)
+
+
+def test_a_function_at_two_places_is_one_total_with_its_callers() -> None:
+    found = {each.key[1]: each for each in totals(tree(PROFILE))}
+    assert (found["attend"].own, found["attend"].seconds, found["attend"].count) == (0.625, 0.625, 6)
+    assert found["attend"].callers == {("/m.py", "forward", 3): (0.625, 0.625, 6)}
+    assert found["forward"].is_function and not found["dynamo"].is_function
+
+
+def test_recursion_counts_once() -> None:
+    below = Node("f", 1.0, 1, "/m.py", 1, 2)
+    (found,) = totals([Node("f", 3.0, 1, "/m.py", 1, 0, [below])])
+    assert (found.own, found.seconds, found.count) == (3.0, 3.0, 2)
+
+
+def test_an_attempt_that_is_forgotten_took_no_time() -> None:
+    time = Time()
+    writer = ProfileWriter(time.read)
+    writer.phase_begins("dynamo")
+    for is_kept in (False, True):
+        writer.attempt_begins()
+        writer.phase_begins("bytecode_tracing")
+        number = writer.entered(NO_PARENT, 0, forward.__code__, "forward", "/m.py", 3)
+        writer.spent(number, 1.0)
+        writer.entered(number, 5, attend.__code__, "attend", "/m.py", 9)
+        time.now += 1.0
+        writer.phase_ends("bytecode_tracing")
+        if not is_kept:
+            writer.forget_attempt(1.0)
+    writer.phase_ends("dynamo")
+    profile = writer.profile()
+    assert [(each.name, each.began, each.seconds) for each in profile.phases] == [
+        ("dynamo", 0.0, 1.0),
+        ("bytecode_tracing", 0.0, 1.0),
+    ]
+    assert [(each.function, each.seconds, each.count) for each in profile.functions] == [
+        ("forward", 1.0, 1),
+        ("attend", 0.0, 1),
+    ]
+
+
+def test_a_phase_that_began_before_the_compile_is_no_part_of_it() -> None:
+    writer = ProfileWriter(Time().read)
+    writer.phase_begins("inner")
+    assert not writer.phase_ends("outer") and writer.phase_ends("inner")
+    assert [each.name for each in writer.profile().phases] == ["inner"]
+
+
+def test_too_many_phases_are_counted_not_kept() -> None:
+    writer = ProfileWriter(Time().read)
+    writer.phase_begins("backend_compile")
+    for _ in range(5_000):
+        writer.phase_begins("pass")
+        writer.phase_ends("pass")
+    profile = writer.profile()
+    assert len(profile.phases) + profile.left_out == 5_001 and profile.left_out > 1_000
+    assert profile.phases[0].name == "backend_compile"
+
+
+def test_what_is_compiled_later_belongs_to_a_compile_that_has_ended() -> None:
+    written: list[tuple[str, Profile]] = []
+    later = LaterPhases(lambda compile_id, profile: written.append((compile_id, profile)))
+    later.phase_begins("dynamo", "0/0")  # of a compile that has not ended
+    later.phase_ends("dynamo")
+    later.compile_ended("0/0")
+    for name in ("entire_backward_compile", "inductor_compile"):
+        later.phase_begins(name, "0/0")
+    for name in ("inductor_compile", "entire_backward_compile"):
+        later.phase_ends(name)
+    ((compile_id, profile),) = written
+    assert compile_id == "0/0"
+    assert [(each.parent, each.name) for each in profile.phases] == [
+        (NO_PARENT, "entire_backward_compile"),
+        (0, "inductor_compile"),
+    ]
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("DYNASCOPE_FACTS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    facts = sample.first_compile(*map(str, sample.write_workspace(tmp_path)))
+    facts.compile.seconds, facts.compile.backend_seconds, facts.profile = 4.0, 2.0, PROFILE
+    writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
+    number = writer.write(facts)
+    writer.write_profile(number, Profile(1010.0, [], [Phase(NO_PARENT, "entire_backward_compile", 0.0, 3.0)]))
+    writer.close()
+    return tmp_path
+
+
+def profile(*arguments: str) -> str:
+    result = CliRunner().invoke(main, ["profile", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def test_the_terminal_shows_compiles_functions_phases_and_lines(workspace: Path) -> None:
+    text = profile()
+    assert text.startswith("1 compile: 4.00 s, and 3.00 s to compile backwards and kernels later\n")
+    rows = [" ".join(row.split()) for row in text.splitlines()]
+    assert any(row.startswith("4.00 0.88 2.00 0.25 0.88 3.00 ") for row in rows)
+    assert "625.0 625.0 6 attend /m.py:9" in rows and "250.0 875.0 2 forward /m.py:3" in rows
+    assert "3000.0 3000.0 1 entire_backward_compile" in rows and "2000.0 2000.0 1 backend_compile" in rows
+    assert any(row.startswith("200.0 2 layers.py:5 ") for row in rows)
+
+
+def test_json_has_the_trees(workspace: Path) -> None:
+    (row,) = json.loads(profile("--json"))
+    assert [root["seconds"] for root in row["trees"]] == [4.0, 3.0]
+    report = json.loads(CliRunner().invoke(main, ["report", "--json"]).output)
+    own, later = report["compiles"][0]["profile"]
+    assert (own[0]["name"], later[0]["name"]) == ("dynamo", "entire_backward_compile")
+
+
+def test_a_chrome_trace_has_phases_in_time_and_functions_beside_them(workspace: Path) -> None:
+    profile("--chrome", "trace.json")
+    events = [each for each in json.loads(Path("trace.json").read_text())["traceEvents"] if each["ph"] == "X"]
+    placed = {(each["name"], each["tid"]): (each["ts"], each["dur"]) for each in events}
+    assert placed["backend_compile", 1] == (1.5e6, 2e6) and placed["compile_attempt_1", 1] == (1e6, 2.75e6)
+    assert placed["entire_backward_compile", 1] == (10e6, 3e6)
+    assert placed["forward", 2] == (0.0, 0.875e6) and placed["attend", 2] == (0.5e6, 0.125e6)
+
+
+def test_pstats_reads_the_export(workspace: Path) -> None:
+    profile("--pstats", "compiles.prof")
+    stats = pstats.Stats("compiles.prof").stats  # type: ignore[attr-defined]
+    assert stats["/m.py", 9, "attend"] == (6, 6, 0.625, 0.625, {("/m.py", 3, "forward"): (6, 6, 0.625, 0.625)})
+    assert stats["~", 0, "<backend_compile>"][:4] == (1, 1, 2.0, 2.0)
+
+
+def test_a_launch_without_profiles_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DYNASCOPE_FACTS", raising=False)
+    monkeypatch.chdir(tmp_path)
+    sample.write_sample(tmp_path)
+    result = CliRunner().invoke(main, ["profile"])
+    assert result.exit_code == 1 and "recorded without times" in result.output
+
+
+def test_the_page_draws_a_flame_graph_whose_functions_lead_to_their_code(workspace: Path) -> None:
+    result = CliRunner().invoke(main, ["report", "--html", "report.html"])
+    assert result.exit_code == 0, result.output
+    text = Path("report.html").read_text()
+    assert "Where the time went" in text and "backend_compile: 2000.0 ms, 2000.0 ms of it in itself, 1 times" in text
+    assert 'href="vscode://file/m.py:9"' in text and "attend: 500.0 ms" in text
