@@ -311,6 +311,22 @@ def test_a_recompile_of_the_rest_of_a_line_stops_too() -> None:
     assert "rest [1/1]" in [stop.frames[0].name for stop in caught("recompile", run)]
 
 
+def test_a_recompile_that_is_an_error_stops_where_the_function_is_called() -> None:
+    def run() -> None:
+        function = torch.compile(scales, backend="eager", dynamic=False)
+        function(X, 2)
+        with (
+            torch._dynamo.config.patch(error_on_recompile=True),
+            pytest.raises(Exception, match="Recompiling function"),
+        ):
+            function(X, 3)
+
+    stops = caught("recompile", run, "n == 3")
+    assert [stop.where for stop in stops] == [f"scales [not compiled]:{scales.__code__.co_firstlineno}"]
+    description = stops[0].message.exception.description  # type: ignore[union-attr]
+    assert "error_on_recompile" in description and "n == 2; now n: 3" in description
+
+
 def test_the_recompile_limit_stops_where_nothing_is_traced() -> None:
     def run() -> None:
         function = torch.compile(scales, backend="eager", dynamic=False)

@@ -190,7 +190,7 @@ def test_the_first_compile_of_the_rest_of_a_function() -> None:
 
 def test_at_the_limit() -> None:
     (answer,) = answers("limit", "recompileLimit")
-    assert answer.startswith("repeated runs uncompiled:\n0/1: n must be 5, and is 7 (")
+    assert answer.startswith("repeated is not compiled here:\n0/1: n must be 5, and is 7 (")
     assert "not tried: Dynamo does not trace this frame." in answer and "limit: 2 of 2 compiles" in answer
 
 

@@ -29,14 +29,17 @@ _NO_REASON = "Dynamo gives no reason."
 
 
 class Recompiles(FilterSource):
-    """Stop at the first instruction of a recompile, as a stop check of the hook."""
+    """Stop at the first instruction of a recompile, as a stop check of the hook.
+
+    Where recompiles are errors, stop where the function is called.
+    """
 
     every_instruction = True
 
     def install(self) -> None:
         self._pending: dict[int, tuple[types.CodeType, str, list[str]]] = {}
         """By thread ident: the code about to be recompiled, its name and the failed guards."""
-        self.listen(RecompileEvents(self._recompiles, self.hook.failures))
+        self.listen(RecompileEvents(self._recompiles, self.hook.failures, self._refused))
         self.hook.add_check(self)
 
     def remove(self) -> None:
@@ -47,6 +50,14 @@ class Recompiles(FilterSource):
         def serve(state: ThreadState) -> None:
             name = f"{original_code(frame.f_code).co_name} [{trace_id()}]"
             self._pending[threading.get_ident()] = frame.f_code, name, _guards(reasons, frame)
+
+        self.hook.outside_trace(serve)
+
+    def _refused(self, reasons: list[str], frame: Any) -> None:
+        event = _refused_event(_guards(reasons, frame), frame)
+
+        def serve(state: ThreadState) -> None:
+            self.tell(state, event)
 
         self.hook.outside_trace(serve)
 
@@ -109,6 +120,13 @@ def _event(name: str, lines: list[str], stack: list[Translator]) -> CompilerEven
     title = f"{name} is compiled again."
     info = event_info("recompile", "\n".join([title, *lines, _MORE]), stack)
     return CompilerEvent(info=info, title=lines[0], stack=stack)
+
+
+def _refused_event(lines: list[str], frame: Any) -> CompilerEvent:
+    name = original_code(frame.f_code).co_name
+    title = f"{name} would be compiled again: torch._dynamo.config.error_on_recompile makes it an error."
+    info = event_info("recompile", "\n".join([title, *lines]), [])
+    return CompilerEvent(info=info, title=title, skipped_frame=frame)
 
 
 def _limit_event(setting: str, limit: int, lines: list[str], frame: Any) -> CompilerEvent:

@@ -56,7 +56,7 @@ class TimelineObserver(TraceObserver):
         self._events = (
             GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
             SpecializationEvents(self._specialized, failures),
-            RecompileEvents(self._recompiles, failures),
+            RecompileEvents(self._recompiles, failures, self._recompile_refused),
         )
         hook.compiles.observe(self)
 
@@ -153,12 +153,18 @@ class TimelineObserver(TraceObserver):
         self._add_traced("specialization", f"The symbol {symbol}{whose} is fixed to {value}.", traced_stack())
 
     def _recompiles(self, reasons: list[str], frame: Any) -> None:
+        self._add_recompile("is compiled again", reasons, frame)
+
+    def _recompile_refused(self, reasons: list[str], frame: Any) -> None:
+        self._add_recompile("may not be compiled again (error_on_recompile)", reasons, frame)
+
+    def _add_recompile(self, what: str, reasons: list[str], frame: Any) -> None:
         code = frame.f_code
         failed = recompile_reason.parse(reasons[0], code.co_filename) if reasons else None
         of = f" of compile {failed.failed_compile_id}" if failed is not None and failed.failed_compile_id else ""
         why = f": the guard{of} failed: {_one_line(failed.guard)}" if failed is not None else "."
         target = None if failed is None else self._guard_of(failed)
-        text = f"{_name(code)} is compiled again{why}"
+        text = f"{_name(code)} {what}{why}"
         self._timeline.add("recompile", text, _place(code), trace_id(), target=target)
 
     def _guard_of(self, failed: FailedGuard) -> Position | None:
@@ -177,7 +183,7 @@ class TimelineObserver(TraceObserver):
         with self._hook.failures:
             frame, why = stopping.frames[0], stopping.text
             path = frame.source.path if frame.source is not None else None
-            text = f"Stopped: {stopping.reason}{', ' + _one_line(why) if why else ''}."
+            text = f"Stopped: {stopping.reason}{', ' + _one_line(why).rstrip('.') if why else ''}."
             self._add("stop", text, (path or "", frame.line))
 
     # ---- adding

@@ -81,7 +81,9 @@ def _told(inspection: StopInspection, frame: Frame) -> Row:
         raise EvaluationError(f"{name} has no compiled code, and Dynamo does not compile it here.")
     if not entries:
         return Row("", " ".join(filter(None, (intro, _without_entries(inspection, name, compile_id)))))
-    whole = f"{name} is compiled again [{compile_id}]:" if frame.translator is not None else f"{name} runs uncompiled:"
+    whole = (
+        f"{name} is compiled again [{compile_id}]:" if frame.translator is not None else f"{name} is not compiled here:"
+    )
     rows += _differing(inspection, compile_id, failed)
     rows += _remedies(inspection, frame, failed)
     rows.append(Row("limit", _limit(code, len(entries), frame)))

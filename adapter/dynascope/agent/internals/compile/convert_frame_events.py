@@ -5,7 +5,6 @@ The name matters: the stacks Dynamo shows to users end at the first file that ha
 
 from __future__ import annotations
 
-import re
 import sys
 import types
 from collections.abc import Callable
@@ -14,12 +13,11 @@ from typing import Any, Protocol
 
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
+from dynascope.agent.internals.compile.recompile_events import RecompileEvents
 from dynascope.agent.internals.compile.retrace import is_repeated
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.torch_names import TorchName
 from dynascope.agent.internals.wrapping import Events
-
-_REASON = re.compile(r"[!\d/]+: ", re.ASCII)
 
 
 @dataclass(slots=True)
@@ -62,6 +60,7 @@ class CompileEvents(Events):
     def __init__(self, observer: Observer, failures: HookFailures) -> None:
         super().__init__(failures)
         self._observer = observer
+        self._reasons = RecompileEvents(observer.recompiles, failures, observer.recompiles)
         self._wrap_compile()
         self._wrap_callback()
         self._call_around(
@@ -75,12 +74,15 @@ class CompileEvents(Events):
             observer.rank_wait_ends,
         )
 
-        self._wrap_reasons()
         self.call_before(torch_names.TRACE_FRAME, lambda *args, **kwargs: observer.attempt_begins(is_repeated()))
         self.call_after(
             torch_names.BUILD_GUARDS,
             lambda _, manager, f_code, output_graph, *args, **kwargs: observer.guards_built(output_graph),
         )
+
+    def remove(self) -> None:
+        self._reasons.remove()
+        super().remove()
 
     def _wrap_compile(self) -> None:
         observer, original = self._observer, self.original(torch_names.COMPILE)
@@ -102,23 +104,6 @@ class CompileEvents(Events):
             return result
 
         self.put(torch_names.COMPILE, _compile)
-
-    def _wrap_reasons(self) -> None:
-        observer, original = self._observer, self.original(torch_names.RECOMPILATION_REASONS)
-
-        def wrapper(cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
-            is_told = not self.is_removed and not kwargs.get("skip_logging")
-            try:
-                reasons = original(cache_entries, frame, *args, **kwargs)
-            except Exception as error:
-                if is_told and type(error).__name__ == "RecompileError":
-                    observer.recompiles(_reasons_in(str(error)), frame)
-                raise
-            if is_told:
-                observer.recompiles(list(reasons), frame)
-            return reasons
-
-        self.put(torch_names.RECOMPILATION_REASONS, wrapper)
 
     def _wrap_callback(self) -> None:
         observer, original = self._observer, self.original(torch_names.CALL_OF_CALLBACK)
@@ -147,13 +132,6 @@ class CompileEvents(Events):
                 ends()
 
         self.put(name, wrapper)
-
-
-def _reasons_in(message: str) -> list[str]:
-    """Return the reasons in an `exc.RecompileError` (2.0): `config.error_on_recompile`."""
-    lines = [each.removeprefix("    - ") for each in message.splitlines() if each.startswith("    - ")]
-    begins = [at for at, line in enumerate(lines) if _REASON.match(line)]
-    return ["\n".join(lines[at:end]) for at, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
 
 
 def graph_size(graph_module: Any) -> int:

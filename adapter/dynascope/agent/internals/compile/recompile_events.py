@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -10,19 +11,45 @@ from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.wrapping import Events
 
+_REASON = re.compile(r"[!\d/]+: ", re.ASCII)
+Recompiles = Callable[[list[str], Any], object]
+"""Called with a reason per code that cannot be used, and Dynamo's view of the frame."""
+
 
 class RecompileEvents(Events):
-    """Call `recompiles` before the trace of a frame that has been compiled before."""
+    """Call `recompiles` before the trace of a frame that has been compiled before.
 
-    def __init__(self, recompiles: Callable[[list[str], Any], None], failures: HookFailures) -> None:
-        """Call `recompiles` with a reason per unusable code, and Dynamo's view of the frame."""
+    `refused` is called instead where `config.error_on_recompile` (2.0) makes it an error.
+    """
+
+    def __init__(
+        self, recompiles: Recompiles, failures: HookFailures, refused: Recompiles = lambda reasons, frame: None
+    ) -> None:
         super().__init__(failures)
+        original = self.original(torch_names.RECOMPILATION_REASONS)
 
-        def asked(reasons: Any, cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> None:
-            if not kwargs.get("skip_logging"):
-                recompiles(list(reasons), frame)
+        def wrapper(cache_entries: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
+            is_told = not self.is_removed and not kwargs.get("skip_logging")
+            try:
+                reasons = original(cache_entries, frame, *args, **kwargs)
+            except Exception as error:
+                if is_told and type(error).__name__ == "RecompileError":
+                    with failures:
+                        refused(_reasons_in(str(error)), frame)
+                raise
+            if is_told:
+                with failures:
+                    recompiles(list(reasons), frame)
+            return reasons
 
-        self.call_after(torch_names.RECOMPILATION_REASONS, asked)
+        self.put(torch_names.RECOMPILATION_REASONS, wrapper)
+
+
+def _reasons_in(message: str) -> list[str]:
+    """Return the reasons in an `exc.RecompileError` (2.0)."""
+    lines = [each.removeprefix("    - ") for each in message.splitlines() if each.startswith("    - ")]
+    begins = [at for at, line in enumerate(lines) if _REASON.match(line)]
+    return ["\n".join(lines[at:end]) for at, end in zip(begins, [*begins[1:], len(lines)], strict=True)]
 
 
 class RecompileLimitEvents(Events):
