@@ -160,6 +160,25 @@ def test_each_rank_has_its_own_compiles(store: Path, below: Below):
     assert below("ranks.py", "Graph Breaks")[0].description.endswith("rank 1: 0/0, rank 0: 0/0")
 
 
+def test_what_is_new_and_what_is_gone_since_the_run_before(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    first = sample.first_compile(*paths)
+    first.graph_breaks[0].line += 3  # the same break, at a line that has moved
+    another = sample.first_compile(*paths).graph_breaks[0]
+    another.type = "Attempted to call a builtin"
+    first.graph_breaks.append(another)
+    add(store, "launch 2", program="other.py")
+    add(store, "launch 3", first, program="train.py --steps 4")
+    title = below("train.py --steps 4")[-1].label
+    assert title.startswith("Since the Run of ") and title not in [each.label for each in below(RUN)]
+    assert [row[0] for row in told(below("train.py --steps 4", title))] == [
+        "1 compile",
+        "1.2 s",
+        "New: Attempted to call a builtin",
+        "Gone: x.size()[0]",
+    ]
+
+
 def test_keys_are_distinct_though_facts_are_equal(store: Path, below: Below):
     paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
     twice = sample.second_compile(*paths)

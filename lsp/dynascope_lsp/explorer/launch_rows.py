@@ -21,7 +21,7 @@ def launch_row(key: str, launch: Launch, is_newest: bool) -> Row:
     processes = len(launch.compiling)
     state = "running" if launch.is_running else "" if launch.is_finished else "not ended"
     sums = _sums(launch)
-    parts = [_when(run.began), state, sums, f"{processes} processes" if processes > 1 else "", _torch(run)]
+    parts = [when(run.began), state, sums, f"{processes} processes" if processes > 1 else "", _torch(run)]
     details = [
         run.program,
         f"in {run.folder}{'' if run.host == platform.node() else f' on {run.host}'}",
@@ -78,7 +78,8 @@ def _torch(run: model.Run) -> str:
     return f"torch {run.torch_version}"
 
 
-def _when(began: float) -> str:
+def when(began: float) -> str:
+    """Return a time, without the date if it is today's."""
     then = time.localtime(began)
     is_today = then[:3] == time.localtime()[:3]
     return time.strftime("%H:%M" if is_today else "%Y-%m-%d %H:%M", then)

@@ -21,8 +21,9 @@ from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
-from dynascope_lsp.explorer.launch_rows import launch_row, section
+from dynascope_lsp.explorer.launch_rows import launch_row, section, when
 from dynascope_lsp.explorer.rows import Row, backend_failure_row, break_row, cause_row, specialized_row
+from dynascope_lsp.explorer.run_before import rows_against, run_before
 
 Order = Literal["time", "severity", "duration"]
 """The order of compiles: as they began, the most severe first, or the slowest first."""
@@ -94,7 +95,14 @@ def _sections(opened: Opened, _: str) -> list[Row]:
         for run in processes
     ]
     lines = section("slowest:", "Slowest Lines to Trace", None if compiles else 0, "watch")
-    return [row for row in (*problems, *compiles, lines) if row.is_lazy]
+    both = run_before(opened.reader, opened.launch)
+    before = [section("before:", f"Since the Run of {when(both[1].first.began)}", None, "diff")] if both else []
+    return [row for row in (*problems, *compiles, lines, *before) if row.is_lazy]
+
+
+def _against_run_before(opened: Opened, _: str) -> list[Row]:
+    both = run_before(opened.reader, opened.launch)
+    return rows_against(opened.reader, *both) if both is not None else []
 
 
 def _of_status(status: model.CompileStatus) -> Callable[[Opened, str], list[Row]]:
@@ -177,6 +185,7 @@ _BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
     "skipped": _of_status("skipped"),
     "compiles": _compiles,
     "slowest": _slowest,
+    "before": _against_run_before,
     "compile": lambda opened, number: compile_rows.rows_of_compile(opened.reader, opened.launch, int(number)),
     "guards": lambda opened, number: compile_rows.guard_rows(opened.reader, int(number)),
     "symbols": _of_compile(compile_rows.symbol_rows),
