@@ -48,9 +48,10 @@ def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -
         each.failure or "",
     ]
     name = each.compile_id if name is None else name
+    function = f"{each.function} from line {each.resumes_at}" if each.resumes_at else each.function
     return Row(
         key=f"compile:{each.id}",
-        label=f"{f'[{name}] ' if name else ''}{named(each.function, each.resumes_at)}",
+        label=f"{f'[{name}] ' if name else ''}{function}",
         description="  ".join(filter(None, parts)),
         tooltip="\n".join(part.strip() for part in details if part),
         icon=icon,
