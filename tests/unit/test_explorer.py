@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from dynascope.facts import model
+from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
 from dynascope.facts.pruning import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
@@ -132,6 +133,25 @@ def test_what_is_below_a_compile(below: Below):
     failed = below(RUN, "Compiles", "[0/1] Model.forward")
     assert failed[0].label == "BackendCompilerFailed: no kernel for aten::frobnicate"
     assert ("s77 = 12", "in [2, oo]  x.size()[0]") in told(below(RUN, "Compiles", "[0/1] Model.forward", "Symbols"))
+
+
+def test_where_the_time_of_a_compile_went(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    facts = sample.first_compile(*paths)
+    functions = [TracedFunction(NO_PARENT, "Model.forward", paths[0], 13, 0, 0.2, 1)]
+    functions.append(TracedFunction(0, "gate", paths[1], 4, 15, 0.1, 2))
+    phases = [Phase(NO_PARENT, "backend_compile", 0.3, 0.5), Phase(0, "fx_codegen_and_compile", 0.3, 0.4)]
+    facts.profile = Profile(0.0, functions, phases)
+    add(store, "launch 2", facts, program="timed.py")
+    spent = below("timed.py", "Compiles", "[0/0] Model.forward", "Where the Time Went")
+    assert told(spent) == [
+        ("backend_compile", "500 ms (100 ms of its own)"),
+        ("Model.forward", "300 ms (200 ms of its own)  model.py:13"),
+    ]
+    labels = ("timed.py", "Compiles", "[0/0] Model.forward", "Where the Time Went")
+    assert told(below(*labels, "backend_compile")) == [("fx_codegen_and_compile", "400 ms")]
+    (gate,) = below(*labels, "Model.forward")
+    assert (gate.label, gate.description, gate.is_lazy) == ("gate", "100 ms ×2  layers.py:4", False)
 
 
 def test_the_order_of_compiles(store: Path, below: Below):

@@ -38,7 +38,7 @@ export interface FactsServer {
   readonly onDidChangeFacts: vscode.Event<void>;
 }
 
-export const VIEW = 'dynascope.runs';
+const VIEW = 'dynascope.runs';
 const ORDER = 'dynascope.order';
 /** The orders of compiles, as they are offered. */
 const ORDERS = { time: 'In the Order They Began', severity: 'The Most Severe First', duration: 'The Slowest First' } as const;
@@ -51,8 +51,14 @@ const COLORS: Readonly<Record<string, string>> = {
 /** At most one refresh in so many milliseconds: while a session compiles, facts change several times a second. */
 const QUIET = 1000;
 
+/** The view, and what shows it without taking the focus from where the user types. */
+export interface Explorer {
+  readonly disposables: vscode.Disposable[];
+  readonly show: () => Promise<void>;
+}
+
 /** Registers the view and its commands. */
-export function explorer(server: FactsServer, memory: vscode.Memento): vscode.Disposable[] {
+export function explorer(server: FactsServer, memory: vscode.Memento): Explorer {
   const changed = new vscode.EventEmitter<void>();
   const order = (): string => memory.get<string>(ORDER, 'time');
   let pending: NodeJS.Timeout | undefined;
@@ -67,22 +73,23 @@ export function explorer(server: FactsServer, memory: vscode.Memento): vscode.Di
       Math.max(0, last + QUIET - Date.now()),
     );
   };
-  return [
+  const getChildren = async (node?: Node): Promise<Node[]> => {
+    const keys = node?.keys ?? [];
+    const rows = node?.row.children ?? (await server.request<Row[]>('dynascope/rows', { keys, order: order() })) ?? [];
+    return rows.map((row) => ({ row, keys: [...keys, row.key] }));
+  };
+  const getParent = (): undefined => undefined; // only runs are revealed, which are at the top
+  const treeDataProvider = { onDidChangeTreeData: changed.event, getChildren, getParent, getTreeItem: item };
+  const view = vscode.window.createTreeView<Node>(VIEW, { showCollapseAll: true, treeDataProvider });
+  const show = async (): Promise<void> => {
+    const [newest] = await getChildren();
+    if (newest) await view.reveal(newest, { select: false, focus: false, expand: true });
+  };
+  const disposables = [
     changed,
+    view,
     new vscode.Disposable(() => clearTimeout(pending)),
     server.onDidChangeFacts(soon),
-    vscode.window.createTreeView(VIEW, {
-      showCollapseAll: true,
-      treeDataProvider: {
-        onDidChangeTreeData: changed.event,
-        async getChildren(node?: Node): Promise<Node[]> {
-          const keys = node?.keys ?? [];
-          const rows = node?.row.children ?? (await server.request<Row[]>('dynascope/rows', { keys, order: order() })) ?? [];
-          return rows.map((row) => ({ row, keys: [...keys, row.key] }));
-        },
-        getTreeItem: item,
-      },
-    }),
     vscode.commands.registerCommand('dynascope.refreshRuns', () => changed.fire()),
     vscode.commands.registerCommand('dynascope.openRecordedLine', ({ row, keys }: Node) => open(server, row.place, keys[0])),
     vscode.commands.registerCommand('dynascope.sortCompiles', async () => {
@@ -100,6 +107,7 @@ export function explorer(server: FactsServer, memory: vscode.Memento): vscode.Di
       forget(server, { key: keys[0] }, `Delete what was recorded of ${row.label}?`),
     ),
   ];
+  return { disposables, show };
 }
 
 function item(node: Node): vscode.TreeItem {

@@ -27,6 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   const provider = new ConfigurationProvider(log, report);
   const server = (languageServer = new LanguageServer(log));
+  const runs = explorer(server, context.workspaceState);
 
   context.subscriptions.push(
     log,
@@ -46,13 +47,13 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, missedStops),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, hintsAtStops),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
-    vscode.commands.registerCommand('dynascope.recordFile', recordFile(report)),
+    vscode.commands.registerCommand('dynascope.recordFile', recordFile(report, runs.show)),
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),
     ...timeline(),
     ...comparison(),
     ...lineTimes(),
-    ...explorer(server, context.workspaceState),
+    ...runs.disposables,
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),

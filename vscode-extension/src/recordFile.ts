@@ -1,14 +1,13 @@
 // Records a run of the file in the editor without debugging it: a task that runs `dynascope run`.
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { VIEW } from './explorer';
 import { findInterpreter } from './interpreter';
 import { isProblem, preflight, type Problem } from './preflight';
 
 const TYPE = 'dynascope';
 
 /** Returns the command: it runs the file in a terminal, and shows what was recorded when it has ended. */
-export function recordFile(report: (problem: Problem) => void): (resource?: vscode.Uri) => Promise<void> {
+export function recordFile(report: (problem: Problem) => void, show: () => Promise<void>): (resource?: vscode.Uri) => Promise<void> {
   return async (resource) => {
     const document = vscode.window.activeTextEditor?.document;
     const file = resource ?? (document?.languageId === 'python' ? document.uri : undefined);
@@ -33,7 +32,7 @@ export function recordFile(report: (problem: Problem) => void): (resource?: vsco
     const ended = vscode.tasks.onDidEndTask((end) => {
       if (end.execution !== execution) return;
       ended.dispose();
-      void vscode.commands.executeCommand(`${VIEW}.focus`);
+      void show();
     });
   };
 }

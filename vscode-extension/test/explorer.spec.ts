@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { Memento } from 'vscode';
 import './support';
 import { explorer, type Row } from '../src/explorer';
-import { EventEmitter, type FakeTree, opened, state, trees } from './vscode';
+import { EventEmitter, type FakeTree, opened, revealed, state, trees } from './vscode';
 
 const BREAK: Row = {
   key: 'break:1',
@@ -22,6 +22,7 @@ const asked: [string, unknown][] = [];
 const facts = new EventEmitter<void>();
 let located: number | undefined;
 let tree: FakeTree;
+let show: () => Promise<void>;
 
 beforeEach(() => {
   asked.length = 0;
@@ -35,7 +36,7 @@ beforeEach(() => {
     const { keys } = params as { keys?: string[] };
     return Promise.resolve((method === 'dynascope/locate' ? located : keys && rows.get(keys.at(-1) ?? '')) as T | undefined);
   };
-  explorer({ request, onDidChangeFacts: facts.event as never }, memory as unknown as Memento);
+  ({ show } = explorer({ request, onDidChangeFacts: facts.event as never }, memory as unknown as Memento));
   tree = trees.get('dynascope.runs') ?? expect.fail('there is no view');
 });
 
@@ -98,6 +99,14 @@ test('runs are deleted when the user says so', async () => {
     ['dynascope/forget', { key: RUN.key }],
     ['dynascope/forget', {}],
   ]);
+});
+
+test('the newest run is shown, and the focus stays where it is', async () => {
+  await show();
+  expect(revealed).toEqual([{ row: { row: RUN, keys: [RUN.key] }, how: { select: false, focus: false, expand: true } }]);
+  rows.clear();
+  await show();
+  expect(revealed).toHaveLength(1);
 });
 
 test('the report of a run is opened', async () => {

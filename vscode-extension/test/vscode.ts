@@ -96,6 +96,7 @@ export function resetState(): void {
   trackers.length = 0;
   trees.clear();
   executed.length = 0;
+  revealed.length = 0;
   opened.length = 0;
   debug.began.dispose();
   debug.ended.dispose();
@@ -183,7 +184,7 @@ export const window = {
   },
   createTreeView: (view: string, { treeDataProvider }: { treeDataProvider: FakeTree }) => {
     trees.set(view, treeDataProvider);
-    return nothing;
+    return { ...nothing, reveal: (row: unknown, how: object): Promise<void> => Promise.resolve(void revealed.push({ row, how })) };
   },
   registerTreeDataProvider: (view: string, tree: FakeTree) => {
     trees.set(view, tree);
@@ -278,6 +279,9 @@ export interface FakeTree {
   readonly getChildren: (row?: unknown) => Promise<unknown[]>;
   readonly getTreeItem: (row: unknown) => TreeItem;
 }
+
+/** What was revealed in a tree. */
+export const revealed: { readonly row: unknown; readonly how: object }[] = [];
 
 /** A task that was executed, and who hears of its end. */
 interface FakeTask {

@@ -89,6 +89,7 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
         section(f"guards:{number}", "Guards", len(facts.guards), "shield"),
         section(f"symbols:{number}", "Symbols", len(facts.symbols), "symbol-numeric"),
         section(f"calls:{number}", "Functions Traced Inline", len(calls), "symbol-method"),
+        section(f"time:{number}", "Where the Time Went", None if reader.profiles(number) else 0, "clock"),
         section(f"lines:{number}", "Slowest Lines to Trace", len(slowest_lines(facts.line_times)), "watch"),
     ]
     return [*rows, *(row for row in sections if row.is_lazy)]

@@ -24,6 +24,7 @@ from dynascope_lsp.explorer.compile_rows import compile_row
 from dynascope_lsp.explorer.launch_rows import launch_row, section, when
 from dynascope_lsp.explorer.rows import Row, backend_failure_row, break_row, cause_row, specialized_row
 from dynascope_lsp.explorer.run_before import rows_against, run_before
+from dynascope_lsp.explorer.time_rows import time_rows
 
 Order = Literal["time", "severity", "duration"]
 """The order of compiles: as they began, the most severe first, or the slowest first."""
@@ -191,6 +192,7 @@ _BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
     "symbols": _of_compile(compile_rows.symbol_rows),
     "calls": _of_compile(compile_rows.call_rows),
     "lines": _lines,
+    "time": lambda opened, argument: time_rows(opened.reader, argument),
 }
 """What makes the rows below a row, by the kind of its key."""
 
