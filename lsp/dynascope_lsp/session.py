@@ -84,6 +84,11 @@ class Session:
         """Whether the client declares `experimental.diagnosticsInHovers`: hovers do not repeat them."""
         return bool(self._experimental("diagnosticsInHovers"))
 
+    @property
+    def client_watches_facts(self) -> bool:
+        """Whether the client declares `experimental.factsChanged`: it is told when facts change."""
+        return bool(self._experimental("factsChanged"))
+
     def _experimental(self, *keys: str) -> Any:
         value: Any = self.server.client_capabilities.experimental
         for key in keys:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -159,5 +160,12 @@ def test_the_lens_opens_the_report(tmp_path: Path):
             assert not each.messages, each.messages
             page = Path(shown[0].uri.removeprefix("file://"))
             assert "Data-dependent branching" in page.read_text()
+            Writer(tmp_path / ".dynascope/facts.db", sample.new_run(tmp_path, "launch 2", "nothing.py")).close()
+            for launch, told in (("launch 2", "Nothing was compiled"), ("launch 1", "Data-dependent branching")):
+                key = json.dumps([str(tmp_path.resolve() / ".dynascope"), launch])
+                await each.client.workspace_execute_command_async(
+                    types.ExecuteCommandParams("dynascope.openReport", arguments=[{"key": key}])
+                )
+                assert told in Path(shown[-1].uri.removeprefix("file://")).read_text()
 
     run(scenario)

@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "agent": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter"},
     "debugpy_process": set(),
     "dap": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter", "dynascope.debugpy_process"},
-    "dynascope_lsp": {"dynascope.wire", "dynascope.facts", "dynascope.__version__"},
+    "dynascope_lsp": {"dynascope.wire", "dynascope.facts", "dynascope.report", "dynascope.__version__"},
     "report": {"dynascope.facts"},
     "recording": {"dynascope.facts"},
     "terminal": {"dynascope.wire", "dynascope.dap.protocol"},

@@ -29,11 +29,11 @@ export const DEBUG_COMMANDS: Readonly<Record<string, (target: Target) => Promise
   },
 };
 
-/** Declares the commands to the server, which offers only those that the client declares, and that hovers here begin with diagnostics. */
+/** Declares the commands to the server, which offers only those that the client declares; hovers here begin with diagnostics; the view of runs is told of new facts. */
 export const debugCommands: StaticFeature = {
   fillClientCapabilities(capabilities) {
     const commands = { commands: Object.keys(DEBUG_COMMANDS) };
-    capabilities.experimental = { ...(capabilities.experimental as object | undefined), commands, diagnosticsInHovers: true };
+    capabilities.experimental = { ...(capabilities.experimental as object | undefined), commands, diagnosticsInHovers: true, factsChanged: true };
   },
   initialize: () => undefined,
   getState: () => ({ kind: 'static' }),

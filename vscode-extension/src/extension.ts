@@ -6,11 +6,13 @@ import { DEBUG_COMMANDS } from './debugCommands';
 import { hintsAtStops } from './hintsAtStops';
 import { comparison } from './comparison';
 import { chooseInterpreter } from './chooseInterpreter';
+import { explorer } from './explorer';
 import { LanguageServer } from './languageServer';
 import { lineTimes } from './lineTimes';
 import { missedStops } from './missedStops';
 import { pickProcess } from './pickProcess';
 import type { Problem } from './preflight';
+import { recordFile } from './recordFile';
 import { stopText } from './stopText';
 import { threadCommands } from './threadCommands';
 import { timeline } from './timeline';
@@ -25,6 +27,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   const provider = new ConfigurationProvider(log, report);
   const server = (languageServer = new LanguageServer(log));
+  const runs = explorer(server, context.workspaceState);
 
   context.subscriptions.push(
     log,
@@ -44,11 +47,13 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, missedStops),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, hintsAtStops),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
+    vscode.commands.registerCommand('dynascope.recordFile', recordFile(report, runs.show)),
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),
     ...timeline(),
     ...comparison(),
     ...lineTimes(),
+    ...runs.disposables,
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),

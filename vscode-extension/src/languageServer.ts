@@ -22,7 +22,13 @@ class QuietClient extends LanguageClient {
   }
 }
 
+/** The context key that the view's empty states depend on: `running`, `off` or `failed`. */
+const STATE = 'dynascope.languageServer';
+
 export class LanguageServer implements vscode.Disposable {
+  private readonly changed = new vscode.EventEmitter<void>();
+  /** Facts have changed, or the server has begun or ended. */
+  readonly onDidChangeFacts = this.changed.event;
   private readonly status = vscode.languages.createLanguageStatusItem('dynascope', SELECTOR);
   private client: LanguageClient | undefined;
   private readonly hints = onHintsChanged(() => this.refreshHints());
@@ -49,6 +55,12 @@ export class LanguageServer implements vscode.Disposable {
     if (this.client?.state === State.Running) await this.client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
   }
 
+  /** Sends a request of ours, once a server that is starting runs; undefined when none does. */
+  async request<T>(method: string, params: object): Promise<T | undefined> {
+    await this.turn;
+    return this.client?.state === State.Running ? this.client.sendRequest<T>(method, params) : undefined;
+  }
+
   async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
@@ -57,8 +69,14 @@ export class LanguageServer implements vscode.Disposable {
   }
 
   dispose(): void {
+    this.changed.dispose();
     this.hints.dispose();
     this.status.dispose();
+  }
+
+  private tell(state: string): void {
+    void vscode.commands.executeCommand('setContext', STATE, state);
+    this.changed.fire();
   }
 
   private refreshHints(): void {
@@ -104,6 +122,7 @@ export class LanguageServer implements vscode.Disposable {
       },
     });
     this.client.registerFeature(debugCommands);
+    this.client.onNotification('dynascope/factsChanged', () => this.changed.fire());
     this.ended = 0;
     await this.client.start();
     // `start` also resolves when the server ended before it answered; `closed` has reported that.
@@ -115,6 +134,7 @@ export class LanguageServer implements vscode.Disposable {
     this.status.severity = vscode.LanguageStatusSeverity.Information;
     this.status.text = `Dynascope: ${text}`;
     this.status.detail = '';
+    this.tell(text === 'running' ? 'running' : 'off');
   }
 
   /** Reports, once, that the server does not run although the interpreter can run it. */
@@ -135,5 +155,6 @@ export class LanguageServer implements vscode.Disposable {
     this.status.text = 'Dynascope: language server not running';
     this.status.detail = why;
     this.log.warn(`language server: ${why}`);
+    this.tell('failed');
   }
 }

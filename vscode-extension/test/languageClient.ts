@@ -27,6 +27,8 @@ export class LanguageClient {
   state = State.Stopped;
   readonly capabilities: Record<string, unknown> = {};
   readonly notified: string[] = [];
+  readonly requested: unknown[] = [];
+  readonly listeners = new Map<string, () => void>();
   hintsRefreshed = 0;
   constructor(
     readonly id: string,
@@ -45,6 +47,13 @@ export class LanguageClient {
   sendNotification(type: string): Promise<void> {
     this.notified.push(type);
     return Promise.resolve();
+  }
+  onNotification(method: string, listener: () => void): void {
+    this.listeners.set(method, listener);
+  }
+  sendRequest(method: string, params: unknown): Promise<unknown> {
+    this.requested.push([method, params]);
+    return Promise.resolve('answer');
   }
   start(): Promise<void> {
     if (next.failure !== undefined) return Promise.reject(new Error(next.failure));

@@ -28,7 +28,7 @@ test('runs `dynascope lsp` with the chosen interpreter', async () => {
 test('names its debug commands, and serves files, unsaved documents and cells', async () => {
   await server().restart();
   const commands = { commands: ['dynascope.debugFunction', 'dynascope.debugFinding'] };
-  expect(clients[0]?.capabilities).toEqual({ experimental: { commands, diagnosticsInHovers: true } });
+  expect(clients[0]?.capabilities).toEqual({ experimental: { commands, diagnosticsInHovers: true, factsChanged: true } });
   expect(clients[0]?.options.documentSelector.map(({ scheme, notebook }) => scheme ?? notebook)).toEqual(['file', 'untitled', '*']);
 });
 
@@ -105,4 +105,17 @@ test('a server that ends is started again twice, then left alone', async () => {
   const closed = (): number | undefined => clients[0]?.options.errorHandler.closed().action;
   expect([closed(), closed(), closed()]).toEqual([CloseAction.Restart, CloseAction.Restart, CloseAction.DoNotRestart]);
   expect(state.shown).toHaveLength(1);
+});
+
+test('requests of ours wait for the server, and new facts are told', async () => {
+  const running = server();
+  let changes = 0;
+  running.onDidChangeFacts(() => (changes += 1));
+  expect(await running.request('dynascope/rows', {})).toBeUndefined();
+  void running.restart();
+  expect(await running.request('dynascope/rows', { keys: [] })).toBe('answer');
+  expect(clients[0]?.requested).toEqual([['dynascope/rows', { keys: [] }]]);
+  expect(changes).toBe(1);
+  clients[0]?.listeners.get('dynascope/factsChanged')?.();
+  expect(changes).toBe(2);
 });

@@ -95,6 +95,9 @@ export function resetState(): void {
   debug.activeDebugSession = undefined;
   trackers.length = 0;
   trees.clear();
+  executed.length = 0;
+  revealed.length = 0;
+  opened.length = 0;
   debug.began.dispose();
   debug.ended.dispose();
   state.answer = undefined;
@@ -127,6 +130,7 @@ export const workspace = {
       return Promise.resolve();
     },
   }),
+  saveAll: (): Promise<boolean> => Promise.resolve(true),
   onDidChangeConfiguration: () => nothing,
   onDidGrantWorkspaceTrust: () => nothing,
   onDidSaveTextDocument: () => nothing,
@@ -164,7 +168,7 @@ export const window = {
   showErrorMessage: show,
   showWarningMessage: show,
   showInformationMessage: show,
-  showQuickPick: (): Promise<string | undefined> => Promise.resolve(undefined),
+  showQuickPick: (items: { label: string }[]): Promise<unknown> => Promise.resolve(items.find(({ label }) => label === state.answer)),
   createQuickPick: () => (quickPick = new FakeQuickPick()),
   showOpenDialog: (): Promise<undefined> => Promise.resolve(undefined),
   createWebviewPanel: (_type: string, title: string): FakePanel => {
@@ -177,6 +181,10 @@ export const window = {
     };
     panels.push(panel);
     return panel;
+  },
+  createTreeView: (view: string, { treeDataProvider }: { treeDataProvider: FakeTree }) => {
+    trees.set(view, treeDataProvider);
+    return { ...nothing, reveal: (row: unknown, how: object): Promise<void> => Promise.resolve(void revealed.push({ row, how })) };
   },
   registerTreeDataProvider: (view: string, tree: FakeTree) => {
     trees.set(view, tree);
@@ -244,19 +252,68 @@ interface FakeTrackers {
 /** Every factory registered. */
 export const trackers: FakeTrackers[] = [];
 
+export class Disposable {
+  constructor(readonly dispose: () => void) {}
+}
+export const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 export class TreeItem {
+  id?: string;
   description?: string;
+  tooltip?: string;
+  iconPath?: { readonly id: string; readonly color?: ThemeColor };
   contextValue?: string;
   command?: { readonly command: string; readonly arguments: readonly [FakeUri, { readonly selection: Range }] };
-  constructor(readonly label: string) {}
+  constructor(
+    readonly label: string,
+    readonly collapsibleState = TreeItemCollapsibleState.None,
+  ) {}
 }
 export class ThemeIcon {
-  constructor(readonly id: string) {}
+  constructor(
+    readonly id: string,
+    readonly color?: ThemeColor,
+  ) {}
 }
 export interface FakeTree {
   readonly onDidChangeTreeData: (listener: () => void) => void;
-  readonly getChildren: () => Promise<unknown[]>;
+  readonly getChildren: (row?: unknown) => Promise<unknown[]>;
   readonly getTreeItem: (row: unknown) => TreeItem;
+}
+
+/** What was revealed in a tree. */
+export const revealed: { readonly row: unknown; readonly how: object }[] = [];
+
+/** A task that was executed, and who hears of its end. */
+interface FakeTask {
+  readonly name: string;
+  readonly execution: ProcessExecution;
+}
+export const executed: { readonly task: FakeTask }[] = [];
+const endings = new EventEmitter<{ readonly execution: { readonly task: FakeTask } }>();
+export const tasks = {
+  executeTask: (task: FakeTask) => {
+    executed.push({ task });
+    return Promise.resolve(executed.at(-1));
+  },
+  onDidEndTask: endings.event,
+  end: (execution: { readonly task: FakeTask } | undefined): void => (execution ? endings.fire({ execution }) : undefined),
+};
+export const TaskScope = { Global: 1, Workspace: 2 };
+export class ProcessExecution {
+  constructor(
+    readonly process: string,
+    readonly args: string[],
+    readonly options: { readonly cwd: string },
+  ) {}
+}
+export class Task {
+  constructor(
+    readonly definition: unknown,
+    readonly scope: unknown,
+    readonly name: string,
+    readonly source: string,
+    readonly execution: ProcessExecution,
+  ) {}
 }
 /** The tree of each view. */
 export const trees = new Map<string, FakeTree>();

@@ -1,4 +1,4 @@
-"""Keep the store small: remove the oldest runs until it is within the limits of runs and bytes."""
+"""Remove runs: the oldest ones until the store is within the limits of runs and bytes, or those that the user names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int 
         for run, host, pid, ended in candidates:
             if removed >= surplus and _size(connection) <= kept_bytes:
                 break
-            if ended is None and host == platform.node() and _is_alive(pid):
+            if ended is None and is_running(host, pid):
                 continue
             _remove(connection, run)
             removed += 1
@@ -39,6 +39,23 @@ def prune(path: Path, own_run: int, kept_runs: int = KEPT_RUNS, kept_bytes: int 
         connection.close()
 
 
+def remove(path: Path, launch: str | None = None) -> int:
+    """Remove a launch, by default all, but no run whose process runs here; return how many stay."""
+    connection = store.open_for_writing(path)
+    try:
+        rows = connection.execute(
+            "SELECT id, host, pid, ended FROM run WHERE launch = ?1 OR ?1 IS NULL", (launch,)
+        ).fetchall()
+        kept = [run for run, host, pid, ended in rows if ended is None and is_running(host, pid)]
+        for run, *_ in rows:
+            if run not in kept:
+                _remove(connection, run)
+        connection.execute("PRAGMA incremental_vacuum").fetchall()
+        return len(kept)
+    finally:
+        connection.close()
+
+
 def _size(connection: sqlite3.Connection) -> int:
     pages, free, size = (
         int(connection.execute(f"PRAGMA {name}").fetchone()[0])
@@ -47,7 +64,10 @@ def _size(connection: sqlite3.Connection) -> int:
     return (pages - free) * size
 
 
-def _is_alive(pid: int) -> bool:
+def is_running(host: str, pid: int) -> bool:
+    """Whether a process runs on this machine."""
+    if host != platform.node():
+        return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

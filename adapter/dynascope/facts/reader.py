@@ -19,7 +19,8 @@ from dynascope.facts.profile.model import Profile
 from dynascope.facts.profile.model import decoded as decoded_profile
 
 _RUN_COLUMNS = ", ".join(model.Run.__struct_fields__)
-_OF_VIEW = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
+OF_LAUNCH = "{alias}.compile_id IN (SELECT id FROM compile WHERE run_id IN (SELECT id FROM run WHERE launch = ?))"
+"""A condition on the facts of a table `{alias}`: they are of a launch."""
 F = TypeVar("F", bound=model.Fact)
 
 
@@ -57,6 +58,10 @@ class Reader:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
+    def execute(self, query: str, arguments: tuple[Any, ...] = ()) -> sqlite3.Cursor:
+        """Execute a query, for other modules of `facts`."""
+        return self._connection.execute(query, arguments)
+
     def data_version(self) -> int:
         """Return a number that changes when another connection commits; it takes microseconds."""
         version: int = self._connection.execute("PRAGMA data_version").fetchone()[0]
@@ -81,7 +86,7 @@ class Reader:
         else:
             rows = self._connection.execute(
                 "SELECT DISTINCT path FROM source JOIN compile_source ON source_id = source.id "
-                f"WHERE {_OF_VIEW.format(alias='compile_source')} ORDER BY path",
+                f"WHERE {OF_LAUNCH.format(alias='compile_source')} ORDER BY path",
                 (launch,),
             )
         return [row[0] for row in rows if row[0]]
@@ -138,7 +143,7 @@ class Reader:
     def facts(self, name: str, launch: str) -> list[Any]:
         """Return all facts of one kind (a field of CompileFacts) of a launch."""
         mapping = FACTS[name]
-        return self._facts(mapping, f"WHERE {_OF_VIEW.format(alias=mapping.table)}", (launch,))
+        return self._facts(mapping, f"WHERE {OF_LAUNCH.format(alias=mapping.table)}", (launch,))
 
     def line_hashes(self, source: int) -> list[bytes]:
         """Return a source's line hashes (see `model.hash_lines`); [] for code without a file."""
@@ -264,7 +269,7 @@ class View:
 
     def execute(self, query: str, arguments: tuple[Any, ...]) -> sqlite3.Cursor:
         """Execute a query, for other modules of `facts`."""
-        return self._reader._connection.execute(query, arguments)
+        return self._reader.execute(query, arguments)
 
     def _of(self, kind: type[F], name: str, first_line: int = 1, last_line: int = 1 << 62) -> list[F]:
         table = FACTS[name].table

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from dynascope.facts import model
+from dynascope.facts.launches import launches as launches_of
 from dynascope.facts.reader import Reader
 from dynascope.report.opening import chosen_launch, opened
 from dynascope.report.sources import Sources
@@ -41,17 +41,8 @@ def report(
 
 def _list_launches(reader: Reader) -> None:
     """Print the launches, newest first, each with the command line of its first process."""
-    launches: dict[str, model.Run] = {}
-    compiled: set[str] = set()
-    compiling = {each.run for each in reader.compiles()}
-    for run in reader.runs():
-        known = launches.setdefault(run.launch, run)
-        if run.began < known.began:
-            launches[run.launch] = run
-        if run.id in compiling:
-            compiled.add(run.launch)
-    for launch, run in launches.items():
-        click.echo(f"{launch}\t{run.program}{'' if launch in compiled else '  (nothing was compiled)'}")
+    for each in launches_of(reader):
+        click.echo(f"{each.name}\t{each.first.program}{'' if each.compiling else '  (nothing was compiled)'}")
 
 
 def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str] | None, html: Path | None) -> None:

@@ -17,6 +17,7 @@ from dynascope.facts.recompiles.causes import Cause, causes
 SLOWEST_LINES = 15
 _COMPARED = 64
 """The number of recompiles that are compared with what they replace."""
+_CALLERS = 6
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
 EFFECTS: dict[model.BreakEffect, str] = {
     "resumed": "a graph ends here, another begins after it",
@@ -151,15 +152,6 @@ def summarize(reader: Reader, launch: str) -> Summary:
     runs = [run for run in reader.runs() if run.launch == launch]
     names = compile_names(compiles, runs)
     graph_breaks = reader.facts("graph_breaks", launch)
-    breaks = _grouped(
-        graph_breaks,
-        lambda fact: (fact.path, fact.line, fact.type, fact.effect, without_numbers(fact.explanation)),
-    )
-    # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
-    breaks.sort(key=lambda group: min(fact.compile for fact in group))
-    specializations = _grouped(
-        reader.facts("specializations", launch), lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value)
-    )
     recompiled = causes(
         reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles}, reader.guards
     )
@@ -168,14 +160,36 @@ def summarize(reader: Reader, launch: str) -> Summary:
         runs=runs,
         compiles=compiles,
         names=names,
-        breaks=[Break(_names(group, names), sum(each.count for each in group), group[0]) for group in breaks],
+        breaks=breaks_at_places(graph_breaks, names),
         causes=recompiled,
         comparisons=_comparisons(reader, compiles, recompiled),
-        specializations=[Specialized(_names(group, names), len(group), group[0]) for group in specializations],
+        specializations=specialized_values(reader.facts("specializations", launch), names),
         backend_failures=reader.facts("backend_failures", launch),
         raised={each.compile for each in graph_breaks if each.effect == "raised"},
         slowest_lines=slowest_lines(reader.facts("line_times", launch)),
     )
+
+
+def breaks_at_places(facts: Iterable[model.GraphBreak], names: dict[int, str]) -> list[Break]:
+    """Return a row for each place and kind of break, with the compiles that break there."""
+    groups = _grouped(
+        facts, lambda fact: (fact.path, fact.line, fact.type, fact.effect, without_numbers(fact.explanation))
+    )
+    # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
+    groups.sort(key=lambda group: min(fact.compile for fact in group))
+    return [Break(_names(group, names), sum(each.count for each in group), group[0]) for group in groups]
+
+
+def callers(fact: model.GraphBreak) -> list[model.StackFrame]:
+    """Return the callers of the break, innermost first, without torch's own frames."""
+    above = [frame for frame in fact.stack if (frame.path, frame.line) != (fact.path, fact.line)]
+    return [frame for frame in reversed(above) if "/torch/" not in frame.path.replace("\\", "/")][:_CALLERS]
+
+
+def specialized_values(facts: Iterable[model.Specialization], names: dict[int, str]) -> list[Specialized]:
+    """Return a row for each value that a line fixed, with the compiles that have it."""
+    groups = _grouped(facts, lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value))
+    return [Specialized(_names(group, names), len(group), group[0]) for group in groups]
 
 
 def _comparisons(reader: Reader, compiles: list[model.Compile], recompiled: list[Cause]) -> dict[int, Compared]:

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
 
-from dynascope.facts import break_message, model
+from dynascope.facts import break_message
 from dynascope.facts.comparison.sentences import first_difference
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.sources import CodeFrame, Sources, named, shown_path
-from dynascope.report.summary import EFFECTS, SITE, Break, SlowLine, Summary
+from dynascope.report.summary import EFFECTS, SITE, Break, SlowLine, Summary, callers
 
 _SHOWN_SKIPS = 12
 _SHOWN_COMPILES = 16
@@ -80,16 +80,10 @@ def _print_break(each: Break, sources: Sources, console: Console) -> None:
         console.print(textwrap.indent(escape(other.explanation), "    "))
         for hint in other.hints:
             console.print(f"    [green]hint[/] {escape(hint)}")
-    for caller in _callers(fact):
+    for caller in callers(fact):
         console.print(f"  [dim]called from {_where(caller.path, caller.line)} in {escape(caller.function)}[/]")
     if fact.registry_id:
         console.print(f"  [dim]{SITE.format(fact.registry_id.lower())}[/]")
-
-
-def _callers(fact: model.GraphBreak) -> list[model.StackFrame]:
-    """Return the callers of the break, innermost first, without torch's own frames."""
-    above = [frame for frame in fact.stack if (frame.path, frame.line) != (fact.path, fact.line)]
-    return [frame for frame in reversed(above) if "/torch/" not in frame.path.replace("\\", "/")][:6]
 
 
 def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Console) -> None:

@@ -17,6 +17,9 @@ LOOK_SECONDS = 0.25
 BETWEEN_SECONDS = 0.02
 """Seconds left to requests between two steps of a search through the workspace."""
 
+FACTS_CHANGED = "dynascope/factsChanged"
+"""The notification for clients that declare `experimental.factsChanged`: rows of the tree may be out of date."""
+
 log = logging.getLogger(__name__)
 
 
@@ -31,6 +34,8 @@ async def _watch(session: Session) -> None:
         await asyncio.sleep(BETWEEN_SECONDS if session.searching else LOOK_SECONDS)
         try:
             changed = session.stores.refresh()
+            if changed and session.client_watches_facts:
+                session.server.protocol.notify(FACTS_CHANGED, {})
             if session.search() or changed:
                 refresh(session)
         except Exception:

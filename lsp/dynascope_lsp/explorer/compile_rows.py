@@ -1,0 +1,212 @@
+"""Make the row of a compile, and the rows below it: what went wrong first, then guards, symbols, calls and times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dynascope.facts import model
+from dynascope.facts.comparison.recorded import compared_with_replaced
+from dynascope.facts.comparison.sentences import first_difference, summary
+from dynascope.facts.reader import Reader
+from dynascope.facts.recompiles.causes import Cause, causes
+from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.report.sources import Sources, named
+from dynascope.report.summary import breaks_at_places, counted, slowest_lines, specialized_values
+
+from dynascope_lsp.explorer.launch_rows import section
+from dynascope_lsp.explorer.rows import (
+    Row,
+    Severity,
+    at,
+    backend_failure_row,
+    break_row,
+    cause_row,
+    line_row,
+    specialized_row,
+    where,
+)
+from dynascope_lsp.recorded.compiles import seconds
+
+
+def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -> Row:
+    """Return a compile, named by its id or by a name that says of which rank it is."""
+    line = each.resumes_at or each.line
+    icon, severity = _icon(each, breaks)
+    parts = [
+        where(each.path, line),
+        counted(breaks, "graph break") if breaks else "",
+        "captured" if each.status == "captured" else "",
+        seconds(each.seconds) if each.status != "skipped" else (each.skip_reason or "").strip().partition("\n")[0],
+    ]
+    backend = f", {seconds(each.backend_seconds)} of it in {each.backend or 'the backend'}"
+    details = [
+        f"{named(each.function, each.resumes_at)} was {_ended(each)}",
+        f"{counted(each.graphs, 'graph')}, {counted(each.nodes, 'node')}, {counted(each.attempts, 'attempt')}",
+        f"{seconds(each.seconds)}{backend if each.backend_seconds else ''}",
+        each.reason or "",
+        each.skip_reason or "",
+        each.failure or "",
+    ]
+    name = each.compile_id if name is None else name
+    function = f"{each.function} from line {each.resumes_at}" if each.resumes_at else each.function
+    return Row(
+        key=f"compile:{each.id}",
+        label=f"{f'[{name}] ' if name else ''}{function}",
+        description="  ".join(filter(None, parts)),
+        tooltip="\n".join(part.strip() for part in details if part),
+        icon=icon,
+        severity=severity,
+        place=at(each.path, line, each.source),
+        is_lazy=each.status != "skipped",
+    )
+
+
+def rank(each: model.Compile, breaks: int) -> int:
+    """Return how severe a compile is: failed, with graph breaks, compiled again, others."""
+    return 3 if each.status == "failed" else 2 if breaks else 1 if each.reason else 0
+
+
+def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
+    """Return what is below a compile."""
+    facts = reader.compile(number)
+    if facts is None:
+        return []
+    each = facts.compile
+    own = {number: ""}  # it is above: no row below names it again
+    compiles = reader.compiles(launch)
+    names = own | {other.id: other.compile_id for other in compiles if other.id != number}
+    found = causes(facts.recompiles, {number: each.resumes_at}, reader.guards)
+    rows = [
+        *([_failure_row(each)] if each.failure else []),
+        *(break_row(one) for one in breaks_at_places(facts.graph_breaks, own)),
+        *(_cause_row_of(cause, names) for cause in found),
+        *_difference_rows(reader, each, compiles),
+        *(backend_failure_row(one, own) for one in facts.backend_failures),
+        *(specialized_row(one) for one in specialized_values(facts.specializations, own)),
+    ]
+    calls = [call for call in facts.calls if call.parent is not None]
+    sections = [
+        section(f"guards:{number}", "Guards", len(facts.guards), "shield"),
+        section(f"symbols:{number}", "Symbols", len(facts.symbols), "symbol-numeric"),
+        section(f"calls:{number}", "Functions Traced Inline", len(calls), "symbol-method"),
+        section(f"time:{number}", "Where the Time Went", None if reader.profiles(number) else 0, "clock"),
+        section(f"lines:{number}", "Slowest Lines to Trace", len(slowest_lines(facts.line_times)), "watch"),
+    ]
+    return [*rows, *(row for row in sections if row.is_lazy)]
+
+
+def guard_rows(reader: Reader, number: int) -> list[Row]:
+    return [
+        Row(
+            key=f"guard:{order}",
+            label=readable(each.expression) or each.kind,
+            description="  ".join(
+                [
+                    *([each.kind] if each.expression else []),
+                    *([where(each.path, each.line)] if each.path else map(readable, each.code[:1])),
+                ]
+            ),
+            tooltip="\n".join([each.kind, *each.code]),
+            icon="shield",
+            place=at(each.path, each.line, each.source),
+        )
+        for order, each in enumerate(reader.guards(number))
+    ]
+
+
+def symbol_rows(facts: model.CompileFacts) -> list[Row]:
+    rows = []
+    for each in facts.symbols:
+        hint = f" = {each.hint}" if each.hint is not None else ""
+        replaced = f"replaced by {each.replacement}" if each.replacement else ""
+        told = [f"in [{each.low}, {each.high}]", ", ".join(map(readable, each.origins)), replaced]
+        rows.append(
+            Row(
+                key=f"symbol:{each.name}",
+                label=f"{each.name}{hint}",
+                description="  ".join(filter(None, told)),
+                tooltip="\n".join(filter(None, [*told, *each.constraints])),
+                icon="symbol-numeric",
+                place=at(each.path, each.line, each.source),
+            )
+        )
+    return rows
+
+
+def call_rows(facts: model.CompileFacts, parent: int = 0) -> list[Row]:
+    """Return the functions that a traced function called, each with those that it called."""
+    return [
+        Row(
+            key=f"call:{each.id}",
+            label=each.function,
+            description=f"{where(each.path, each.line)}{f'  ×{each.count}' if each.count > 1 else ''}",
+            tooltip=f"called from {where(each.call_path, each.call_line)}" if each.call_path and each.call_line else "",
+            icon="symbol-method",
+            place=at(each.path, each.line, each.source),
+            children=call_rows(facts, each.id),
+        )
+        for each in facts.calls
+        if each.parent == parent
+    ]
+
+
+def slow_line_rows(reader: Reader, times: Iterable[model.LineTime]) -> list[Row]:
+    sources = Sources(reader)
+    return [
+        line_row(each.path, each.line, each.seconds, sources.line(each.path, each.line))
+        for each in slowest_lines(times)
+    ]
+
+
+def _failure_row(each: model.Compile) -> Row:
+    return Row(
+        key="failure",
+        label=(each.failure or "").strip().partition("\n")[0],
+        tooltip=(each.failure or "").strip(),
+        icon="error",
+        severity="error",
+        place=at(each.path, each.resumes_at or each.line, each.source),
+    )
+
+
+def _cause_row_of(cause: Cause, names: dict[int, str]) -> Row:
+    row = cause_row(cause, names)
+    row.children = [each for each in row.children if not each.key.startswith("compile:")]
+    return row
+
+
+def _difference_rows(reader: Reader, each: model.Compile, compiles: list[model.Compile]) -> list[Row]:
+    found = compared_with_replaced(reader, each, compiles) if each.reason else None
+    if found is None:
+        return []
+    first = found.comparison.first
+    return [
+        Row(
+            key="difference",
+            label=f"Against {found.comparison.left.name}",
+            description=first_difference(found.comparison),
+            tooltip="\n".join(summary(found)),
+            icon="diff",
+            place=at(first.place.path, first.place.line) if first is not None else None,
+        )
+    ]
+
+
+def _ended(each: model.Compile) -> str:
+    return {
+        "compiled": "compiled.",
+        "empty": "traced, without a graph.",
+        "skipped": "left uncompiled.",
+        "failed": "not compiled: it failed.",
+        "captured": "captured by compiled autograd.",
+    }[each.status]
+
+
+def _icon(each: model.Compile, breaks: int) -> tuple[str, Severity]:
+    if each.status == "failed":
+        return "error", "error"
+    if each.status == "skipped":
+        return "debug-step-over", ""
+    if breaks:
+        return "warning", "warning"
+    return ("sync", "information") if each.reason else ("pass", "success")

@@ -1,0 +1,85 @@
+"""Say what is new in a launch, and what is gone, against the one before of the same program."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+from dynascope.facts import model
+from dynascope.facts.current_compiles import program_of
+from dynascope.facts.launches import Launch, launches
+from dynascope.facts.reader import Reader
+from dynascope.facts.recompiles.causes import Cause, causes
+from dynascope.report.summary import Break, breaks_at_places, counted
+
+from dynascope_lsp.explorer.rows import Row, break_row, cause_row
+from dynascope_lsp.recorded.compiles import seconds
+
+F = TypeVar("F", Break, Cause)
+
+
+def run_before(reader: Reader, name: str) -> tuple[Launch, Launch] | None:
+    """Return a launch and the one before of its program that compiled something."""
+    found = launches(reader)
+    place = next((place for place, each in enumerate(found) if each.name == name), len(found))
+    for each in found[place + 1 :]:
+        if each.compiling and program_of(each.first) == program_of(found[place].first):
+            return found[place], each
+    return None
+
+
+def rows_against(reader: Reader, now: Launch, before: Launch) -> list[Row]:
+    """Return the sums of both launches, then the breaks and causes that only one of them has.
+
+    They are told apart by their functions and kinds: lines may have moved between the two.
+    """
+    sums = [
+        (counted(now.compiles, "compile"), str(before.compiles)),
+        (seconds(now.seconds), seconds(before.seconds)),
+    ]
+    rows = [
+        Row(key=f"sum:{place}", label=ours, description=f"before: {theirs}", icon="graph")
+        for place, (ours, theirs) in enumerate(sums)
+    ]
+    breaks = (_breaks(reader, now.name), _breaks(reader, before.name))
+    found = (_causes(reader, now.name), _causes(reader, before.name))
+    rows += _differing(*breaks, _break_key, break_row)
+    return rows + _differing(*found, _cause_key, lambda each: cause_row(each, {}))
+
+
+def _differing(now: list[F], before: list[F], key: Callable[[F], Hashable], row: Callable[[F], Row]) -> list[Row]:
+    """Return what only one of the two has, the new ones first."""
+    found = []
+    for ours, theirs, word, icon in ((now, before, "New", "diff-added"), (before, now, "Gone", "diff-removed")):
+        counts = Counter(map(key, theirs))
+        for each in ours:
+            if counts[key(each)] > 0:
+                counts[key(each)] -= 1
+                continue
+            told = row(each)
+            told.key, told.label, told.icon = f"{word}:{told.key}", f"{word}: {told.label}", icon
+            told.severity = "success" if word == "Gone" else "warning"
+            told.children = [each for each in told.children if not each.is_lazy]
+            found.append(told)
+    return found
+
+
+def _breaks(reader: Reader, launch: str) -> list[Break]:
+    names: dict[int, str] = {each.id: "" for each in reader.compiles(launch)}
+    return breaks_at_places(reader.facts("graph_breaks", launch), names)
+
+
+def _causes(reader: Reader, launch: str) -> list[Cause]:
+    resumes = {each.id: each.resumes_at for each in reader.compiles(launch)}
+    found = causes(reader.facts("recompiles", launch), resumes, reader.guards)
+    return [each for each in found if not each.is_aside]
+
+
+def _break_key(each: Break) -> Hashable:
+    fact: model.GraphBreak = each.fact
+    return fact.path, fact.function, fact.type, fact.effect
+
+
+def _cause_key(each: Cause) -> Hashable:
+    return each.first.path, each.first.function, each.resumes_at is None, each.about

@@ -1,0 +1,208 @@
+"""Return the rows below a row of the tree, which its keys from the top name. Only what is opened is read.
+
+launch → Failed Compiles, Graph Breaks, Recompiles, … → facts
+       → Compiles → compile → its breaks, causes, guards, symbols, …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Literal
+
+import msgspec
+from dynascope.facts import model
+from dynascope.facts.launches import breaks_by_compile, launches
+from dynascope.facts.process_names import compile_names, process_name
+from dynascope.facts.reader import Reader
+from dynascope.facts.recompiles.causes import causes
+from dynascope.report.summary import breaks_at_places, specialized_values
+from msgspec import Struct
+
+from dynascope_lsp.explorer import compile_rows
+from dynascope_lsp.explorer.compile_rows import compile_row
+from dynascope_lsp.explorer.launch_rows import launch_row, section, when
+from dynascope_lsp.explorer.rows import Row, backend_failure_row, break_row, cause_row, specialized_row
+from dynascope_lsp.explorer.run_before import rows_against, run_before
+from dynascope_lsp.explorer.time_rows import time_rows
+
+Order = Literal["time", "severity", "duration"]
+"""The order of compiles: as they began, the most severe first, or the slowest first."""
+
+
+class Opened(Struct, dict=True):
+    """The launch that an opened row belongs to."""
+
+    reader: Reader
+    launch: str
+    order: Order = "time"
+
+    @cached_property
+    def runs(self) -> dict[int, model.Run]:
+        return {run.id: run for run in self.reader.runs() if run.launch == self.launch}
+
+    @cached_property
+    def compiles(self) -> list[model.Compile]:
+        return self.reader.compiles(self.launch)
+
+    @cached_property
+    def names(self) -> dict[int, str]:
+        return compile_names(self.compiles, self.runs.values())
+
+
+def rows(readers: Mapping[str, Reader], keys: Sequence[str], order: Order = "time") -> list[Row]:
+    """Return the rows below the row with these keys; without keys, the launches of all stores."""
+    if not keys:
+        return _launches(readers)
+    folder, launch = launch_of(keys[0])
+    reader = readers.get(folder)
+    if reader is None:
+        return []
+    opened = Opened(reader, launch, order)
+    kind, _, argument = keys[-1].partition(":") if len(keys) > 1 else ("launch", "", "")
+    below = _BELOW.get(kind)
+    return _distinct(below(opened, argument)) if below is not None else []
+
+
+def launch_of(key: str) -> tuple[str, str]:
+    """Return the folder of the store and the name of the launch that its key names."""
+    folder, launch = msgspec.json.decode(key, type=tuple[str, str])
+    return folder, launch
+
+
+def _launches(readers: Mapping[str, Reader]) -> list[Row]:
+    found = [(each, folder) for folder, reader in readers.items() for each in launches(reader)]
+    found.sort(key=lambda one: one[0].first.began, reverse=True)
+    return [
+        launch_row(msgspec.json.encode((folder, each.name)).decode(), each, is_newest=place == 0)
+        for place, (each, folder) in enumerate(found)
+    ]
+
+
+def _sections(opened: Opened, _: str) -> list[Row]:
+    problems = [
+        section(f"{kind}:", label, len(_BELOW[kind](opened, "")), icon, what)
+        for kind, (label, icon, what) in _PROBLEMS.items()
+    ]
+    compiled = {each.run: opened.runs[each.run] for each in opened.compiles if each.status != "skipped"}
+    processes = sorted(compiled.values(), key=lambda run: (run.rank or 0, run.began))
+    compiles = [
+        section(
+            f"compiles:{run.id}",
+            "Compiles" if len(processes) == 1 else f"Compiles of {process_name(run)}",
+            sum(each.run == run.id and each.status != "skipped" for each in opened.compiles),
+            "list-tree",
+        )
+        for run in processes
+    ]
+    lines = section("slowest:", "Slowest Lines to Trace", None if compiles else 0, "watch")
+    both = run_before(opened.reader, opened.launch)
+    before = [section("before:", f"Since the Run of {when(both[1].first.began)}", None, "diff")] if both else []
+    return [row for row in (*problems, *compiles, lines, *before) if row.is_lazy]
+
+
+def _against_run_before(opened: Opened, _: str) -> list[Row]:
+    both = run_before(opened.reader, opened.launch)
+    return rows_against(opened.reader, *both) if both is not None else []
+
+
+def _of_status(status: model.CompileStatus) -> Callable[[Opened, str], list[Row]]:
+    """Return what makes the rows of compiles that ended so."""
+
+    def below(opened: Opened, _: str) -> list[Row]:
+        found = [each for each in opened.compiles if each.status == status]
+        return [compile_row(each, name=opened.names[each.id]) for each in found]
+
+    return below
+
+
+def _breaks(opened: Opened, _: str) -> list[Row]:
+    facts = opened.reader.facts("graph_breaks", opened.launch)
+    return [break_row(each) for each in breaks_at_places(facts, opened.names)]
+
+
+def _causes(opened: Opened, _: str) -> list[Row]:
+    facts = opened.reader.facts("recompiles", opened.launch)
+    resumes = {each.id: each.resumes_at for each in opened.compiles}
+    return [cause_row(each, opened.names) for each in causes(facts, resumes, opened.reader.guards)]
+
+
+def _backend_failures(opened: Opened, _: str) -> list[Row]:
+    facts = opened.reader.facts("backend_failures", opened.launch)
+    return [backend_failure_row(each, opened.names) for each in facts]
+
+
+def _specialized(opened: Opened, _: str) -> list[Row]:
+    facts = opened.reader.facts("specializations", opened.launch)
+    return [specialized_row(each) for each in specialized_values(facts, opened.names)]
+
+
+def _compiles(opened: Opened, process: str) -> list[Row]:
+    breaks = breaks_by_compile(opened.reader, opened.launch)
+    found = [each for each in opened.compiles if each.run == int(process) and each.status != "skipped"]
+    found.sort(key=lambda each: each.began)
+    if opened.order == "severity":
+        found.sort(key=lambda each: compile_rows.rank(each, breaks.get(each.id, 0)), reverse=True)
+    elif opened.order == "duration":
+        found.sort(key=lambda each: each.seconds, reverse=True)
+    return [compile_row(each, breaks.get(each.id, 0)) for each in found]
+
+
+def _slowest(opened: Opened, _: str) -> list[Row]:
+    return compile_rows.slow_line_rows(opened.reader, opened.reader.facts("line_times", opened.launch))
+
+
+def _lines(opened: Opened, number: str) -> list[Row]:
+    facts = opened.reader.compile(int(number))
+    return compile_rows.slow_line_rows(opened.reader, facts.line_times) if facts is not None else []
+
+
+def _of_compile(make: Callable[[model.CompileFacts], list[Row]]) -> Callable[[Opened, str], list[Row]]:
+    """Return what makes rows of all facts of a compile, whose number is the argument."""
+
+    def below(opened: Opened, number: str) -> list[Row]:
+        facts = opened.reader.compile(int(number))
+        return make(facts) if facts is not None else []
+
+    return below
+
+
+_PROBLEMS = {
+    "failed": ("Failed Compiles", "error", ""),
+    "breaks": ("Graph Breaks", "warning", "place"),
+    "causes": ("Recompiles", "sync", "cause"),
+    "backend": ("Backend Failures", "error", ""),
+    "specialized": ("Specialised", "pin", ""),
+    "skipped": ("Run Uncompiled", "debug-step-over", ""),
+}
+"""What may go wrong in a launch, by the kind of the section's key: its title, its icon and what is counted in it."""
+_BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
+    "launch": _sections,
+    "failed": _of_status("failed"),
+    "breaks": _breaks,
+    "causes": _causes,
+    "backend": _backend_failures,
+    "specialized": _specialized,
+    "skipped": _of_status("skipped"),
+    "compiles": _compiles,
+    "slowest": _slowest,
+    "before": _against_run_before,
+    "compile": lambda opened, number: compile_rows.rows_of_compile(opened.reader, opened.launch, int(number)),
+    "guards": lambda opened, number: compile_rows.guard_rows(opened.reader, int(number)),
+    "symbols": _of_compile(compile_rows.symbol_rows),
+    "calls": _of_compile(compile_rows.call_rows),
+    "lines": _lines,
+    "time": lambda opened, argument: time_rows(opened.reader, argument),
+}
+"""What makes the rows below a row, by the kind of its key."""
+
+
+def _distinct(found: list[Row]) -> list[Row]:
+    """Give rows beside one another distinct keys: equal facts may have one."""
+    seen: dict[str, int] = {}
+    for row in found:
+        seen[row.key] = seen.get(row.key, 0) + 1
+        if seen[row.key] > 1:
+            row.key += f"~{seen[row.key]}"
+        _distinct(row.children)
+    return found

@@ -1,0 +1,76 @@
+"""Serve the tree of runs: requests of our own, which the view of an editor sends."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import msgspec
+from dynascope.facts.pruning import remove
+from dynascope.facts.store import StoreError
+
+from dynascope_lsp.documents.alignment import Alignment
+from dynascope_lsp.explorer.rows import Place
+from dynascope_lsp.explorer.tree import Order, launch_of, rows
+from dynascope_lsp.registry import feature
+from dynascope_lsp.session import Session
+
+ROWS, LOCATE, FORGET = "dynascope/rows", "dynascope/locate", "dynascope/forget"
+
+
+class Opening(msgspec.Struct):
+    """The parameters of `dynascope/rows`: the keys of the opened row, from the top, and the order of compiles."""
+
+    keys: list[str] = []
+    order: Order = "time"
+
+
+class Located(msgspec.Struct):
+    """The parameters of `dynascope/locate`: the key of the launch, and the place of a row in it."""
+
+    key: str
+    place: Place
+
+
+@feature(ROWS)
+def rows_below(session: Session, params: Any) -> list[dict[str, Any]]:
+    """Return the rows below a row."""
+    opening = msgspec.convert(_plain(params), Opening)
+    readers = {str(store.path.parent): store.reader for store in session.stores if store.reader is not None}
+    found: list[dict[str, Any]] = msgspec.to_builtins(rows(readers, opening.keys, opening.order))
+    return found
+
+
+@feature(LOCATE)
+def locate(session: Session, params: Any) -> int:
+    """Return the present line of a recorded one, or the same one where that has changed."""
+    located = msgspec.convert(_plain(params), Located)
+    place, (folder, _) = located.place, launch_of(located.key)
+    reader = next((each.reader for each in session.stores if str(each.path.parent) == folder), None)
+    text = session.text_of(place.path)
+    if reader is None or text is None:
+        return place.line
+    if not place.source:
+        return session.locate(place.path, place.line) or place.line
+    return Alignment(reader.line_hashes(place.source), text.hashes).now(place.line) or place.line
+
+
+@feature(FORGET)
+def forget(session: Session, params: Any) -> None:
+    """Remove what was recorded: the launch `{"key"}`, or without a key all launches."""
+    key = _plain(params).get("key")
+    folder, launch = launch_of(key) if key is not None else (None, None)
+    kept = 0
+    for store in [each for each in session.stores if each.reader is not None]:
+        if folder in (None, str(store.path.parent)):
+            try:
+                kept += remove(store.path, launch)
+            except (StoreError, sqlite3.Error) as error:
+                session.warn(f"What was recorded in {store.path.parent} could not be removed: {error}")
+    if kept:
+        session.warn("What runs now was kept: end it first.")
+
+
+def _plain(params: Any) -> Any:
+    """Return the parameters as they were sent: pygls makes named tuples of them."""
+    return {name: _plain(value) for name, value in params._asdict().items()} if hasattr(params, "_asdict") else params

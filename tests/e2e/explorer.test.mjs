@@ -1,0 +1,106 @@
+// The view of runs in the real VS Code workbench: from an empty folder to the line of a graph break, with clicks only.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test, { after, before } from 'node:test';
+import { command, dragBorder, lineOf, openFile } from './support/editor.mjs';
+import { startWorkbench } from './support/workbench.mjs';
+
+const NAME = 'gate.py';
+let workbench, page, file;
+
+before(async () => {
+  workbench = await startWorkbench();
+  ({ page } = workbench);
+  file = path.join(workbench.workspace, NAME);
+}, { timeout: 180_000 });
+
+after(async () => {
+  await workbench?.stop();
+});
+
+/** The first row whose text begins with a label, or is as told; `which` narrows the rows down. */
+function row(text, which = '') {
+  const wanted = text instanceof RegExp ? text : new RegExp(`^${text.replace(/[[\]]/g, '\\$&')}`);
+  return page.locator(`.part.sidebar .monaco-list-row${which}`, { hasText: wanted }).first();
+}
+
+/** Open a row; again where a refresh of the view has swallowed the click. */
+async function open(text) {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await row(text, '[aria-expanded="false"]').locator('.monaco-tl-twistie').click({ timeout: 5_000 });
+      return await row(text, '[aria-expanded="true"]').waitFor({ timeout: 5_000 });
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
+}
+
+/** The number of the line that the cursor is in, as the status bar has it. */
+async function atLine(line) {
+  await page.locator('.statusbar-item', { hasText: new RegExp(`^Ln ${line},`) }).waitFor();
+}
+
+test('from an empty folder to the line of a break, also after a window reload', { timeout: 300_000 }, async (t) => {
+  await t.test('the empty view says what to do, and does it', async () => {
+    await openFile(page, file, 1);
+    await page.locator('.activitybar .action-label[aria-label^="Dynascope"]').click();
+    const record = page.locator('.part.sidebar .welcome-view a', { hasText: 'Record This File' });
+    await record.waitFor();
+    await workbench.screenshot('runs-empty');
+    await record.click();
+    await page.locator('.activitybar .action-label[aria-label^="Explorer"]').click(); // the program has torch to import yet
+    await page.locator('.part.sidebar .explorer-folders-view').waitFor();
+    await page.mouse.move(900, 300); // off what has a tooltip
+  });
+
+  await t.test('what was recorded is shown by itself: the run, and below it what went wrong', async () => {
+    await row(/^gate\.py\S+ · 2 graph breaks, 1 recompile/).waitFor(); // and not "running"
+    for (const section of ['Graph Breaks', 'Recompiles', 'Compiles']) await row(section).waitFor();
+  });
+
+  await t.test('two clicks from the run to the line of the break', async () => {
+    await open('Graph Breaks');
+    await row('Data-dependent').click();
+    await atLine(lineOf(file, 'if strength.mean()'));
+  });
+
+  await t.test('the cause of a recompile with its values', async () => {
+    await open('Recompiles');
+    assert.match(await row(/met x/).innerText(), /f32\[/);
+    await open('Compiles');
+    await open('[0/0]');
+    await row('Guards').waitFor();
+    await page.keyboard.press('Control+j'); // close the panel
+    await dragBorder(page, '.part.sidebar', { dx: 170 });
+    await page.mouse.move(900, 700); // off the border
+    await page.locator('.part.panel').waitFor({ state: 'hidden' });
+    await workbench.screenshot('runs');
+  });
+
+  await t.test('the same after a window reload', async () => {
+    await page.reload();
+    await open('Compiles');
+    await row('[0/0]').click();
+    await atLine(lineOf(file, 'def forward'));
+    await open('Graph Breaks');
+    await row('Data-dependent').click();
+    await atLine(lineOf(file, 'if strength.mean()'));
+    await command(page, 'Preferences: Toggle between Light/Dark Themes');
+    await page.locator('.monaco-workbench.vs-dark').waitFor();
+    await workbench.screenshot('runs-dark');
+  });
+
+  await t.test('the report of the run', async () => {
+    await row(NAME).hover();
+    await row(NAME).locator('.action-label[aria-label="Open Report"]').click();
+    await page.locator('.tab', { hasText: 'Dynascope Report' }).waitFor();
+  });
+
+  await t.test('what was recorded is deleted when the user says so', async () => {
+    await row(NAME).hover();
+    await row(NAME).locator('.action-label[aria-label="Delete This Run"]').click();
+    await page.locator('.monaco-dialog-box .monaco-button', { hasText: 'Delete' }).click();
+    await page.locator('.part.sidebar .welcome-view a', { hasText: 'Record This File' }).waitFor();
+  });
+});

@@ -1,0 +1,84 @@
+"""The requests of the view of runs: rows, where a recorded line is now, and what is told when facts change."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from dynascope.facts.writer import Writer
+
+from tests.lsp.editor import PULLS, Editor, editor, run
+from tests.support.facts import sample
+
+WATCHES = deepcopy(PULLS)
+WATCHES.experimental = {"factsChanged": True}
+
+
+async def rows(each: Editor, *keys: str) -> list[Any]:
+    found: list[Any] = await each.client.protocol.send_request_async("dynascope/rows", {"keys": list(keys)})
+    return found
+
+
+async def opened(each: Editor, *labels: str) -> tuple[list[str], list[Any]]:
+    """The keys of the row with these labels, and the rows below it."""
+    keys: list[str] = []
+    found = await rows(each)
+    for label in labels:
+        keys.append(next(row["key"] for row in found if row["label"] == label))
+        found = await rows(each, *keys)
+    return keys, found
+
+
+def test_a_line_that_has_moved_is_found(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    layers = tmp_path / "layers.py"
+    layers.write_text("\n\n" + layers.read_text())
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            keys, (row,) = await opened(each, "train.py --steps 2", "Graph Breaks")
+            request = {"key": keys[0], "place": row["place"]}
+            assert await each.client.protocol.send_request_async("dynascope/locate", request) == 7
+            frame = {"path": row["place"]["path"], "line": 5}  # frames name no source
+            request = {"key": keys[0], "place": frame}
+            assert await each.client.protocol.send_request_async("dynascope/locate", request) == 7
+            layers.write_text("")
+            assert await each.client.protocol.send_request_async("dynascope/locate", request) == 5
+
+    run(scenario)
+
+
+def test_a_run_appears_when_it_is_recorded_and_is_forgotten(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path, capabilities=WATCHES) as each:
+            each.client.feature("dynascope/factsChanged")(each._on_refresh("dynascope/factsChanged"))
+            assert [row["label"] for row in await rows(each)] == ["train.py --steps 2"]
+            writer = Writer(tmp_path / ".dynascope/facts.db", sample.new_run(tmp_path, "launch 2", "again.py"))
+            writer.close()
+            await each.until(lambda: "dynascope/factsChanged" in each.refreshed)
+            assert [row["label"] for row in await rows(each)] == ["again.py", "train.py --steps 2"]
+            key = (await rows(each))[0]["key"]
+            await each.client.protocol.send_request_async("dynascope/forget", {"key": key})
+            assert [row["label"] for row in await rows(each)] == ["train.py --steps 2"]
+            await each.client.protocol.send_request_async("dynascope/forget", {})
+            assert await rows(each) == []
+
+    run(scenario)
+
+
+def test_a_client_that_does_not_watch_is_not_told(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            each.client.feature("dynascope/factsChanged")(each._on_refresh("dynascope/factsChanged"))
+            await each.configured()
+            each.refreshed.clear()
+            Writer(tmp_path / ".dynascope/facts.db", sample.new_run(tmp_path, "launch 2")).close()
+            await each.configured()  # it has seen the change
+            assert "dynascope/factsChanged" not in each.refreshed
+
+    run(scenario)

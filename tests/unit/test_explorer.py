@@ -1,0 +1,228 @@
+"""The tree of runs says what the report says, and reads only what is opened."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from dynascope.facts import model
+from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
+from dynascope.facts.pruning import remove
+from dynascope.facts.reader import Reader
+from dynascope.facts.writer import Writer
+from dynascope_lsp.explorer.rows import Row
+from dynascope_lsp.explorer.tree import Order, rows
+
+from tests.support.facts import sample
+
+Below = Callable[..., list[Row]]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return sample.write_sample(tmp_path)
+
+
+@pytest.fixture
+def below(store: Path) -> Iterator[Below]:
+    """The rows below the row with these labels."""
+    with Reader.open(store) as reader:
+
+        def find(*labels: str, order: Order = "time") -> list[Row]:
+            keys: list[str] = []
+            found = rows({"here": reader}, keys, order)
+            for label in labels:
+                row = next(each for each in found if each.label == label)
+                keys.append(row.key)
+                found = row.children or rows({"here": reader}, keys, order)
+            return found
+
+        yield find
+
+
+RUN = "train.py --steps 2"
+
+
+def told(found: list[Row]) -> list[tuple[str, str]]:
+    return [(each.label, each.description) for each in found]
+
+
+def add(store: Path, launch: str, *compiles: model.CompileFacts, **run: object) -> None:
+    """Record one more process."""
+    each = sample.new_run(store.parent.parent, launch)
+    for name, value in run.items():
+        setattr(each, name, value)
+    writer = Writer(store, each)
+    for facts in compiles:
+        writer.write(facts)
+    writer.close()
+
+
+def test_runs_with_what_went_wrong_in_them(store: Path, below: Below):
+    add(store, "launch 2", program="other.py")
+    newest, older = below()
+    assert (newest.label, newest.icon, newest.is_lazy) == ("other.py", "circle-slash", False)
+    assert "nothing was compiled" in newest.description
+    assert (older.label, older.severity, older.is_lazy) == (RUN, "error", True)
+    assert "1 failed compile, 2 graph breaks, 1 recompile, 1.8 s" in older.description
+    assert "torch 2.13.0" in older.description and "Python 3.12.4" in older.tooltip
+
+
+def test_a_run_that_goes_on_and_one_that_was_killed(store: Path, below: Below):
+    for launch, pid in (("goes on", os.getpid()), ("killed", 2**22 + 1)):
+        run = sample.new_run(store.parent.parent, launch, f"{launch}.py")
+        run.host, run.pid = platform.node(), pid
+        Writer(store, run)  # not closed: it has not ended
+    described = {each.label: each for each in below()}
+    assert "running" in described["goes on.py"].description and described["goes on.py"].icon == "loading~spin"
+    assert "not ended" in described["killed.py"].description
+
+
+def test_the_sections_of_a_run_are_those_of_the_report(below: Below):
+    assert told(below(RUN)) == [
+        ("Failed Compiles", "1"),
+        ("Graph Breaks", "1 place"),
+        ("Recompiles", "1 cause"),
+        ("Backend Failures", "1"),
+        ("Specialised", "1"),
+        ("Run Uncompiled", "1"),
+        ("Compiles", "2"),
+        ("Slowest Lines to Trace", ""),
+    ]
+
+
+def test_a_break_leads_to_its_line_and_its_callers(store: Path, below: Below):
+    (row,) = below(RUN, "Graph Breaks")
+    assert (row.label, row.description) == ("Data-dependent branching", "layers.py:5 in gate  0/0")
+    layers = str(store.parent.parent / "layers.py")
+    assert row.place is not None and (row.place.path, row.place.line) == (layers, 5) and row.place.source
+    assert "GB0170" in row.tooltip and "a graph ends here, another begins after it" in row.tooltip
+    assert told(below(RUN, "Graph Breaks", row.label)) == [
+        ("Use `torch.cond` to express dynamic control flow.", ""),
+        ("Called from Block.forward", "model.py:8"),
+        ("Called from Model.forward", "model.py:15"),
+    ]
+
+
+def test_a_cause_has_its_values_its_advice_and_its_compiles(below: Below):
+    (row,) = below(RUN, "Recompiles")
+    assert (row.label, row.description) == ("x.size()[0]", "met x: f32[12, 16]  Model.forward model.py:13  0/1")
+    advice, guard, compile = below(RUN, "Recompiles", row.label)
+    assert "maybe_mark_dynamic" in advice.label and guard.description == "model.py:7"
+    assert (compile.label, compile.is_lazy) == ("0/1", True) and "expected 8, actual 12" in compile.description
+    assert below(RUN, "Recompiles", row.label, "0/1")
+
+
+def test_what_is_below_a_compile(below: Below):
+    assert told(below(RUN, "Compiles"))[0] == ("[0/0] Model.forward", "model.py:13  2 graph breaks  1.2 s")
+    assert [each.label for each in below(RUN, "Compiles", "[0/0] Model.forward")] == [
+        "Data-dependent branching",
+        "Guards",
+        "Functions Traced Inline",
+        "Slowest Lines to Trace",
+    ]
+    guards = below(RUN, "Compiles", "[0/0] Model.forward", "Guards")
+    assert [each.label for each in guards] == ["x", "GRAD_MODE"] and guards[1].place is None
+    inline = below(RUN, "Compiles", "[0/0] Model.forward", "Functions Traced Inline", "Block.forward")
+    assert told(inline) == [("gate", "layers.py:4  ×2")]
+    slowest = below(RUN, "Compiles", "[0/0] Model.forward", "Slowest Lines to Trace")
+    assert told(slowest)[0] == ("200.0 ms", "layers.py:5  if h.sum() > 0:")
+    failed = below(RUN, "Compiles", "[0/1] Model.forward")
+    assert failed[0].label == "BackendCompilerFailed: no kernel for aten::frobnicate"
+    assert ("s77 = 12", "in [2, oo]  x.size()[0]") in told(below(RUN, "Compiles", "[0/1] Model.forward", "Symbols"))
+
+
+def test_where_the_time_of_a_compile_went(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    facts = sample.first_compile(*paths)
+    functions = [TracedFunction(NO_PARENT, "Model.forward", paths[0], 13, 0, 0.2, 1)]
+    functions.append(TracedFunction(0, "gate", paths[1], 4, 15, 0.1, 2))
+    phases = [Phase(NO_PARENT, "backend_compile", 0.3, 0.5), Phase(0, "fx_codegen_and_compile", 0.3, 0.4)]
+    facts.profile = Profile(0.0, functions, phases)
+    add(store, "launch 2", facts, program="timed.py")
+    spent = below("timed.py", "Compiles", "[0/0] Model.forward", "Where the Time Went")
+    assert told(spent) == [
+        ("backend_compile", "500 ms (100 ms of its own)"),
+        ("Model.forward", "300 ms (200 ms of its own)  model.py:13"),
+    ]
+    labels = ("timed.py", "Compiles", "[0/0] Model.forward", "Where the Time Went")
+    assert told(below(*labels, "backend_compile")) == [("fx_codegen_and_compile", "400 ms")]
+    (gate,) = below(*labels, "Model.forward")
+    assert (gate.label, gate.description, gate.is_lazy) == ("gate", "100 ms ×2  layers.py:4", False)
+
+
+def test_the_order_of_compiles(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    first, slow, failed = (make(*paths) for make in (sample.first_compile, sample.first_compile, sample.second_compile))
+    slow.compile.compile_id, slow.compile.seconds, slow.graph_breaks[:] = "1/0", 9.0, []
+    add(store, "launch 2", first, slow, failed, program="again.py")
+
+    def ids(order: Order) -> list[str]:
+        return [each.label.partition(" ")[0] for each in below("again.py", "Compiles", order=order)]
+
+    assert ids("time") == ["[0/0]", "[1/0]", "[0/1]"]
+    assert ids("severity") == ["[0/1]", "[0/0]", "[1/0]"]
+    assert ids("duration") == ["[1/0]", "[0/0]", "[0/1]"]
+
+
+def test_each_rank_has_its_own_compiles(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    for rank in (1, 0):
+        add(store, "launch 2", sample.first_compile(*paths), program="ranks.py", rank=rank)
+    assert "2 processes" in below()[0].description
+    assert [row for row in told(below("ranks.py")) if row[0].startswith("Compiles")] == [
+        ("Compiles of rank 0", "1"),
+        ("Compiles of rank 1", "1"),
+    ]
+    assert below("ranks.py", "Graph Breaks")[0].description.endswith("rank 1: 0/0, rank 0: 0/0")
+
+
+def test_what_is_new_and_what_is_gone_since_the_run_before(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    first = sample.first_compile(*paths)
+    first.graph_breaks[0].line += 3  # the same break, at a line that has moved
+    another = sample.first_compile(*paths).graph_breaks[0]
+    another.type = "Attempted to call a builtin"
+    first.graph_breaks.append(another)
+    add(store, "launch 2", program="other.py")
+    add(store, "launch 3", first, program="train.py --steps 4")
+    title = below("train.py --steps 4")[-1].label
+    assert title.startswith("Since the Run of ") and title not in [each.label for each in below(RUN)]
+    assert [row[0] for row in told(below("train.py --steps 4", title))] == [
+        "1 compile",
+        "1.2 s",
+        "New: Attempted to call a builtin",
+        "Gone: x.size()[0]",
+    ]
+
+
+def test_keys_are_distinct_though_facts_are_equal(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    twice = sample.second_compile(*paths)
+    twice.backend_failures *= 2
+    add(store, "launch 2", twice, program="twice.py")
+    keys = [each.key for each in below("twice.py", "Backend Failures")]
+    assert len(keys) == 2 and len(set(keys)) == 2
+
+
+def test_what_is_gone_has_no_rows(store: Path, below: Below):
+    keys = [below()[0].key, below(RUN)[0].key]
+    with Reader.open(store) as reader:
+        assert rows({"elsewhere": reader}, keys) == []
+        assert rows({"here": reader}, [keys[0], "compile:4711"]) == []
+        assert remove(store) == 0
+        assert rows({"here": reader}, []) == [] and rows({"here": reader}, keys) == []
+
+
+def test_one_run_is_removed_but_none_that_goes_on(store: Path, below: Below):
+    run = sample.new_run(store.parent.parent, "goes on", "goes_on.py")
+    run.host, run.pid = platform.node(), os.getpid()
+    Writer(store, run)
+    add(store, "launch 2", program="other.py")
+    assert remove(store, "launch 2") == 0
+    assert [each.label for each in below()] == ["goes_on.py", RUN]
+    assert remove(store) == 1
+    assert [each.label for each in below()] == ["goes_on.py"]

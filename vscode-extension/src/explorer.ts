@@ -1,0 +1,142 @@
+// The view of runs in the activity bar: the rows of the language server's tree, which it makes from what was recorded.
+import * as vscode from 'vscode';
+
+/** A recorded line; `source` is the number of the content that it was recorded in. */
+interface Place {
+  readonly path: string;
+  readonly line: number;
+  readonly source?: number;
+}
+
+/** A row as the server's request `dynascope/rows` lists it. */
+export interface Row {
+  readonly key: string;
+  readonly label: string;
+  readonly description?: string;
+  readonly tooltip?: string;
+  readonly icon?: string;
+  readonly severity?: string;
+  readonly place?: Place;
+  /** The rows below it, where they are sent with it. */
+  readonly children?: readonly Row[];
+  /** Whether the rows below it must be asked for. */
+  readonly isLazy?: boolean;
+  readonly isOpen?: boolean;
+}
+
+/** A row in the tree, with the keys from the top to it. */
+interface Node {
+  readonly row: Row;
+  readonly keys: readonly string[];
+}
+
+/** What the view needs of the language server. */
+export interface FactsServer {
+  /** Sends a request of ours; undefined when no server runs. */
+  request<T>(method: string, params: object): Promise<T | undefined>;
+  /** Facts have changed, or the server has begun or ended. */
+  readonly onDidChangeFacts: vscode.Event<void>;
+}
+
+const VIEW = 'dynascope.runs';
+const ORDER = 'dynascope.order';
+/** The orders of compiles, as they are offered. */
+const ORDERS = { time: 'In the Order They Began', severity: 'The Most Severe First', duration: 'The Slowest First' } as const;
+const COLORS: Readonly<Record<string, string>> = {
+  error: 'problemsErrorIcon.foreground',
+  warning: 'problemsWarningIcon.foreground',
+  information: 'problemsInfoIcon.foreground',
+  success: 'testing.iconPassed',
+};
+/** At most one refresh in so many milliseconds: while a session compiles, facts change several times a second. */
+const QUIET = 1000;
+
+/** The view, and what shows it without taking the focus from where the user types. */
+export interface Explorer {
+  readonly disposables: vscode.Disposable[];
+  readonly show: () => Promise<void>;
+}
+
+/** Registers the view and its commands. */
+export function explorer(server: FactsServer, memory: vscode.Memento): Explorer {
+  const changed = new vscode.EventEmitter<void>();
+  const order = (): string => memory.get<string>(ORDER, 'time');
+  let pending: NodeJS.Timeout | undefined;
+  let last = 0;
+  const soon = (): void => {
+    pending ??= setTimeout(
+      () => {
+        pending = undefined;
+        last = Date.now();
+        changed.fire();
+      },
+      Math.max(0, last + QUIET - Date.now()),
+    );
+  };
+  const getChildren = async (node?: Node): Promise<Node[]> => {
+    const keys = node?.keys ?? [];
+    const rows = node?.row.children ?? (await server.request<Row[]>('dynascope/rows', { keys, order: order() })) ?? [];
+    return rows.map((row) => ({ row, keys: [...keys, row.key] }));
+  };
+  const getParent = (): undefined => undefined; // only runs are revealed, which are at the top
+  const treeDataProvider = { onDidChangeTreeData: changed.event, getChildren, getParent, getTreeItem: item };
+  const view = vscode.window.createTreeView<Node>(VIEW, { showCollapseAll: true, treeDataProvider });
+  const show = async (): Promise<void> => {
+    const [newest] = await getChildren();
+    if (newest) await view.reveal(newest, { select: false, focus: false, expand: true });
+  };
+  const disposables = [
+    changed,
+    view,
+    new vscode.Disposable(() => clearTimeout(pending)),
+    server.onDidChangeFacts(soon),
+    vscode.commands.registerCommand('dynascope.refreshRuns', () => changed.fire()),
+    vscode.commands.registerCommand('dynascope.openRecordedLine', ({ row, keys }: Node) => open(server, row.place, keys[0])),
+    vscode.commands.registerCommand('dynascope.sortCompiles', async () => {
+      const items = Object.entries(ORDERS).map(([id, label]) => ({ id, label, description: id === order() ? 'now' : '' }));
+      const chosen = await vscode.window.showQuickPick(items, { placeHolder: 'The order of compiles' });
+      if (!chosen) return;
+      await memory.update(ORDER, chosen.id);
+      changed.fire();
+    }),
+    vscode.commands.registerCommand('dynascope.openRunReport', ({ keys }: Node) =>
+      server.request('workspace/executeCommand', { command: 'dynascope.openReport', arguments: [{ key: keys[0] }] }),
+    ),
+    vscode.commands.registerCommand('dynascope.clearRuns', () => forget(server, {}, 'Delete everything that was recorded here?')),
+    vscode.commands.registerCommand('dynascope.forgetRun', ({ row, keys }: Node) =>
+      forget(server, { key: keys[0] }, `Delete what was recorded of ${row.label}?`),
+    ),
+  ];
+  return { disposables, show };
+}
+
+function item(node: Node): vscode.TreeItem {
+  const { row, keys } = node;
+  const below = row.isLazy || (row.children?.length ?? 0) > 0;
+  const { None, Collapsed, Expanded } = vscode.TreeItemCollapsibleState;
+  const shown = new vscode.TreeItem(row.label, !below ? None : row.isOpen ? Expanded : Collapsed);
+  shown.id = JSON.stringify(keys); // by it VS Code knows after a refresh which rows are open
+  shown.description = row.description;
+  shown.tooltip = [row.label, row.tooltip || row.description].filter(Boolean).join('\n');
+  shown.contextValue = keys.length === 1 ? 'run' : 'row';
+  if (row.icon) shown.iconPath = new vscode.ThemeIcon(row.icon, row.severity ? new vscode.ThemeColor(COLORS[row.severity] ?? '') : undefined);
+  if (row.place) shown.command = { command: 'dynascope.openRecordedLine', title: 'Open Line', arguments: [node] };
+  return shown;
+}
+
+/** Opens a recorded line where it is now. */
+async function open(server: FactsServer, place: Place | undefined, key: string | undefined): Promise<void> {
+  if (!place) return;
+  const line = (await server.request<number>('dynascope/locate', { key, place })) ?? place.line;
+  const start = new vscode.Position(line - 1, 0);
+  try {
+    await vscode.window.showTextDocument(vscode.Uri.file(place.path), { selection: new vscode.Range(start, start), preserveFocus: true, preview: true });
+  } catch {
+    void vscode.window.showWarningMessage(`${place.path} is not on this machine, or was deleted since it was recorded.`);
+  }
+}
+
+async function forget(server: FactsServer, which: { readonly key?: string }, question: string): Promise<void> {
+  const yes = 'Delete';
+  if ((await vscode.window.showWarningMessage(question, { modal: true }, yes)) === yes) await server.request('dynascope/forget', which);
+}

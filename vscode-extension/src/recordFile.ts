@@ -1,0 +1,38 @@
+// Records a run of the file in the editor without debugging it: a task that runs `dynascope run`.
+import * as path from 'node:path';
+import * as vscode from 'vscode';
+import { findInterpreter } from './interpreter';
+import { isProblem, preflight, type Problem } from './preflight';
+
+const TYPE = 'dynascope';
+
+/** Returns the command: it runs the file in a terminal, and shows what was recorded when it has ended. */
+export function recordFile(report: (problem: Problem) => void, show: () => Promise<void>): (resource?: vscode.Uri) => Promise<void> {
+  return async (resource) => {
+    const document = vscode.window.activeTextEditor?.document;
+    const file = resource ?? (document?.languageId === 'python' ? document.uri : undefined);
+    if (file?.scheme !== 'file') {
+      void vscode.window.showInformationMessage('Open the Python file to record first.');
+      return;
+    }
+    const folder = vscode.workspace.getWorkspaceFolder(file);
+    const cwd = folder?.uri.fsPath ?? path.dirname(file.fsPath);
+    const interpreter = await findInterpreter(file);
+    const outcome = await preflight(interpreter, cwd);
+    if (isProblem(outcome)) {
+      report(outcome);
+      return;
+    }
+    await vscode.workspace.saveAll(false);
+    const [command, ...given] = interpreter.command;
+    const run = new vscode.ProcessExecution(command, [...given, '-P', '-m', 'dynascope', 'run', path.relative(cwd, file.fsPath)], { cwd });
+    const task = new vscode.Task({ type: TYPE }, folder ?? vscode.TaskScope.Global, `Record ${path.basename(file.fsPath)}`, 'Dynascope', run);
+    task.presentationOptions = { clear: true, showReuseMessage: false };
+    const execution = await vscode.tasks.executeTask(task);
+    const ended = vscode.tasks.onDidEndTask((end) => {
+      if (end.execution !== execution) return;
+      ended.dispose();
+      void show();
+    });
+  };
+}

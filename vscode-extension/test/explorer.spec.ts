@@ -1,0 +1,133 @@
+import { beforeEach, expect, test, vi } from 'vitest';
+import type { Memento } from 'vscode';
+import './support';
+import { explorer, type Row } from '../src/explorer';
+import { EventEmitter, type FakeTree, opened, revealed, state, trees } from './vscode';
+
+const BREAK: Row = {
+  key: 'break:1',
+  label: 'Data-dependent branching',
+  description: 'gate.py:5 in gate',
+  tooltip: 'A graph ends here.',
+  icon: 'warning',
+  severity: 'warning',
+  place: { path: '/a/gate.py', line: 5, source: 3 },
+  children: [{ key: 'hint:1', label: 'Use torch.cond.', icon: 'lightbulb' }],
+};
+const RUN: Row = { key: '["/a/.dynascope","one"]', label: 'train.py', isLazy: true, isOpen: true };
+
+/** The server's rows by the last key, and what it was asked. */
+const rows = new Map<string, Row[]>();
+const asked: [string, unknown][] = [];
+const facts = new EventEmitter<void>();
+let located: number | undefined;
+let tree: FakeTree;
+let show: () => Promise<void>;
+
+beforeEach(() => {
+  asked.length = 0;
+  located = undefined;
+  rows.clear();
+  rows.set('', [RUN]).set(RUN.key, [BREAK]);
+  const kept = new Map<string, unknown>();
+  const memory = { get: (key: string, fallback: unknown) => kept.get(key) ?? fallback, update: (key: string, value: unknown) => Promise.resolve(void kept.set(key, value)) };
+  const request = <T>(method: string, params: object): Promise<T | undefined> => {
+    asked.push([method, params]);
+    const { keys } = params as { keys?: string[] };
+    return Promise.resolve((method === 'dynascope/locate' ? located : keys && rows.get(keys.at(-1) ?? '')) as T | undefined);
+  };
+  ({ show } = explorer({ request, onDidChangeFacts: facts.event as never }, memory as unknown as Memento));
+  tree = trees.get('dynascope.runs') ?? expect.fail('there is no view');
+});
+
+/** The first row below the first row of the tree. */
+async function firstBreak(): Promise<unknown> {
+  const [run] = await tree.getChildren();
+  return (await tree.getChildren(run))[0];
+}
+
+test('rows are asked for when they are opened; those that were sent are not', async () => {
+  const [run] = await tree.getChildren();
+  expect(tree.getTreeItem(run)).toMatchObject({ label: 'train.py', id: JSON.stringify([RUN.key]), collapsibleState: 2, contextValue: 'run' });
+  const found = await firstBreak();
+  expect(tree.getTreeItem(found)).toMatchObject({ description: 'gate.py:5 in gate', collapsibleState: 1, contextValue: 'row', iconPath: { id: 'warning', color: { id: 'problemsWarningIcon.foreground' } } });
+  const before = asked.length;
+  const [hint] = await tree.getChildren(found);
+  expect(tree.getTreeItem(hint)).toMatchObject({ label: 'Use torch.cond.', id: JSON.stringify([RUN.key, 'break:1', 'hint:1']), collapsibleState: 0, command: undefined });
+  expect(asked.slice(before)).toEqual([]);
+});
+
+test('a click opens the line where it is now', async () => {
+  const found = await firstBreak();
+  const click = tree.getTreeItem(found).command;
+  expect(click?.command).toBe('dynascope.openRecordedLine');
+  located = 7;
+  await state.commands.get('dynascope.openRecordedLine')?.(found);
+  expect(asked.at(-1)).toEqual(['dynascope/locate', { key: RUN.key, place: BREAK.place }]);
+  expect(opened).toEqual(['/a/gate.py:7']);
+});
+
+test('no server: no rows, and a click opens the recorded line', async () => {
+  const found = await firstBreak();
+  rows.clear();
+  expect(await tree.getChildren()).toEqual([]);
+  await state.commands.get('dynascope.openRecordedLine')?.(found);
+  expect(opened).toEqual(['/a/gate.py:5']);
+});
+
+test('compiles are sorted as chosen, from then on', async () => {
+  let changes = 0;
+  tree.onDidChangeTreeData(() => (changes += 1));
+  await state.commands.get('dynascope.sortCompiles')?.();
+  expect(changes).toBe(0);
+  state.answer = 'The Slowest First';
+  await state.commands.get('dynascope.sortCompiles')?.();
+  expect(changes).toBe(1);
+  await tree.getChildren();
+  expect(asked.at(-1)).toEqual(['dynascope/rows', { keys: [], order: 'duration' }]);
+});
+
+test('runs are deleted when the user says so', async () => {
+  const [run] = await tree.getChildren();
+  await state.commands.get('dynascope.forgetRun')?.(run);
+  expect(state.shown).toEqual(['Delete what was recorded of train.py?']);
+  expect(asked.map(([method]) => method)).toEqual(['dynascope/rows']);
+  state.answer = 'Delete';
+  await state.commands.get('dynascope.forgetRun')?.(run);
+  await state.commands.get('dynascope.clearRuns')?.();
+  expect(asked.slice(1)).toEqual([
+    ['dynascope/forget', { key: RUN.key }],
+    ['dynascope/forget', {}],
+  ]);
+});
+
+test('the newest run is shown, and the focus stays where it is', async () => {
+  await show();
+  expect(revealed).toEqual([{ row: { row: RUN, keys: [RUN.key] }, how: { select: false, focus: false, expand: true } }]);
+  rows.clear();
+  await show();
+  expect(revealed).toHaveLength(1);
+});
+
+test('the report of a run is opened', async () => {
+  const [run] = await tree.getChildren();
+  await state.commands.get('dynascope.openRunReport')?.(run);
+  expect(asked.at(-1)).toEqual(['workspace/executeCommand', { command: 'dynascope.openReport', arguments: [{ key: RUN.key }] }]);
+});
+
+test('new facts refresh the view, at most once a second', () => {
+  vi.useFakeTimers();
+  let changes = 0;
+  tree.onDidChangeTreeData(() => (changes += 1));
+  for (let number = 0; number < 5; number++) facts.fire();
+  vi.advanceTimersByTime(1);
+  expect(changes).toBe(1);
+  facts.fire();
+  vi.advanceTimersByTime(900);
+  expect(changes).toBe(1);
+  vi.advanceTimersByTime(100);
+  expect(changes).toBe(2);
+  state.commands.get('dynascope.refreshRuns')?.();
+  expect(changes).toBe(3);
+  vi.useRealTimers();
+});
