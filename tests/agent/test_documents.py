@@ -37,7 +37,7 @@ def test_a_graph_a_resume_function_and_their_code() -> None:
     ]
     first = texts["broken [0/0] graph"]
     compile(first, "<graph>", "exec")
-    assert "sin()  # f32[3]" in first and "# test_documents.py:" in first
+    assert "sin()  # f32[3]" in first and f"# File: {__file__}:" in first
     assert "TENSOR_MATCH: check_tensor(L['x']" in texts["broken [0/0] guards"]
     assert "RESUME" in texts[f"{resume} [1/0] bytecode"]
 

@@ -49,7 +49,7 @@ def test_supports_loaded_sources_request(client: DapClient, runtime: bool) -> No
     assert first.scopes()["Graph"].source == partial
     written = text(client, partial)
     assert written.startswith("# forward [0/0] graph so far\ndef forward(self,\n")
-    assert "linear" in written and "# documents.py:" in written and "f32[2, 4]" in written
+    assert "linear" in written and f"# File: {DOCUMENTS}:" in written and "f32[2, 4]" in written
     first.resume()
 
     second = client.wait_for_stop()

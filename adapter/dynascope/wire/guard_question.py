@@ -1,4 +1,4 @@
-"""Read what is asked about cache entries in the debug console: `guards 0/1`, `guards check`, `guards check 0/1`."""
+"""Read what is asked about compiles in the debug console: `guards 0/1`, `guards check`, `forms 0/1`, `forms all`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import re
 from typing import NamedTuple
 
 _QUESTION = re.compile(r"\s*guards(?:\s+(check))?(?:\s+(\S*\d/\S*\d))?\s*")
+
+_FORMS = re.compile(r"\s*forms\s+(all|from\s+.*\S|\S*\d/\S*\d(?:\s.*\S)?)\s*")
 
 
 class GuardQuestion(NamedTuple):
@@ -21,3 +23,9 @@ def guard_question(text: str) -> GuardQuestion | None:
     if match is None or not (match[1] or match[2]):
         return None
     return GuardQuestion(match[1] is not None, match[2] or "")
+
+
+def forms_question(text: str) -> str | None:
+    """Return what a line asks about the forms of a graph; None for an expression."""
+    match = _FORMS.fullmatch(text)
+    return None if match is None else match[1]

@@ -267,6 +267,12 @@ class SourceText(Request, tag="source"):
     source_reference: int
 
 
+class Forms(Request, tag="forms"):
+    """Ask what was made of graphs: `all`, `0/0`, `0/0 joint graph:12`, `from model.py:20`. Reply: EvaluateResult."""
+
+    question: str
+
+
 class Locations(StoppedThreadRequest, tag="locations"):
     """Look up a variable's `location_reference`. Reply: LocationsBody."""
 
@@ -342,6 +348,7 @@ ToAgent: TypeAlias = (
     | Evaluate
     | LoadedSources
     | SourceText
+    | Forms
     | Locations
     | Compiles
     | Modules

@@ -9,7 +9,7 @@ import dis
 import io
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -37,8 +37,16 @@ class Traces:
         return [f.name for f in dataclasses.fields(self) if getattr(self, f.name) != getattr(other, f.name)]
 
 
-def run(program: Program, observer: contextlib.AbstractContextManager[Any]) -> Traces:
-    """Compile and call the program once, from a clean start, while `observer` is entered."""
+def run(
+    program: Program,
+    observer: contextlib.AbstractContextManager[Any],
+    compile_graph: Callable[[Any, Any], Any] = lambda module, inputs: module.forward,
+    noting: Callable[[Traces], contextlib.AbstractContextManager[Any]] = lambda traces: contextlib.nullcontext(),
+) -> Traces:
+    """Compile and call the program once, from a clean start, while `observer` is entered.
+
+    `compile_graph` compiles each graph, while `noting` adds to the traces.
+    """
     torch._dynamo.reset()
     counters.clear()
     torch.manual_seed(0)
@@ -49,9 +57,9 @@ def run(program: Program, observer: contextlib.AbstractContextManager[Any]) -> T
     def backend(module: Any, inputs: Any) -> Any:
         traces.graphs.append(_normal(module.print_readable(print_output=False)))
         traces.code.append(_normal(module.code))
-        return module.forward
+        return compile_graph(module, inputs)
 
-    with guards_and_bytecode(traces), observer, contextlib.redirect_stdout(io.StringIO()):
+    with guards_and_bytecode(traces), noting(traces), observer, contextlib.redirect_stdout(io.StringIO()):
         try:
             output: Any = torch.compile(function, backend=backend, **program.options)(*arguments, **keywords)
         except Exception as error:  # some examples are there because they do not compile: they must fail alike

@@ -134,6 +134,18 @@ def changing_containers(x: Any) -> Any:
     return x + total + len(pair[0]) + order[name] + sum(kept) + next(numbers)
 
 
+def trained(x: Any, weight: Any) -> Any:
+    loss = (x @ weight).relu().sum()
+    loss.backward()
+    return loss, weight.grad
+
+
+LATER: dict[str, Callable[[], Program]] = {
+    "trained": lambda: Program(trained, (torch.ones(2, 3), torch.ones(3, 3, requires_grad=True)), {}),
+    "symbolic_sizes": lambda: Program(symbolic_sizes, (torch.ones(12), Pair(1, 2)), {}, {"dynamic": True}),
+}
+"""For what comes after Dynamo."""
+
 OWN: dict[str, Callable[[], Program]] = {
     "untouched_arguments": lambda: Program(untouched_arguments, (torch.ones(3), Settings(), 7, "hey"), {}),
     "pending_mutations": lambda: Program(pending_mutations, (torch.ones(3), Settings(), [1, 2]), {}),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 
 from dynascope.agent.internals.features import RECORDING, STOPS, Feature
-from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
+from dynascope.agent.internals.module_names import IMPORTED_LATER
 from dynascope.agent.internals.torch_names import TorchName, all_names
 from dynascope.agent.internals.wrapping import is_found
 
@@ -41,12 +41,8 @@ def warnings() -> list[str]:
 
 
 def _missing() -> list[TorchName]:
-    is_late = COMPILED_AUTOGRAD not in sys.modules  # names of modules imported later are checked when they are wrapped
-    return [
-        name
-        for name in all_names()
-        if not (name.may_be_absent or (is_late and name.module == COMPILED_AUTOGRAD) or is_found(name))
-    ]
+    later = IMPORTED_LATER - sys.modules.keys()
+    return [name for name in all_names() if not (name.may_be_absent or name.module in later or is_found(name))]
 
 
 def _torch_version() -> str:

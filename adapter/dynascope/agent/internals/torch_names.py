@@ -19,6 +19,7 @@ from dynascope.agent.internals.features import (
     EVALUATION,
     GRAPH_BREAK,
     GRAPH_DOCUMENTS,
+    LATER_FORMS,
     NEVER_HIT,
     NODE_BREAKPOINTS,
     RECOMPILE,
@@ -33,7 +34,15 @@ from dynascope.agent.internals.features import (
     WHAT_IF,
     Feature,
 )
-from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
+from dynascope.agent.internals.module_names import (
+    AOT_CACHE,
+    AOT_GRAPHS,
+    COMPILED_AUTOGRAD,
+    CPP_KERNELS,
+    INDUCTOR_CACHE,
+    INDUCTOR_GRAPH,
+    TRITON_KERNELS,
+)
 
 
 @dataclass(frozen=True)
@@ -209,6 +218,25 @@ LOG_EVENT_END = _event_logger(
     "ChromiumEventLogger.log_event_end", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING
 )
 RUN_NODE = _declare("torch._dynamo.utils", "run_node", "tracer, node, args, kwargs, nnmodule", "2.0", CALLED_FUNCTIONS)
+
+LOG_INFERENCE_GRAPH = _declare(AOT_GRAPHS, "_log_inference_graph", "fw_module, ...", "2.11", LATER_FORMS)
+LOG_JOINT_GRAPH = _declare(AOT_GRAPHS, "_log_joint_graph", "fx_g, ...", "2.11", LATER_FORMS)
+LOG_FW_BW_GRAPHS = _declare(AOT_GRAPHS, "_log_fw_bw_graphs", "fw_module, bw_module, ...", "2.11", LATER_FORMS)
+AOT_LOOKUP = _declare(AOT_CACHE, "AOTAutogradCache._lookup", "key, ...", "2.11", LATER_FORMS)
+SAVE_OUTPUT_CODE = _declare(INDUCTOR_GRAPH, "GraphLowering.save_output_code", None, "2.11", LATER_FORMS)
+LOAD_WITH_KEY = _declare(
+    INDUCTOR_CACHE,
+    "FxGraphCache.load_with_key",
+    "key, debug_lines, example_inputs, local, remote_cache, is_backward, ...",
+    "2.6",
+    LATER_FORMS,
+)
+DEFINE_CPP_KERNEL = _declare(
+    CPP_KERNELS, "CppScheduling.define_kernel", "self, src_code, nodes, ...", "2.11", LATER_FORMS
+)
+DEFINE_TRITON_KERNEL = _declare(
+    TRITON_KERNELS, "TritonScheduling.define_kernel", "self, src_code, node_schedule, ...", "2.11", LATER_FORMS
+)
 
 _c = partial(_declare, "torch._C")
 SET_VERBOSE_LOGGER = _c("_dynamo.compiled_autograd.set_verbose_logger", None, "2.4", BACKWARD)

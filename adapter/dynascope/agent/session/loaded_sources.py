@@ -5,6 +5,7 @@ Imports no torch before `attach`, which is called when the program imports torch
 
 from __future__ import annotations
 
+import functools
 import os.path
 import sys
 import types
@@ -13,7 +14,9 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.documents.documents import Documents
+from dynascope.agent.documents.form_answers import answer
 from dynascope.agent.internals.hook_failures import HookFailures, contained
+from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.stops.stops import CompileStops
 from dynascope.wire.dap import Module, Source, SourceBody
@@ -22,6 +25,7 @@ from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
     from dynascope.agent.internals.graph.events import GraphHook
+    from dynascope.agent.internals.wrapping import Wrapping
     from dynascope.agent.tracing.hook import Hook
 
 _FAILED = "dynascope failed to keep a graph for reading; the compile continues.\n"
@@ -35,23 +39,35 @@ class LoadedSourceDocuments:
         self._documents = Documents(stops.source_references, send)
         self._hook: Hook | None = None
         self._graph_hook: GraphHook | None = None
+        self._form_hooks: list[Wrapping] = []
+        self._no_longer_wanted: list[Callable[[], None]] = []
         self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
         self._traced: Counter[str] = Counter()
 
     def attach(self, hook: Hook) -> None:
         """Collect documents of compiles from now on. torch._dynamo is imported and hooked."""
+        from dynascope.agent.documents.later_forms import LaterForms
         from dynascope.agent.internals.graph.events import GraphHook
+        from dynascope.agent.internals.graph.later_forms import hooks
         from dynascope.agent.session.source_observer import SourceObserver
 
         self._hook = hook
         hook.compiles.observe(SourceObserver(self.compile_ended, self.code_generated))
         self._graph_hook = GraphHook(self._graph_done, self.failures)
+        for module, install in hooks(LaterForms(self._documents), self.failures).items():
+            hook_it = functools.partial(self._install, install)
+            self._no_longer_wanted.append(when_imported(module, hook_it))
+
+    def _install(self, install: Callable[[], Wrapping]) -> None:
+        self._form_hooks.append(install())
 
     def detach(self) -> None:
         """Stop collecting; existing documents are kept."""
         self._hook = None
-        if self._graph_hook is not None:
-            self._graph_hook.remove()
+        for cancel in self._no_longer_wanted:
+            cancel()
+        for hook in [*self._form_hooks, *filter(None, [self._graph_hook])]:
+            hook.remove()
 
     def sources(self) -> list[Source]:
         """Return all documents that exist now. Any thread."""
@@ -60,6 +76,10 @@ class LoadedSourceDocuments:
     def text(self, reference: int) -> SourceBody:
         """Return the text of a document outside a stop. Raises UnknownDocument. Any thread."""
         return self._documents.text(reference)
+
+    def forms(self, question: str) -> str:
+        """Answer a question about graphs and their later forms. Raises NoAnswer. Any thread."""
+        return answer(self._documents.forms(), question)
 
     def modules(self) -> list[Module]:
         """Return the files that Dynamo has traced, with their numbers of compiles. Any thread."""
@@ -94,9 +114,10 @@ class LoadedSourceDocuments:
         if state is None or state.outermost is None:
             return
         compile_id, _ = compile_context.compile_id_and_attempt()
-        frame = f"{translators.code_of(state.outermost).co_name} [{compile_id}]"
+        function = translators.code_of(state.outermost).co_name
         state.begin_compile().backend = compile_context.backend_name(translators.output_of(state.outermost))
-        self._documents.graph_compiled(frame, graph_code.module_code(module))
+        lines = graph_code.module_code(module, graph_code.value_of_dynamo, lambda path: is_user_code(real_path(path)))
+        self._documents.graph_compiled(function, compile_id, lines)
 
     @contained
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:

@@ -12,8 +12,8 @@ from dynascope.dap.requests.inspection import stop_of
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
 from dynascope.wire.dap import EvaluateResult
-from dynascope.wire.guard_question import guard_question
-from dynascope.wire.to_agent import Evaluate
+from dynascope.wire.guard_question import forms_question, guard_question
+from dynascope.wire.to_agent import Evaluate, Forms
 from dynascope.wire.why_question import asks_why
 
 _ANSWER = "__import__('importlib').import_module('dynascope.agent.session.guard_answers').at_runtime({!r}, locals())"
@@ -27,6 +27,11 @@ _NOT_TRACED = "`why` is answered while Dynamo compiles: stop there, and select a
 async def evaluate(session: Session, call: Call[EvaluateArguments]) -> Body:
     """Evaluate with the agent, on fakes, at a symbolic frame, else with debugpy."""
     arguments = call.arguments
+    forms = forms_question(arguments.expression) if arguments.context == "repl" else None
+    if forms is not None and (program := session.running()).agent is not None:
+        word, space, place = forms.partition(" ")
+        asked = f"{word}{space}{program.paths.to_program(place.strip())}"
+        return await program.agent.ask(Forms(id=program.agent.next_id(), question=asked))
     owner = None if arguments.frame_id is None else stop_of(session, arguments.frame_id)
     if owner is None:
         if session.running().debugpy is None:

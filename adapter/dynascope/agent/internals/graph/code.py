@@ -6,13 +6,13 @@ Only nodes are read, in about 8 µs each: `GraphModule.print_readable` (1.12) co
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import PurePath
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from dynascope.agent.internals.graph.graph import argument_text, example_of, example_text, innermost_frame, target_text
+from dynascope.agent.internals.graph.graph import argument_text, example_of, example_text, target_text
 
 _INFIX = {
     "add": "+",
@@ -33,7 +33,28 @@ _INFIX = {
     "or_": "|",
     "xor": "^",
 }
+_FRAME = re.compile(r'File "(.+?)", line (\d+), in (.*)(?:\n +(?!File ")(.*))?')
 ValueText = Callable[[Any], str]
+
+
+class Place(NamedTuple):
+    """A line of the program, as a node's stack (`node.meta["stack_trace"]`, 1.13) has it."""
+
+    path: str
+    line: int
+    function: str
+    code: str
+
+    def __str__(self) -> str:
+        """Return it as `GraphModule.print_readable` writes it."""
+        return f"File: {self.path}:{self.line} in {self.function}{f', code: {self.code}' if self.code else ''}"
+
+
+class CodeLine(NamedTuple):
+    """A line of a text, and the lines of the program that it is from, the innermost first."""
+
+    text: str
+    places: tuple[Place, ...] = ()
 
 
 def value_of_dynamo(node: Any) -> str:
@@ -44,39 +65,62 @@ def value_of_dynamo(node: Any) -> str:
 
 def graph_code(nodes: Iterable[Any], name: str = "forward", value_text: ValueText = value_of_dynamo) -> Iterator[str]:
     """Yield the lines of a function that performs the operations of the nodes."""
+    return (line.text for line in _placed_code(nodes, name, value_text, lambda path: False, {}))
+
+
+def value_of_aot(node: Any) -> str:
+    """Return the text of a node's value after Dynamo (`node.meta["val"]`, 2.0), "" for none."""
+    example = node.meta.get("val")
+    return "" if example is None else example_text(example)
+
+
+def places_of(stack: str | None, is_shown: Callable[[str], bool]) -> tuple[Place, ...]:
+    """Return a stack text's innermost frame, and those of its callers whose file `is_shown`."""
+    frames = [Place(file, int(line), name, code.strip()) for file, line, name, code in _FRAME.findall(stack or "")]
+    return tuple(dict.fromkeys([*frames[-1:], *(each for each in frames[-2::-1] if is_shown(each.path))]))
+
+
+def module_code(module: Any, value_text: ValueText, is_shown: Callable[[str], bool]) -> Iterator[CodeLine]:
+    """Yield the lines of a `torch.fx.GraphModule` (1.8) and its higher-order operators' graphs."""
+    known: dict[str | None, tuple[Place, ...]] = {}
+    yield from _placed_code(module.graph.nodes, "forward", value_text, is_shown, known)
+    for name, part in module.__dict__.get("_modules", {}).items():
+        if issubclass(type(part), torch.fx.GraphModule):
+            yield from (CodeLine(""), CodeLine(""), CodeLine(f"# self.{name}"))
+            yield from _placed_code(part.graph.nodes, name, value_text, is_shown, known)
+
+
+def _placed_code(
+    nodes: Iterable[Any],
+    name: str,
+    value_text: ValueText,
+    is_shown: Callable[[str], bool],
+    known: dict[str | None, tuple[Place, ...]],
+) -> Iterator[CodeLine]:
     body = False
-    last: tuple[str, int, str] | None = None
-    yield f"def {name}(self,"
+    last: tuple[Place, ...] = ()
+    yield CodeLine(f"def {name}(self,")
     for node in nodes:
         value = value_text(node)
         note = f"  # {value}" if value else ""
         if node.op == "placeholder" and not body:
-            yield f"    {node.name},{note}"
+            yield CodeLine(f"    {node.name},{note}")
             continue
         if not body:
             body = True
-            yield "):"
-        place = innermost_frame(node.meta.get("stack_trace"))
-        if place is not None and place != last:
-            last = place
-            function, text = (*place[2].split("\n"), "")[:2]  # Python 3.11 marks the expression on a third line
-            yield ""
-            yield f"    # {PurePath(place[0]).name}:{place[1]} in {function.strip()}: {text.strip()}".rstrip(": ")
-        yield f"    {_statement(node)}{note}"
+            yield CodeLine("):")
+        stack = node.meta.get("stack_trace") if node.op != "output" else None
+        places = known.get(stack)
+        if places is None:
+            places = known[stack] = places_of(stack, is_shown)
+        if places != last:
+            last = places
+            yield CodeLine("")
+            for number, place in enumerate(places):
+                yield CodeLine(f"    # {'called at ' if number else ''}{place}", places)
+        yield CodeLine(f"    {_statement(node)}{note}", places)
     if not body:
-        yield "):"
-        yield "    ..."
-
-
-def module_code(module: Any) -> Iterator[str]:
-    """Yield the lines of a `torch.fx.GraphModule` (1.8) and its higher-order operators' graphs."""
-    yield from graph_code(module.graph.nodes)
-    for name, part in module.__dict__.get("_modules", {}).items():
-        if issubclass(type(part), torch.fx.GraphModule):
-            yield ""
-            yield ""
-            yield f"# self.{name}"
-            yield from graph_code(part.graph.nodes, name)
+        yield from (CodeLine("):"), CodeLine("    ..."))
 
 
 def _statement(node: Any) -> str:

@@ -1,0 +1,113 @@
+"""Answer `forms …` of the debug console: what was made of a graph, and which lines of it are from a line of yours."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from dynascope.agent.documents.documents import Form
+
+if TYPE_CHECKING:
+    from dynascope.agent.internals.graph.code import Place
+
+NOTHING = "Nothing has been compiled since the debugger came: only compiles that begin afterwards can be read."
+_FROM = re.compile(r"from\s+(.+):(\d+)")
+_ONE = re.compile(r"(\S*\d/\S*\d)\s*(.*?)(?::(\d+))?")
+_ONLY_GRAPH = (
+    "No later form of this graph is known: its backend uses neither AOTAutograd nor Inductor, or has yet to finish."
+)
+
+
+class NoAnswer(Exception):
+    """Raised with a text for the user."""
+
+
+def answer(forms: Sequence[Form], question: str) -> str:
+    """Answer `all`, `0/0`, `0/0 joint`, `0/0 joint:12`, `from model.py:20`. Raises NoAnswer."""
+    if not forms:
+        raise NoAnswer(NOTHING)
+    if question == "all":
+        return _listed(forms)
+    found = _FROM.fullmatch(question)
+    if found is not None:
+        return _from_line(forms, found[1], int(found[2]))
+    found = _ONE.fullmatch(question)
+    if found is None:
+        raise NoAnswer(
+            "Ask `forms 0/0`, `forms 0/0 backward graph`, `forms 0/0 backward graph:12` or `forms from model.py:20`."
+        )
+    of_compile = [form for form in forms if form.compile_id == found[1]]
+    if not of_compile:
+        known = ", ".join(dict.fromkeys(form.compile_id for form in forms))
+        raise NoAnswer(f"There is no graph of a compile [{found[1]}]; there are those of: {known}.")
+    if not found[2]:
+        return _listed(of_compile)
+    form = _chosen(of_compile, found[2])
+    return _numbered(form) if found[3] is None else _places(form, int(found[3]))
+
+
+def _listed(forms: Sequence[Form]) -> str:
+    by_compile: defaultdict[str, list[Form]] = defaultdict(list)
+    for form in forms:
+        by_compile[form.compile_id].append(form)
+    rows = []
+    for same in by_compile.values():
+        rows += [f"{form.text[0].removeprefix('# ')} ({len(form.text)} lines)" for form in same]
+        rows += [_ONLY_GRAPH] if len(same) == 1 else []
+    return "\n".join(rows)
+
+
+def _chosen(forms: Sequence[Form], text: str) -> Form:
+    """Return the form with this name, or the only one whose name contains it."""
+    named = [(form.name.partition("] ")[2], form) for form in forms]
+    exact = [form for name, form in named if name == text]
+    fitting = exact or [form for name, form in named if text in name]
+    if len(fitting) == 1:
+        return fitting[0]
+    raise NoAnswer(f"Which? {', '.join(name for name, _ in named)}.")
+
+
+def _numbered(form: Form) -> str:
+    width = len(str(len(form.text)))
+    return "\n".join(f"{number:>{width}}  {line}".rstrip() for number, line in enumerate(form.text, 1))
+
+
+def _places(form: Form, number: int) -> str:
+    if not 1 <= number <= len(form.text):
+        raise NoAnswer(f"{form.name} has {len(form.text)} lines.")
+    line = form.text[number - 1].strip()
+    places = form.places[number - 1] if number <= len(form.places) else ()
+    if not places:
+        return f"{line}\nThis line is from no line of the program that torch has noted."
+    return "\n".join([line, *(f"{place.path}:{place.line} in {place.function}: {place.code}" for place in places)])
+
+
+def _from_line(forms: Iterable[Form], path: str, line: int) -> str:
+    rows = []
+    for form in forms:
+        lines = [
+            f"{number:>6}  {text.strip()}"
+            for number, text, places in _statements(form)
+            if any(_is(place.path, path) and place.line == line for place in places)
+        ]
+        rows += [form.name, *lines] if lines else []
+    if not rows:
+        raise NoAnswer(f"Nothing in the graphs and their later forms is from {PurePath(path).name}:{line}.")
+    return "\n".join(rows)
+
+
+def _statements(form: Form) -> Iterator[tuple[int, str, tuple[Place, ...]]]:
+    """Yield number, text and places of each line but comments and the sources of kernels."""
+    is_source = False
+    for number, (text, places) in enumerate(zip(form.text, form.places, strict=False), 1):
+        if not is_source and not text.lstrip().startswith("#"):
+            yield number, text, places
+        is_source = "'''" in text if not is_source else not text.startswith("'''")
+
+
+def _is(path: str, asked: str) -> bool:
+    """Whether a path is the one asked for, or ends with it."""
+    return path == asked or path.endswith(f"/{asked.lstrip('/')}")
