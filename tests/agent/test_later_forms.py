@@ -166,7 +166,7 @@ def places_by_node(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     place = ""
     for line in text.splitlines():
-        if (comment := re.match(r" +# File: (.+?), code", line)) is not None:
+        if (comment := re.match(r" +# (?:Backward of forward node: )?File: (.+?), code", line)) is not None:
             place = comment[1]
         elif (node := re.match(r" +(\w+)(?:: \".*?\")? = ", line)) is not None:
             found[node[1]] = place
@@ -179,18 +179,19 @@ def test_what_comes_from_a_cache_says_so() -> None:
     def double(x: torch.Tensor) -> torch.Tensor:
         return x.sin() * 2
 
-    x = torch.randn(3)
-    torch.compile(double)(x)
+    x = torch.randn(3, requires_grad=True)
+    torch.compile(double)(x).sum().backward()
     torch._dynamo.reset()
     with compiled(double, "inductor") as (function, forms):
-        function(x)
-        assert forms.names() == ["graph", "inference graph", "post-grad graph", "output code"]
-        assert re.search(r"found its result in its cache, key \w{20,}", forms.text("inference graph"))
-        assert re.match(
-            r"# double \[0/0\] post-grad graph: from Inductor's cache, key \w{20,}\n", forms.text("post-grad graph")
-        )
+        function(x).sum().backward()
+        assert forms.names() == ["graph", "joint graph", "post-grad graph", "output code", *BACKWARD]
+        assert re.search(r"found its result in its cache, key \w{20,}", forms.text("joint graph"))
         line = double.__code__.co_firstlineno + 1
-        assert "aten.sin" in forms.ask(f"from test_later_forms.py:{line}").partition("post-grad graph")[2]
+        made = forms.ask(f"from test_later_forms.py:{line}")
+        for form, operation in (("post-grad graph", "aten.sin"), ("backward post-grad graph", "aten.cos")):
+            first, *_ = forms.text(form).splitlines()
+            assert re.fullmatch(rf"# double \[0/0\] {form}: from Inductor's cache, key \w{{20,}}", first)
+            assert operation in made.partition(f"] {form}\n")[2].partition("\ndouble [")[0]
         assert "does not tell what lines the kernels are from" in forms.text("output code").partition("\n")[0]
 
 

@@ -94,6 +94,8 @@ test('a graph break: tick the filter, give it a condition, read why; then its gr
     await page.locator('.editor-instance .view-line', { hasText: content }).first().waitFor();
     await workbench.screenshot(name.replace(/[^\w]+/g, '-'));
   }
+  await page.locator('.detected-link', { hasText: 'gate.py:' }).last().click({ modifiers: ['Control'] }); // in the graph, above a node
+  await page.waitForSelector('.tab.active:has-text("gate.py")');
   await page.locator('.pane-header[aria-label^="Loaded Scripts"]').click();
 });
 

@@ -5,6 +5,7 @@ import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered
 import { DEBUG_COMMANDS } from './debugCommands';
 import { hintsAtStops } from './hintsAtStops';
 import { comparison } from './comparison';
+import { formLinks } from './formLinks';
 import { chooseInterpreter } from './chooseInterpreter';
 import { explorer } from './explorer';
 import { LanguageServer } from './languageServer';
@@ -54,6 +55,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...comparison(),
     ...lineTimes(),
     ...runs.disposables,
+    ...formLinks(),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),

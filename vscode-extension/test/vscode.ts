@@ -164,7 +164,7 @@ export const window = {
   visibleTextEditors: [{ document: {} }] as unknown[],
   onDidChangeVisibleTextEditors: () => nothing,
   createTextEditorDecorationType: (options: object) => ({ ...options, ...nothing }),
-  activeTextEditor: undefined as { document: { languageId: string; uri: FakeUri } } | undefined,
+  activeTextEditor: undefined as { document: { languageId: string; uri: FakeUri }; selection?: { active: Position } } | undefined,
   showErrorMessage: show,
   showWarningMessage: show,
   showInformationMessage: show,
@@ -365,6 +365,7 @@ export const languages = {
     status = {};
     return Object.assign(status, nothing);
   },
+  registerDocumentLinkProvider: () => nothing,
 };
 
 export const StatusBarAlignment = { Left: 1, Right: 2 };

@@ -36,7 +36,8 @@ _NOT_MADE = (
     "# AOTAutograd found its result in its cache, key {key}: no graph was made by it here.",
     "# With TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 in the environment everything is made anew.",
 )
-_PLACE = re.compile(r" *# File: (.+):(\d+) in (.*?)(?:, code: (.*))?")
+_PLACE = re.compile(r" *# (?:Backward of forward node: )?File: (.+?):(\d+) in (.*?)(?:, code: (.*))?")
+"""Torch 2.15 says which nodes are a backward's."""
 _NO_PLACE = "# No stacktrace found"
 _KERNEL = re.compile(r"^(\w+) = async_compile\.|^ +(?:\w+ = )?(\w+?)(?:\.run)?\(")
 _BUFFER = re.compile(r"\bbuf\d+\b")

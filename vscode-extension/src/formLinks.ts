@@ -1,0 +1,49 @@
+// From graphs and output code to the lines they are from (`# File: /home/me/model.py:10 in forward` is a link), and back.
+import * as vscode from 'vscode';
+import { DEBUG_TYPE } from './configuration';
+
+/** Documents of debug sessions. */
+const DOCUMENTS: vscode.DocumentFilter = { scheme: 'debug' };
+const PLACE = /# (?:called at |Backward of forward node: )?File: (.+?):(\d+)(?= in )/g;
+
+/** The places in a text, each with the columns that it takes in its line. */
+export function places(text: string): { line: number; start: number; end: number; path: string; target: number }[] {
+  return text.split('\n').flatMap((row, line) =>
+    [...row.matchAll(PLACE)].map((found) => {
+      const [whole, path = '', target] = found;
+      const end = found.index + whole.length;
+      return { line, start: end - `${path}:${target}`.length, end, path, target: Number(target) };
+    }),
+  );
+}
+
+export function formLinks(): vscode.Disposable[] {
+  return [
+    vscode.commands.registerCommand('dynascope.formsOfLine', formsOfLine),
+    vscode.languages.registerDocumentLinkProvider(DOCUMENTS, {
+      provideDocumentLinks: (document) =>
+        places(document.getText()).map(({ line, start, end, path, target }) => {
+          const range = new vscode.Range(line, start, line, end);
+          return new vscode.DocumentLink(range, vscode.Uri.file(path).with({ fragment: `L${target}` }));
+        }),
+    }),
+  ];
+}
+
+/** Writes to the debug console what was made of the line that the cursor is on. */
+async function formsOfLine(): Promise<void> {
+  const editor = vscode.window.activeTextEditor;
+  const session = vscode.debug.activeDebugSession;
+  if (session?.type !== DEBUG_TYPE || !editor) {
+    void vscode.window.showInformationMessage('Put the cursor on a line of the program that is debugged first.');
+    return;
+  }
+  const expression = `forms from ${editor.document.uri.fsPath}:${editor.selection.active.line + 1}`;
+  try {
+    const answer = (await session.customRequest('evaluate', { expression, context: 'repl' })) as { result: string };
+    vscode.debug.activeDebugConsole.appendLine(answer.result);
+    await vscode.commands.executeCommand('workbench.debug.action.focusRepl');
+  } catch (error) {
+    void vscode.window.showErrorMessage(error instanceof Error ? error.message : String(error));
+  }
+}
