@@ -94,8 +94,13 @@ test('a graph break: tick the filter, give it a condition, read why; then its gr
     await page.locator('.editor-instance .view-line', { hasText: content }).first().waitFor();
     await workbench.screenshot(name.replace(/[^\w]+/g, '-'));
   }
-  await page.locator('.detected-link', { hasText: 'gate.py:' }).last().click({ modifiers: ['Control'] }); // in the graph, above a node
+  await scripts.filter({ hasText: 'forward [0-0] graph' }).first().click();
+  const from = `gate.py:${lineOf(file, 'strength = gate.sigmoid()')}`;
+  await page.locator('.detected-link', { hasText: from }).click({ modifiers: ['Control'] }); // above a node
   await page.waitForSelector('.tab.active:has-text("gate.py")');
+  await command(page, 'Dynascope: What Was Made of This Line');
+  await consoleShows(page, /forward \[0\/0\] graph\s+\d+ +strength = gate\.sigmoid\(\)/);
+  await workbench.screenshot('made-of-a-line');
   await page.locator('.pane-header[aria-label^="Loaded Scripts"]').click();
 });
 
