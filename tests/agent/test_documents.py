@@ -73,6 +73,7 @@ def test_the_oldest_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
         oldest = next(source for source in sources if (source.name or "").endswith("graph"))
         assert len(sources) == 6
         assert "no longer kept" in reading.text(oldest.source_reference or 0).content
+        assert f"{oldest.name}: This text is no longer kept" in reading.forms("all")
         with pytest.raises(UnknownDocument):
             reading.text((oldest.source_reference or 0) - 1)
 

@@ -62,6 +62,11 @@ class Form(NamedTuple):
     text: list[str]
     places: list[tuple[Place, ...]]
 
+    @property
+    def heading(self) -> str:
+        """Return what the text's first line tells of it."""
+        return self.text[0].removeprefix("# ").removeprefix(f"{self.name}: ")
+
 
 def document_source(name: str, reference: int, origin: str, extension: str) -> Source:
     """Return the DAP Source of a document (`forward [0/1] graph`); editors show its path."""

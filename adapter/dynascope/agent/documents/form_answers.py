@@ -55,7 +55,7 @@ def _listed(forms: Sequence[Form]) -> str:
         by_compile[form.compile_id].append(form)
     rows = []
     for same in by_compile.values():
-        rows += [f"{form.text[0].removeprefix('# ')} ({len(form.text)} lines)" for form in same]
+        rows += [f"{form.name}: {form.heading} ({len(form.text)} lines)" for form in same]
         rows += [_ONLY_GRAPH] if len(same) == 1 else []
     return "\n".join(rows)
 

@@ -112,17 +112,22 @@ class OutputCode(Events):
         before = self.original(torch_names.SAVE_OUTPUT_CODE)
 
         def save(code: str) -> None:
-            lowering = _lowering()
-            known = getattr(lowering, "name_to_buffer", None)  # without a graph the code is from a cache
-            if known is not None and not self.is_removed:
+            if not self.is_removed:
                 with failures:
-                    buffers = {name: _stacks(_own_origins(each)) for name, each in known.items()}
-                    told = Kernels(kernels.of(lowering), buffers)
-                    observer.code_made(code, told, lowering.module, bool(lowering.is_backward))
+                    self._tell(code, observer, kernels)
             if before is not None:
                 before(code)
 
         self.put(torch_names.SAVE_OUTPUT_CODE, save)
+
+    @staticmethod
+    def _tell(code: str, observer: FormObserver, kernels: _KernelNames) -> None:
+        lowering = _lowering()
+        known = getattr(lowering, "name_to_buffer", None)
+        if known is not None:  # else the code is from a cache
+            buffers = {name: _stacks(_own_origins(each)) for name, each in known.items()}
+            told = Kernels(kernels.of(lowering), buffers)
+            observer.code_made(code, told, lowering.module, bool(lowering.is_backward))
 
 
 def hooks(observer: FormObserver, failures: HookFailures) -> dict[str, Callable[[], Wrapping]]:
