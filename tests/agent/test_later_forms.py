@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 import torch
 from dynascope.agent.documents.form_answers import NoAnswer
+from dynascope.agent.documents.later_forms import placed_code
+from dynascope.agent.internals.graph.later_forms import Kernels
 
 from tests.support.agent.scripted_session import ScriptedSession
 
@@ -193,6 +195,55 @@ def test_what_comes_from_a_cache_says_so() -> None:
             assert re.fullmatch(rf"# double \[0/0\] {form}: from Inductor's cache, key \w{{20,}}", first)
             assert operation in made.partition(f"] {form}\n")[2].partition("\ndouble [")[0]
         assert "does not tell what lines the kernels are from" in forms.text("output code").partition("\n")[0]
+
+
+@needs_compiler
+def test_branches_of_a_conditional() -> None:
+    def branch(x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, lambda x: x.cos() * 2, lambda x: x.exp() + 1, (x,))
+
+    first = branch.__code__.co_firstlineno
+    with compiled(branch, "inductor") as (function, forms):
+        function(torch.ones(3))
+        made = forms.ask(f"from test_later_forms.py:{first + 1}")
+        assert "aten.cos" in made and "aten.exp" in made
+        calls = re.findall(r"^ +\d+  (cpp_fused\w+)\(", made.partition("] output code\n")[2], re.MULTILINE)
+        assert any("cos" in name for name in calls) and any("exp" in name for name in calls)
+
+
+def test_output_code_with_triton_kernels() -> None:
+    """A kernel that two lines share is defined once: each call has its own line, and the definition both."""
+    code = """async_compile = AsyncCompile()
+triton_poi_fused_sin_0 = async_compile.triton('triton_poi_fused_sin_0', '''
+import triton
+
+def triton_poi_fused_sin_0(in_ptr0):
+    tmp0 = tl.load(in_ptr0)
+''', device_str='cuda')
+
+async_compile.wait(globals())
+def call(args):
+    with torch.cuda._DeviceGuard(0):
+        buf0 = empty_strided_cuda((3, ), (1, ), torch.float32)
+        stream0 = get_raw_stream(0)
+        triton_poi_fused_sin_0.run(arg0_1, buf0, stream=stream0)
+        buf1 = empty_strided_cuda((3, ), (1, ), torch.float32)
+        triton_poi_fused_sin_0.run(buf0, buf1, stream=stream0)
+        buf2 = buf0; del buf0  # reuse
+        extern_kernels.mm(buf1, arg1_1, out=buf2)
+    return (buf2, )
+"""
+    stacks = [f'  File "/p/model.py", line {line}, in f\n    y = {line}\n' for line in (1, 2, 3)]
+    kernels = Kernels(
+        {"triton_poi_fused_sin_0": [[stacks[0]], [stacks[1]]]}, {"buf1": [stacks[1]], "buf2": [stacks[2]]}
+    )
+    lines = list(placed_code(code, kernels))
+    assert [line.text for line in lines if "# File" not in line.text] == code.split("\n")
+    known = {line.text.strip(): [place.line for place in line.places] for line in lines if line.places}
+    assert known["def triton_poi_fused_sin_0(in_ptr0):"] == known["tmp0 = tl.load(in_ptr0)"] == [1, 2]
+    called = {text: found for text, found in known.items() if "stream=" in text or "extern" in text}
+    assert list(called.values()) == [[1], [2], [3]]
+    assert not {"buf0 = empty_strided_cuda((3, ), (1, ), torch.float32)", "return (buf2, )"} & known.keys()
 
 
 def test_other_backends() -> None:

@@ -59,7 +59,7 @@ class LaterForms:
     def code_made(self, code: str, kernels: Kernels, module: Any, is_backward: bool) -> None:
         prefix = "backward " if is_backward else ""
         self._add(f"{prefix}post-grad graph", _POST_GRAD, module_code(module, value_of_aot, _is_users))
-        self._add(f"{prefix}output code", _OUTPUT_CODE, _placed(code, kernels))
+        self._add(f"{prefix}output code", _OUTPUT_CODE, placed_code(code, kernels))
 
     def code_cached(self, code: str, post_grad: str, key: str, is_backward: bool) -> None:
         prefix = "backward " if is_backward else ""
@@ -92,7 +92,7 @@ def _as_printed(text: str) -> Iterator[CodeLine]:
         yield CodeLine(line, places if line else ())
 
 
-def _placed(code: str, kernels: Kernels) -> Iterator[CodeLine]:
+def placed_code(code: str, kernels: Kernels) -> Iterator[CodeLine]:
     """Yield output code, with comments above kernels and calls that say what they are from."""
     calls = {name: iter(stacks) for name, stacks in kernels.fused.items()}
     buffers = dict(kernels.buffers)

@@ -89,7 +89,10 @@ class _KernelNames:
 
     def defined(self, name: str, scheduling: Any, source: str, nodes: Iterable[Any], *args: Any, **more: Any) -> None:
         """Note a kernel (`torch._inductor.virtualized.V.graph`, 2.11)."""
-        kernels = self._by_graph.setdefault(_lowering(), {})
+        lowering = _lowering()
+        while getattr(lowering, "parent", None) is not None:  # a branch of `torch.cond`
+            lowering = lowering.parent
+        kernels = self._by_graph.setdefault(lowering, {})
         kernels.setdefault(name, []).append(_stacks(node for each in nodes for node in _origins(each)))
 
     def of(self, lowering: Any) -> dict[str, list[list[str]]]:
