@@ -198,3 +198,33 @@ def test_the_report_says_what_first_differs(recorded: Path):
     told = json.loads(report(recorded.parent, "--json"))["compiles"]
     (compared,) = [each["comparison"] for each in told if each["name"] == first[2]]
     assert (compared["with"], compared["differences"][0]["left"]) == (first[1], "'square'")
+
+
+OPTIONAL = """
+    import torch
+
+
+    @torch.compile(backend="eager")
+    def score(x, mask=None, labels=None):
+        if mask is not None:
+            x = x * mask
+        return x.sum() if labels is None else (x - labels).sum()
+
+
+    x = torch.ones(2)
+    score(x)
+    score(x, mask=x)
+    score(x, labels=x)
+"""
+
+
+def test_an_argument_that_is_missing_again_is_not_the_cause(tmp_path: Path):
+    path = program(tmp_path, "optional.py", OPTIONAL)
+    record(tmp_path, path.name)
+    text = report(tmp_path)
+    assert "2 recompiles, 2 causes" in text
+    (labelled,) = [each for each in paragraphs(text) if "because of labels: met f32[2]" in each]
+    assert "[0/2]" in labelled and "First difference, at optional.py:4: labels is None in 0/0" in labelled
+    assert "failed other compiles only: type(mask): met NoneType" in text
+    assert "not the cause" not in text
+    assert "because of <code>labels</code>" in page(tmp_path)

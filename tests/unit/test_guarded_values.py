@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles import recompile_reason
-from dynascope.facts.recompiles.causes import causes
+from dynascope.facts.recompiles.causes import causes, reason
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import met, wanted
@@ -112,6 +112,62 @@ def test_a_recompile_has_one_cause_and_old_guards_that_failed_too_are_aside():
     assert list(found) == ["len(xs)", "scale", "whether x, y are one object"], "the most compiles are first"
     assert (found["scale"].others, found["scale"].values) == ([3, 4], ["2.0"])
     assert [each.is_aside for each in found.values()] == [False, False, True]
+
+
+GRAD = "tensor 'x' requires_grad mismatch. expected requires_grad={}"
+STRIDE = "tensor 'x' stride mismatch at index 0. expected 3, actual 1"
+NO_TENSOR = "expected type of 'mask' to be a tensor type, ' but found <class 'NoneType'>"
+
+
+def failed_guard(of: str, guard: str, value: str) -> Recompile:
+    return Recompile(path="a.py", line=1, compile=1, function="f", failed_compile_id=of, guard=guard, value=value)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "cause"),
+    [
+        # another layout, after a call with a gradient
+        (
+            {"0/1": [("0/0", GRAD.format(0), "x.requires_grad: True")]},
+            [("0/1", GRAD.format(1), "x.requires_grad: False"), ("0/0", STRIDE, "strides of x: (1, 2)")],
+            "0/0",
+        ),
+        # labels, after a call with a mask
+        (
+            {"0/1": [("0/0", "mask is None", "mask: f32[2]")]},
+            [("0/1", NO_TENSOR, "mask: NoneType"), ("0/0", "labels is None", "labels: i64[2]")],
+            "0/0",
+        ),
+        # a name that has been met, when the dict had another length
+        (
+            {
+                "0/1": [("0/0", "name == 'a'", "name: 'b'")],
+                "0/2": [("0/1", "name == 'b'", "name: 'a'"), ("0/0", "not STATE", "len(STATE): 1")],
+            },
+            [
+                ("0/2", "name == 'a'", "name: 'b'"),
+                ("0/1", "len(STATE) == 1", "len(STATE): 2"),
+                ("0/0", "name == 'a'", "name: 'b'"),
+            ],
+            "0/1",
+        ),
+        # a third value, while something else has changed for good
+        (
+            {"0/1": [("0/0", "step == 0", "step: 1")]},
+            [("0/1", "step == 1", "step: 2"), ("0/0", "mode == 'a'", "mode: 'b'")],
+            "0/1",
+        ),
+        # one value alone: the compile used last
+        (
+            {"0/1": [("0/0", "step == 0", "step: 1")]},
+            [("0/1", "step == 1", "step: 2"), ("0/0", "step == 0", "step: 2")],
+            "0/1",
+        ),
+    ],
+)
+def test_a_value_that_has_returned_is_no_cause(earlier, now, cause: str):
+    before = {name: [failed_guard(*each) for each in entries] for name, entries in earlier.items()}
+    assert reason([failed_guard(*each) for each in now], before).failed_compile_id == cause
 
 
 MISMATCH = "tensor 'x' size mismatch at index 0. expected {}, actual {}"

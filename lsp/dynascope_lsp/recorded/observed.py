@@ -120,7 +120,7 @@ class Observations:
             for number in each.compiles
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
-        for cause in causes(entries, rests, self._facts.guards):
+        for cause in causes(entries, self._facts.compiles, self._facts.guards, rests):
             first, rest = cause.first, cause.resumes_at
             what = first.function if rest is None else f"what follows line {rest} of {first.function}"
             compared = self._facts.comparison(cause.compiles[0]) if cause.compiles else None
@@ -171,7 +171,7 @@ class Observations:
         rows = entries_by_compile(cause)
         lines = [
             f"{self._facts.compile_id(number)}{' was refused, and' if entries[0].limit_reached else ''} "
-            f"does not match {'' if number in cause.caused else 'older compiles, either: '}"
+            f"does not match {'' if number in cause.caused else 'other compiles, either: '}"
             f"{', '.join(map(entry_text, entries))}"
             for number, entries in rows[:COMPILES_SHOWN]
         ]
