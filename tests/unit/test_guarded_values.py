@@ -84,6 +84,15 @@ def test_what_helps_against_one_object_passed_as_several():
     assert "Each value" in "".join(remedies(["mode is None"], []))
 
 
+def test_a_key_of_a_dict_is_no_attribute():
+    (advice,) = remedies(["not ___dict_contains(3, L['self'].cache)"], [])
+    assert advice.startswith("Whether a dict has a key") and "attribute" not in advice
+    for attribute in ("___dict_contains('a', L['conf'].__dict__)", "not hasattr(L['conf'], 'a')"):
+        assert remedies([attribute], []) == [
+            "Set all attributes before the first call: each later one is compiled again."
+        ]
+
+
 def test_a_bound_is_no_value_to_keep():
     assert remedies(["2 <= n"], []) == [
         "The number is dynamic already: a condition on it is compiled once for each outcome."

@@ -25,6 +25,10 @@ _BY_KIND: dict[Kind, str] = {
     "attribute": "Set all attributes before the first call: each later one is compiled again.",
     "global state": "Call it in the same state each time: gradients on or off, autocast, default dtype, threads.",
 }
+_MEMBERSHIP = (
+    "Whether a dict has a key is asked in the compiled function, and compiled for each answer: fill the dict before "
+    "the first call, or ask outside of the compiled function."
+)
 _VARIANTS = "Each value is compiled on its own: pass few of them, or decide outside of the compiled function."
 _NUMBERS = (
     "Dynamo makes a number dynamic when it has seen a second value, but not 0 and 1, nor where Python needs the value "
@@ -69,6 +73,8 @@ def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | 
         if is_bound(guards[0]):
             return [_BOUNDS.format(what="number")]
         return [_NUMBERS if _is_number(guards[0]) else _VARIANTS]
+    if subject.kind == "attribute" and "hasattr(" not in guards[0] and not subject.expression.endswith("__dict__"):
+        return [_MEMBERSHIP]
     text = _BY_KIND.get(subject.kind)
     return [text] if text is not None else []
 
