@@ -228,3 +228,34 @@ def test_an_argument_that_is_missing_again_is_not_the_cause(tmp_path: Path):
     assert "failed other compiles only: type(mask): met NoneType" in text
     assert "not the cause" not in text
     assert "because of <code>labels</code>" in page(tmp_path)
+
+
+PARITY = """
+    import torch
+
+
+    @torch.compile(backend="eager")
+    def halved(x):
+        if x.shape[1] % 2:
+            x = x[:, 1:]
+        return x * 2
+
+
+    for length in (8, 9, 12, 15):
+        halved(torch.ones(length, length))
+"""
+
+
+def test_the_editor_tells_the_same_cause_as_the_report_when_several_guards_failed(tmp_path: Path):
+    path = program(tmp_path, "parity.py", PARITY)
+    record(tmp_path, path.name)
+    told = {re.sub(r": met.*", "", text) for text in re.findall(r"because of (.+)", report(tmp_path))}
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = [d for d in await each.diagnostics(each.open(path)) if d.code == "recompile"]
+            assert {re.sub(r": met.*", "", t) for d in found for t in re.findall(r"Because of (.+)", d.message)} == told
+            assert not [d for d in found if "Failed too" in d.message]
+
+    assert "failed other compiles only" not in report(tmp_path)
+    run(scenario)

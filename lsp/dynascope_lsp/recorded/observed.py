@@ -114,10 +114,9 @@ class Observations:
     def _recompiles(self) -> Iterable[Finding]:
         """Yield one finding for each cause, however many compiles and guards failed for it."""
         entries = [
-            structs.replace(each.fact, compile=number, line=line)
-            for each in self._facts.recompiles
-            if (line := self._placement.now(each.fact)) is not None
-            for number in each.compiles
+            structs.replace(each, line=line)
+            for each in self._facts.failed_guards
+            if (line := self._placement.now(each)) is not None
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
         for cause in causes(entries, self._facts.compiles, self._facts.guards, rests):
