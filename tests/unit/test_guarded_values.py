@@ -84,6 +84,14 @@ def test_what_helps_against_one_object_passed_as_several():
     assert "Each value" in "".join(remedies(["mode is None"], []))
 
 
+def test_a_slot_of_the_stack_and_an_object_that_is_gone_are_told():
+    explained, advice = remedies(["L['___stack1'] == 1.0", "___stack1 == 2.0"], [])
+    assert explained.startswith("`___stack1` is what the line of the graph break had computed")
+    assert advice.startswith("Dynamo makes a number dynamic")
+    (gone,) = remedies(["Cache line invalidated because L['method'] got deallocated"], [])
+    assert gone.startswith("A compile ends with the object")
+
+
 def test_a_key_of_a_dict_is_no_attribute():
     (advice,) = remedies(["not ___dict_contains(3, L['self'].cache)"], [])
     assert advice.startswith("Whether a dict has a key") and "attribute" not in advice
