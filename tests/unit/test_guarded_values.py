@@ -19,6 +19,13 @@ SAME = [
     (["tensor 'x' size mismatch at index 0. expected 4, actual 5", "2 <= x.size()[0] <= 5"], "x.size()[0]"),
     (["tensor 'x' dtype mismatch. expected Float, actual Double"], "x.dtype"),
     (["tensor 'x' stride mismatch at index 1. expected 1, actual 2"], "x.stride()[1]"),
+    (
+        [
+            "expected type of 'o' to be a tensor type, ' but found <class 'NoneType'>",
+            "expected type of 'o' to be <class 'torch.Tensor'>, but found <class 'NoneType'>",  # since torch 2.15
+        ],
+        "type(o)",
+    ),
     (["___check_type_id(o, 4711), type=<class 'a.B'>", "___check_type_id(o, 12), type=<class 'c'>"], "type(o)"),
     (["___check_obj_id(f, 4711), type=<class 'function'>"], "which object f is"),
     (["list(dict.keys(d))[0] == 'a'"], "keys of d"),
