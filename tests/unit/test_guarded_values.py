@@ -14,6 +14,7 @@ SAME = [
     (["self.step == 0", "self.step == 7"], "self.step"),
     (["G['SCALE'] == 1.0", "G['SCALE'] == 2.5"], "SCALE"),
     (["mode == 'a'", "mode == 'b'", "mode is None"], "mode"),
+    (["pattern == 'a b -> b a'", 'pattern == "<s>"', "pattern is None"], "pattern"),
     (["not names", "len(names) == 1", "len(names) != 12"], "len(names)"),
     (["self._modules['ls']._modules['0'].calls == 3"], "self.ls[0].calls"),
     (["tensor 'x' size mismatch at index 0. expected 4, actual 5", "2 <= x.size()[0] <= 5"], "x.size()[0]"),

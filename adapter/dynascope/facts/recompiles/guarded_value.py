@@ -74,7 +74,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("keys", re.compile(r"list\((?:dict\.keys\((?P<name>.+?)\)|(?P<other_name>[^()]+)\.keys\(\))\)")),
     ("length", re.compile(r"len\((?P<name>.+?)\) [=!]= \d+$")),
     ("length", re.compile(r"not (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
-    ("value", re.compile(r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) (?:==|!=|is not|is) [^<>]+$")),
+    ("value", re.compile(r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) (?:==|!=|is not|is) (?:'.*'|\".*\"|[^<>]+)$")),
     ("value", _BOUND),
 )
 _NUMBER = re.compile(r"\d+")
