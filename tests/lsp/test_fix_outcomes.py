@@ -28,6 +28,7 @@ MENDED = (
     *("print_tensor", "masked_mean", "recurrent", "size_two_tensors", "size_one_line_loop", "size_module"),
     *("two_files/main", "imported_function/main"),
     *("branch_new_value_returned", "item_updated_by_helper", "item_updated_elsewhere/main", "item_buffer_updated"),
+    "item_shared_with_numpy",
     *("print_with_calls", "size_may_be_missing", "size_same_name", "size_same_attribute", "size_two_meanings"),
 )
 """Something is offered for each."""
@@ -47,6 +48,8 @@ LEFT_ALONE = (
     ),
     *("size_starts_at_one", "size_specialised", "size_looped_over", "size_list_argument", "package_of_files/main"),
     *("branch_alias_elsewhere/main", "branch_weight_returned", "branch_identity", "branch_stored_before"),
+    *("item_saved_for_backward", "item_of_changed_buffer", "branch_on_changed_buffer"),
+    *("branch_shared_with_numpy", "branch_shared_with_integers", "branch_of_subclass"),
     *("branch_number_may_be_zero", "branch_missing_bias", "branch_missing_argument", "branch_sizes_do_not_fit"),
     *(
         "branch_table",

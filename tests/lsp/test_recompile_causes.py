@@ -42,6 +42,17 @@ PROGRAM = """
         pass
 
 
+    def schedule():
+        step = 0
+
+        def rate():
+            nonlocal step
+            step += 1
+            return step / 10
+
+        return rate
+
+
     def compiled(function):
         return torch.compile(function, backend="eager")
 
@@ -76,6 +87,19 @@ PROGRAM = """
         return x**2 if flag == "square" else x**3
 
 
+    rate = schedule()
+
+
+    @compiled
+    def updated(x):
+        return x - rate()
+
+
+    @compiled
+    def arranged(x, pattern):
+        return x.sum() if pattern.endswith("-> b a") else x
+
+
     x = torch.ones(3)
     counter = torch.compile(Counter(), backend="eager")
     for _ in range(11):
@@ -93,6 +117,10 @@ PROGRAM = """
         summed(torch.ones(size, 2))
     for flag in ("square", "cube", "else"):
         powered(x, flag)
+    for _ in range(3):
+        updated(x)
+    for pattern in ("a b -> b a", "a b -> a b"):
+        arranged(x, pattern)
 """
 CAUSES = {
     "Counter.forward": [("self.step", "1, 2, 3, 4, 5, 6, 7, 8")],
@@ -102,6 +130,8 @@ CAUSES = {
     "chosen": [("options.mode", "'minus'"), ("type(options)", "Others")],
     "summed": [("x.size()[0]", "x: f32[5, 2]")],
     "powered": [("flag", "'cube', 'else'")],
+    "updated": [("rate.__closure__[0].cell_contents", "1, 2")],
+    "arranged": [("pattern", "'a b -> a b'")],
 }
 
 
@@ -122,7 +152,7 @@ def function_of(paragraph: str) -> str:
 
 def test_each_cause_is_told_once_with_the_values_in_order(recorded: Path):
     text = report(recorded.parent)
-    assert "18 recompiles, 8 causes" in text
+    assert "21 recompiles, 10 causes" in text
     told: dict[str, list[tuple[str, str]]] = {}
     for each in paragraphs(text):
         function = function_of(each)
@@ -151,7 +181,7 @@ def test_every_failed_guard_is_there_and_the_limit_is_told_once(recorded: Path):
 
 def test_the_page_has_the_same_causes(recorded: Path):
     html = page(recorded.parent)
-    assert html.count("<article class=recompile>") == 8 and "18 recompiles, 8 causes" in html
+    assert html.count("<article class=recompile>") == 10 and "21 recompiles, 10 causes" in html
     assert "allow_unspec_int_on_nn_module" in html and "&#x27;cube&#x27;, &#x27;else&#x27;" in html
 
 
@@ -167,7 +197,7 @@ def test_the_editor_says_the_same(recorded: Path):
         async with editor(recorded.parent) as each:
             uri = each.open(recorded)
             found = [d for d in await each.diagnostics(uri) if str(d.code).startswith("recompile")]
-            assert len(found) == 8
+            assert len(found) == 10
             (limit,) = [d for d in found if d.code == "recompileLimit"]
             assert limit.range.start.line + 1 == line_of(recorded, "def forward")
             assert "×7 compiles" in limit.message and "met 1, 2, 3, 4, 5, 6, 7, 8" in limit.message
@@ -198,3 +228,64 @@ def test_the_report_says_what_first_differs(recorded: Path):
     told = json.loads(report(recorded.parent, "--json"))["compiles"]
     (compared,) = [each["comparison"] for each in told if each["name"] == first[2]]
     assert (compared["with"], compared["differences"][0]["left"]) == (first[1], "'square'")
+
+
+OPTIONAL = """
+    import torch
+
+
+    @torch.compile(backend="eager")
+    def score(x, mask=None, labels=None):
+        if mask is not None:
+            x = x * mask
+        return x.sum() if labels is None else (x - labels).sum()
+
+
+    x = torch.ones(2)
+    score(x)
+    score(x, mask=x)
+    score(x, labels=x)
+"""
+
+
+def test_an_argument_that_is_missing_again_is_not_the_cause(tmp_path: Path):
+    path = program(tmp_path, "optional.py", OPTIONAL)
+    record(tmp_path, path.name)
+    text = report(tmp_path)
+    assert "2 recompiles, 2 causes" in text
+    (labelled,) = [each for each in paragraphs(text) if "because of labels: met f32[2]" in each]
+    assert "[0/2]" in labelled and "First difference, at optional.py:4: labels is None in 0/0" in labelled
+    assert "failed other compiles only: type(mask): met NoneType" in text
+    assert "not the cause" not in text
+    assert "because of <code>labels</code>" in page(tmp_path)
+
+
+PARITY = """
+    import torch
+
+
+    @torch.compile(backend="eager")
+    def halved(x):
+        if x.shape[1] % 2:
+            x = x[:, 1:]
+        return x * 2
+
+
+    for length in (8, 9, 12, 15):
+        halved(torch.ones(length, length))
+"""
+
+
+def test_the_editor_tells_the_same_cause_as_the_report_when_several_guards_failed(tmp_path: Path):
+    path = program(tmp_path, "parity.py", PARITY)
+    record(tmp_path, path.name)
+    told = {re.sub(r": met.*", "", text) for text in re.findall(r"because of (.+)", report(tmp_path))}
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = [d for d in await each.diagnostics(each.open(path)) if d.code == "recompile"]
+            assert {re.sub(r": met.*", "", t) for d in found for t in re.findall(r"Because of (.+)", d.message)} == told
+            assert not [d for d in found if "Failed too" in d.message]
+
+    assert "failed other compiles only" not in report(tmp_path)
+    run(scenario)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dynascope.facts.model import Recompile
 from dynascope.facts.recompiles import recompile_reason
-from dynascope.facts.recompiles.causes import causes
+from dynascope.facts.recompiles.causes import causes, reason
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import met, wanted
@@ -14,11 +14,19 @@ SAME = [
     (["self.step == 0", "self.step == 7"], "self.step"),
     (["G['SCALE'] == 1.0", "G['SCALE'] == 2.5"], "SCALE"),
     (["mode == 'a'", "mode == 'b'", "mode is None"], "mode"),
+    (["pattern == 'a b -> b a'", 'pattern == "<s>"', "pattern is None"], "pattern"),
     (["not names", "len(names) == 1", "len(names) != 12"], "len(names)"),
     (["self._modules['ls']._modules['0'].calls == 3"], "self.ls[0].calls"),
     (["tensor 'x' size mismatch at index 0. expected 4, actual 5", "2 <= x.size()[0] <= 5"], "x.size()[0]"),
     (["tensor 'x' dtype mismatch. expected Float, actual Double"], "x.dtype"),
     (["tensor 'x' stride mismatch at index 1. expected 1, actual 2"], "x.stride()[1]"),
+    (
+        [
+            "expected type of 'o' to be a tensor type, ' but found <class 'NoneType'>",
+            "expected type of 'o' to be <class 'torch.Tensor'>, but found <class 'NoneType'>",  # since torch 2.15
+        ],
+        "type(o)",
+    ),
     (["___check_type_id(o, 4711), type=<class 'a.B'>", "___check_type_id(o, 12), type=<class 'c'>"], "type(o)"),
     (["___check_obj_id(f, 4711), type=<class 'function'>"], "which object f is"),
     (["list(dict.keys(d))[0] == 'a'"], "keys of d"),
@@ -84,6 +92,23 @@ def test_what_helps_against_one_object_passed_as_several():
     assert "Each value" in "".join(remedies(["mode is None"], []))
 
 
+def test_a_slot_of_the_stack_and_an_object_that_is_gone_are_told():
+    explained, advice = remedies(["L['___stack1'] == 1.0", "___stack1 == 2.0"], [])
+    assert explained.startswith("`___stack1` is what the line of the graph break had computed")
+    assert advice.startswith("Dynamo makes a number dynamic")
+    (gone,) = remedies(["Cache line invalidated because L['method'] got deallocated"], [])
+    assert gone.startswith("A compile ends with the object")
+
+
+def test_a_key_of_a_dict_is_no_attribute():
+    (advice,) = remedies(["not ___dict_contains(3, L['self'].cache)"], [])
+    assert advice.startswith("Whether a dict has a key") and "attribute" not in advice
+    for attribute in ("___dict_contains('a', L['conf'].__dict__)", "not hasattr(L['conf'], 'a')"):
+        assert remedies([attribute], []) == [
+            "Set all attributes before the first call: each later one is compiled again."
+        ]
+
+
 def test_a_bound_is_no_value_to_keep():
     assert remedies(["2 <= n"], []) == [
         "The number is dynamic already: a condition on it is compiled once for each outcome."
@@ -112,6 +137,62 @@ def test_a_recompile_has_one_cause_and_old_guards_that_failed_too_are_aside():
     assert list(found) == ["len(xs)", "scale", "whether x, y are one object"], "the most compiles are first"
     assert (found["scale"].others, found["scale"].values) == ([3, 4], ["2.0"])
     assert [each.is_aside for each in found.values()] == [False, False, True]
+
+
+GRAD = "tensor 'x' requires_grad mismatch. expected requires_grad={}"
+STRIDE = "tensor 'x' stride mismatch at index 0. expected 3, actual 1"
+NO_TENSOR = "expected type of 'mask' to be a tensor type, ' but found <class 'NoneType'>"
+
+
+def failed_guard(of: str, guard: str, value: str) -> Recompile:
+    return Recompile(path="a.py", line=1, compile=1, function="f", failed_compile_id=of, guard=guard, value=value)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "now", "cause"),
+    [
+        # another layout, after a call with a gradient
+        (
+            {"0/1": [("0/0", GRAD.format(0), "x.requires_grad: True")]},
+            [("0/1", GRAD.format(1), "x.requires_grad: False"), ("0/0", STRIDE, "strides of x: (1, 2)")],
+            "0/0",
+        ),
+        # labels, after a call with a mask
+        (
+            {"0/1": [("0/0", "mask is None", "mask: f32[2]")]},
+            [("0/1", NO_TENSOR, "mask: NoneType"), ("0/0", "labels is None", "labels: i64[2]")],
+            "0/0",
+        ),
+        # a name that has been met, when the dict had another length
+        (
+            {
+                "0/1": [("0/0", "name == 'a'", "name: 'b'")],
+                "0/2": [("0/1", "name == 'b'", "name: 'a'"), ("0/0", "not STATE", "len(STATE): 1")],
+            },
+            [
+                ("0/2", "name == 'a'", "name: 'b'"),
+                ("0/1", "len(STATE) == 1", "len(STATE): 2"),
+                ("0/0", "name == 'a'", "name: 'b'"),
+            ],
+            "0/1",
+        ),
+        # a third value, while something else has changed for good
+        (
+            {"0/1": [("0/0", "step == 0", "step: 1")]},
+            [("0/1", "step == 1", "step: 2"), ("0/0", "mode == 'a'", "mode: 'b'")],
+            "0/1",
+        ),
+        # one value alone: the compile used last
+        (
+            {"0/1": [("0/0", "step == 0", "step: 1")]},
+            [("0/1", "step == 1", "step: 2"), ("0/0", "step == 0", "step: 2")],
+            "0/1",
+        ),
+    ],
+)
+def test_a_value_that_has_returned_is_no_cause(earlier, now, cause: str):
+    before = {name: [failed_guard(*each) for each in entries] for name, entries in earlier.items()}
+    assert reason([failed_guard(*each) for each in now], before).failed_compile_id == cause
 
 
 MISMATCH = "tensor 'x' size mismatch at index 0. expected {}, actual {}"

@@ -86,7 +86,7 @@ def _recompiles(summary: Summary) -> str:
     for cause in summary.causes:
         fact = cause.first
         limit = " – the recompile limit is reached" if cause.limit_reached else ""
-        limit = " – failed too, in older compiles" if cause.is_aside else limit
+        limit = " – failed too, in other compiles" if cause.is_aside else limit
         shown = cause.others if cause.is_aside else cause.compiles
         met = f"<br>met {escape(readable(cause.name_of_values))}: <code>{escape(', '.join(cause.values))}</code>"
         origins = dict.fromkeys((each.guard_path, each.guard_line) for each in cause.entries)
@@ -94,7 +94,7 @@ def _recompiles(summary: Summary) -> str:
         rows = "".join(
             f"<tr><td>{escape(summary.names[number])}{' was refused' if entries[0].limit_reached else ''}"
             f"<td>{escape(entries[0].value or '')}<td>{'<br>'.join(escape(entry_text(each)) for each in entries)}"
-            f"<td>{_difference(summary, number) if number in cause.caused else 'another value failed a newer compile'}"
+            f"<td>{_difference(summary, number) if number in cause.caused else 'another value caused it'}"
             for number, entries in entries_by_compile(cause)
         )
         parts.append(

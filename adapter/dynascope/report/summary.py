@@ -152,9 +152,7 @@ def summarize(reader: Reader, launch: str) -> Summary:
     runs = [run for run in reader.runs() if run.launch == launch]
     names = compile_names(compiles, runs)
     graph_breaks = reader.facts("graph_breaks", launch)
-    recompiled = causes(
-        reader.facts("recompiles", launch), {each.id: each.resumes_at for each in compiles}, reader.guards
-    )
+    recompiled = causes(reader.facts("recompiles", launch), {each.id: each for each in compiles}, reader.guards)
     return Summary(
         launch=launch,
         runs=runs,

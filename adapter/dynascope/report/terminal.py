@@ -94,7 +94,7 @@ def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Cons
         f"\n[bold cyan]{title}[/] {_where(fact.path, cause.resumes_at or fact.line)} "
         f"{escape(named(fact.function, cause.resumes_at))}  {_times([summary.names[each] for each in shown])}"
     )
-    because = "failed an older compile, which is not the cause:" if cause.is_aside else "because of"
+    because = "failed other compiles only:" if cause.is_aside else "because of"
     console.print(f"  {because} [bold]{escape(cause.about)}[/]{escape(_met(cause))}")
     for hint in cause.hints:
         console.print(f"  [green]hint[/] {escape(hint)}")
@@ -106,7 +106,7 @@ def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Cons
         refused = " was refused, and" if entries[0].limit_reached else ""
         failed = ", ".join(map(entry_text, entries))
         is_cause = number in cause.caused
-        what = f"match {failed}" if is_cause else f"match older compiles, either: {failed}"
+        what = f"match {failed}" if is_cause else f"match other compiles, either: {failed}"
         console.print(f"  [dim]{summary.names[number]}{refused} does not {escape(what)}[/]")
         if number in summary.comparisons and is_cause:
             console.print(f"    {escape(first_difference(summary.comparisons[number].comparison))}")

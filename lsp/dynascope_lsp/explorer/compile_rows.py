@@ -12,6 +12,7 @@ from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.sources import Sources, named
 from dynascope.report.summary import breaks_at_places, counted, slowest_lines, specialized_values
+from msgspec import structs
 
 from dynascope_lsp.explorer.launch_rows import section
 from dynascope_lsp.explorer.rows import (
@@ -66,6 +67,14 @@ def rank(each: model.Compile, breaks: int) -> int:
     return 3 if each.status == "failed" else 2 if breaks else 1 if each.reason else 0
 
 
+def _within(cause: Cause, number: int) -> Cause | None:
+    """Return what a cause is in one compile; None if its guards did not fail there."""
+    entries = [each for each in cause.entries if each.compile == number]
+    limited = any(each.limit_reached for each in entries)
+    found = structs.replace(cause, entries=entries, caused=cause.caused & {number}, limit_reached=limited)
+    return found if entries else None
+
+
 def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
     """Return what is below a compile."""
     facts = reader.compile(number)
@@ -75,7 +84,8 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
     own = {number: ""}  # it is above: no row below names it again
     compiles = reader.compiles(launch)
     names = own | {other.id: other.compile_id for other in compiles if other.id != number}
-    found = causes(facts.recompiles, {number: each.resumes_at}, reader.guards)
+    all_of_it = causes(reader.facts("recompiles", launch), {other.id: other for other in compiles}, reader.guards)
+    found = sorted(filter(None, (_within(cause, number) for cause in all_of_it)), key=lambda cause: cause.is_aside)
     rows = [
         *([_failure_row(each)] if each.failure else []),
         *(break_row(one) for one in breaks_at_places(facts.graph_breaks, own)),

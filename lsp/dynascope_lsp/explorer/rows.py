@@ -107,7 +107,7 @@ def cause_row(cause: Cause, names: dict[int, str]) -> Row:
     if cause.limit_reached:
         told = f"The recompile limit is reached. {told}"
     elif cause.is_aside:
-        told = f"{cause.about} failed only older compiles of {function}, which is not why it was compiled again."
+        told = f"{cause.about} failed only other compiles of {function} than what it was compiled again for."
     origins = dict.fromkeys((each.guard_path, each.guard_line) for each in cause.entries)
     guards = [
         Row(

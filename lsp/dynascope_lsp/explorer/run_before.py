@@ -71,8 +71,8 @@ def _breaks(reader: Reader, launch: str) -> list[Break]:
 
 
 def _causes(reader: Reader, launch: str) -> list[Cause]:
-    resumes = {each.id: each.resumes_at for each in reader.compiles(launch)}
-    found = causes(reader.facts("recompiles", launch), resumes, reader.guards)
+    compiles = {each.id: each for each in reader.compiles(launch)}
+    found = causes(reader.facts("recompiles", launch), compiles, reader.guards)
     return [each for each in found if not each.is_aside]
 
 

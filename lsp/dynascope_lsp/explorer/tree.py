@@ -123,8 +123,8 @@ def _breaks(opened: Opened, _: str) -> list[Row]:
 
 def _causes(opened: Opened, _: str) -> list[Row]:
     facts = opened.reader.facts("recompiles", opened.launch)
-    resumes = {each.id: each.resumes_at for each in opened.compiles}
-    return [cause_row(each, opened.names) for each in causes(facts, resumes, opened.reader.guards)]
+    compiles = {each.id: each for each in opened.compiles}
+    return [cause_row(each, opened.names) for each in causes(facts, compiles, opened.reader.guards)]
 
 
 def _backend_failures(opened: Opened, _: str) -> list[Row]:

@@ -19,7 +19,9 @@ from dynascope_lsp.fixes.expressions.names import torch_name
 from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
 from dynascope_lsp.fixes.place import Place, place_of
+from dynascope_lsp.fixes.preconditions.backward import check_backward
 from dynascope_lsp.fixes.preconditions.loops import check_loop, is_in_loop
+from dynascope_lsp.fixes.preconditions.recorded_types import check_only_compiled, check_plain_tensors
 from dynascope_lsp.fixes.preconditions.runs_anyway import check_runs_anyway
 from dynascope_lsp.fixes.preconditions.two_sides import check_sides
 from dynascope_lsp.recorded.findings import Finding
@@ -55,6 +57,9 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
         check_runs_anyway(place, choice.test, (choice.body, choice.orelse or kept))
         check_sides(place, (choice.body, choice.orelse or kept), found)
         check_loop(place)
+        check_only_compiled(place)
+        check_plain_tensors(place)
+        check_backward(place)
         yield Fix("Replace the branch by torch.cond", [_edit(place, choice, _cond(place, choice))])
         if _may_compute_both(place, choice, found):
             yield Fix("Compute both and choose with torch.where", [_edit(place, choice, _where(place, choice))])

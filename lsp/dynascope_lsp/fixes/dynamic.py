@@ -16,7 +16,7 @@ from dynascope_lsp.documents.edits import inserted_before
 from dynascope_lsp.documents.syntax import Function
 from dynascope_lsp.fixes.expressions.names import torch_name
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
-from dynascope_lsp.fixes.sites import Call, Site, calls, sites
+from dynascope_lsp.fixes.sites import Call, Site, calls, is_traced, sites
 from dynascope_lsp.fixes.sizes import Sizes, other_tensors, sizes_of
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
@@ -93,15 +93,9 @@ def _statement(call: Call) -> ast.stmt:
     if before.endswith("\\"):
         raise Refused("The call has no line to itself: pass `dynamic=True` to `torch.compile`.")
     function = index.function_at(node.lineno)
-    if function is not None and _is_traced(call.snapshot, function):
+    if function is not None and is_traced(call.snapshot, function):
         raise Refused("The call is in compiled code, where nothing can be marked.")
     return node
-
-
-def _is_traced(snapshot: Snapshot, function: Function) -> bool:
-    if snapshot.facts is None or snapshot.placement is None:
-        return False
-    return any(snapshot.placement.line(each.first_line) == function.first_line for each in snapshot.facts.calls)
 
 
 def _argument(call: Call, function: Function, parameter: str) -> str:

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 from dynascope_lsp.documents.edits import replaced
 from dynascope_lsp.fixes import configuration
-from dynascope_lsp.fixes.expressions.copies import may_write
+from dynascope_lsp.fixes.expressions.copies import is_new, is_only_read, loads, may_write
 from dynascope_lsp.fixes.expressions.inference import called_operation
 from dynascope_lsp.fixes.expressions.tensor_type import TensorType
 from dynascope_lsp.fixes.fix import Advice, Fix, Refused
 from dynascope_lsp.fixes.place import Place, place_of
+from dynascope_lsp.fixes.preconditions.backward import check_backward
 from dynascope_lsp.fixes.preconditions.loops import check_loop
+from dynascope_lsp.fixes.preconditions.recorded_types import check_only_compiled
 from dynascope_lsp.recorded.findings import Finding
 from dynascope_lsp.recorded.snapshot import Snapshot
 
@@ -33,6 +35,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
         reads = [each for each in place.index.calls.get(finding.line, ()) if _read_tensor(each) is not None]
         if not reads or any(place.index.statement_of(each) is not place.statement for each in reads):
             raise Refused(f"Which tensor becomes a number here is not plain to see: {WHAT_TO_DO}")
+        check_backward(place)
     except Refused as problem:
         yield Advice(str(problem))
         return
@@ -59,6 +62,7 @@ def _read_tensor(call: ast.Call) -> ast.expr | None:
 def _kept(place: Place, reads: list[ast.Call]) -> Fix:
     """Remove the reads: a tensor without dimensions replaces each number in tensor arithmetic."""
     check_loop(place)
+    check_only_compiled(place)
     edits, written = [], []
     for call in reads:
         tensor = _read_tensor(call)
@@ -75,18 +79,29 @@ def _kept(place: Place, reads: list[ast.Call]) -> Fix:
             new = f"({new})"
         # a number has no gradient
         new += ".detach()" if found.is_float else ""
-        if _may_change(place, tensor, call):
+        if _may_change(place, tensor, call, found):
             new += ".clone()"  # a number stays as it was read
         edits.append(replaced(place.text, call, new))
         written.append(new)
     return Fix(f"Keep it a tensor: {_short(', '.join(written))}", edits, preferred=True)
 
 
-def _may_change(place: Place, tensor: ast.expr, call: ast.Call) -> bool:
-    """Whether something may write into a tensor before its number has been used."""
-    if isinstance(tensor, ast.Call | ast.BinOp) or [call] == [use for use, _ in _uses(place, call)]:
+def _may_change(place: Place, tensor: ast.expr, call: ast.Call, found: TensorType) -> bool:
+    """Whether something may write into a tensor while its number is needed."""
+    if isinstance(tensor, ast.Call | ast.BinOp):
         return False
-    return may_write(place.index, place.function, place.types)
+    if found.is_float and not _is_only_read(place, tensor):
+        return True  # whoever has it may write into it before the backward pass
+    return [call] != [use for use, _ in _uses(place, call)] and may_write(place.index, place.function, place.types)
+
+
+def _is_only_read(place: Place, tensor: ast.expr) -> bool:
+    """Whether the function has made a tensor, computes with it, and gives it to nobody."""
+    return (
+        isinstance(tensor, ast.Name)
+        and is_new(place.index, place.function, tensor.id)
+        and all(is_only_read(place.index, place.function, each) for each in loads(place.function, tensor.id))
+    )
 
 
 def _uses(place: Place, call: ast.Call) -> Iterator[tuple[ast.expr, ast.stmt]]:

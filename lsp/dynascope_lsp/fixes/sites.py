@@ -63,6 +63,13 @@ def calls(snapshot: Snapshot, function: Function, compiled: list[Site]) -> list[
     return found
 
 
+def is_traced(snapshot: Snapshot, function: Function) -> bool:
+    """Whether a function was traced in a recorded run."""
+    if snapshot.facts is None or snapshot.placement is None:
+        return False
+    return any(snapshot.placement.line(each.first_line) == function.first_line for each in snapshot.facts.calls)
+
+
 def _compiling(here: Snapshot, snapshot: Snapshot, function: Function) -> Iterator[ast.Call]:
     owner, _, name = function.qualified_name.rpartition(".")
     wanted = owner.rpartition(".")[2] if owner and name in ("forward", "__call__") else name

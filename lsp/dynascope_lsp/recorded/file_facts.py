@@ -97,6 +97,11 @@ class FileFacts:
         return distinct(self._view, "recompiles")
 
     @cached_property
+    def failed_guards(self) -> list[model.Recompile]:
+        """Return the recompiles of each compile in Dynamo's order, which tells their causes."""
+        return self._view.recompiles()
+
+    @cached_property
     def specializations(self) -> list[Distinct[model.Specialization]]:
         return distinct(self._view, "specializations")
 

@@ -114,13 +114,12 @@ class Observations:
     def _recompiles(self) -> Iterable[Finding]:
         """Yield one finding for each cause, however many compiles and guards failed for it."""
         entries = [
-            structs.replace(each.fact, compile=number, line=line)
-            for each in self._facts.recompiles
-            if (line := self._placement.now(each.fact)) is not None
-            for number in each.compiles
+            structs.replace(each, line=line)
+            for each in self._facts.failed_guards
+            if (line := self._placement.now(each)) is not None
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
-        for cause in causes(entries, rests, self._facts.guards):
+        for cause in causes(entries, self._facts.compiles, self._facts.guards, rests):
             first, rest = cause.first, cause.resumes_at
             what = first.function if rest is None else f"what follows line {rest} of {first.function}"
             compared = self._facts.comparison(cause.compiles[0]) if cause.compiles else None
@@ -171,7 +170,7 @@ class Observations:
         rows = entries_by_compile(cause)
         lines = [
             f"{self._facts.compile_id(number)}{' was refused, and' if entries[0].limit_reached else ''} "
-            f"does not match {'' if number in cause.caused else 'older compiles, either: '}"
+            f"does not match {'' if number in cause.caused else 'other compiles, either: '}"
             f"{', '.join(map(entry_text, entries))}"
             for number, entries in rows[:COMPILES_SHOWN]
         ]

@@ -13,6 +13,7 @@ from dynascope.facts.comparison.differences import Comparison, compare
 from dynascope.facts.comparison.traced import Decision, Place, TracedCompile, TracedLine
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.reader import Reader
+from dynascope.facts.recompiles.causes import reason, same_value
 
 _NAME = re.compile(r"(?P<compile>.*?)(?:_(?P<attempt>\d+))?")
 _SHOWN = 12
@@ -115,8 +116,9 @@ def newest_replacement(reader: Reader, compiles: list[model.Compile], name: str 
 def compared_with_replaced(reader: Reader, right: model.Compile, compiles: Iterable[model.Compile]) -> Compared | None:
     """Compare a compile with the one it replaces; None if there is none to compare."""
     facts = reader.compile(right.id)
-    left_id = replaced(facts.recompiles) if facts is not None else None
-    found = [each for each in compiles if each.run == right.run and each.compile_id == left_id and each.id < right.id]
+    earlier = [each for each in compiles if each.run == right.run and each.id < right.id]
+    left_id = replaced(reader, earlier, facts.recompiles) if facts is not None else None
+    found = [each for each in earlier if each.compile_id == left_id]
     try:
         return compared(reader, found[-1], right) if found else None
     except NotComparable:
@@ -162,10 +164,15 @@ def is_named(name: str, compile_id: str) -> bool:
     return wanted is not None and wanted["compile"] == compile_id
 
 
-def replaced(recompiles: Iterable[model.Recompile]) -> str | None:
-    """Return the id of the newest earlier compile whose guards failed; None for a first compile."""
-    failed = [each.failed_compile_id for each in recompiles if each.failed_compile_id]
-    return max(failed, key=_number, default=None)
+def replaced(reader: Reader, earlier: Iterable[model.Compile], recompiles: Iterable[model.Recompile]) -> str | None:
+    """Return the newest compile that failed for a recompile's cause; None without one."""
+    failed = [each for each in recompiles if each.failed_compile_id]
+    if not failed:
+        return None
+    ids = {each.failed_compile_id for each in failed}
+    facts = {each.compile_id: reader.compile(each.id) for each in earlier if each.compile_id in ids}
+    cause = reason(failed, {name: each.recompiles for name, each in facts.items() if each is not None})
+    return max((each.failed_compile_id for each in failed if same_value(each, cause)), key=_number)
 
 
 def _number(compile_id: str) -> int:

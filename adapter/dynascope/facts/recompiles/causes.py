@@ -1,17 +1,23 @@
 """Group recompiles by cause: the value that failed the compile used last.
 
 A value that has changed once fails a guard of every compile before that change ever after, which causes nothing more.
+Nor does one that has only returned to what an older compile was made for: that compile failed for another value.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 from dynascope.facts.recompiles.remedies import remedies
+from dynascope.facts.recompiles.wanted_value import met, wanted
+
+_WHAT_IT_IS = ("value", "type", "identity")
+_PLAIN = ("value", "length", "requires_grad", "size", "stride", "dtype", "rank")
+"""Kinds whose failed guards tell the value that they want, and the one that they have met."""
 
 
 class Cause(Struct, kw_only=True):
@@ -22,7 +28,7 @@ class Cause(Struct, kw_only=True):
     entries: list[model.Recompile]
     """All guards that failed because of it, in the order of the compiles."""
     caused: set[int] = field(default_factory=set)
-    """The compiles, and refused calls, in which it failed the compile used last; in others, only older ones."""
+    """The compiles, and refused calls, that it caused; in others, another value did."""
     resumes_at: int | None = None
     """The line at which a resume function resumes; None for the whole function."""
     limit_reached: bool = False
@@ -41,7 +47,7 @@ class Cause(Struct, kw_only=True):
 
     @property
     def others(self) -> list[int]:
-        """Return the compiles in which it failed only older compiles than another cause did."""
+        """Return the compiles that another cause had, though its guards failed, too."""
         return [number for number in self._numbers if number not in self.caused]
 
     @property
@@ -50,7 +56,7 @@ class Cause(Struct, kw_only=True):
 
     @property
     def is_aside(self) -> bool:
-        """Whether it caused no compile: another value had failed a newer one each time."""
+        """Whether it caused no compile: another value did each time."""
         return not self.caused and not self.limit_reached
 
     @property
@@ -80,24 +86,28 @@ class Cause(Struct, kw_only=True):
 
 def causes(
     recompiles: Iterable[model.Recompile],
-    resumes: Mapping[int, int | None],
+    compiles: Mapping[int, model.Compile],
     guards: Callable[[int], Iterable[model.Guard]],
+    resumes: Mapping[int, int | None] | None = None,
 ) -> list[Cause]:
     """Return the causes, most compiles first; a compile has one cause.
 
-    `resumes` is `resumes_at` by compile number, and `guards` returns the guards of the compile of a number.
+    `compiles` are by number, and so are `resumes`, where `resumes_at` is another line now; `guards` returns those of
+    a number. All recompiles of these compiles are needed: what caused one may be told by an earlier one.
     """
+    if resumes is None:
+        resumes = {number: each.resumes_at for number, each in compiles.items()}
     found: dict[Hashable, Cause] = {}
     names: dict[Hashable, dict[str, None]] = {}
-    told: set[int] = set()
-    for each in sorted(recompiles, key=lambda each: each.compile):
+    in_order = sorted(recompiles, key=lambda each: each.compile)
+    told = _told(in_order, compiles)
+    for each in in_order:
         subject = guarded_value(each.guard)
         rest = resumes.get(each.compile)
         key: Hashable = (each.path, each.line, rest, _key(subject))
         cause = found.setdefault(key, Cause(about="", entries=[], resumes_at=rest))
         cause.entries.append(each)
-        if each.compile not in told:  # the first reason is that of the compile used last
-            told.add(each.compile)
+        if each is told[each.compile]:
             cause.caused.add(each.compile)
         if subject.kind != "other" or key not in names:
             names.setdefault(key, {}).update(dict.fromkeys(_names(subject, each.guard)))
@@ -111,6 +121,23 @@ def causes(
     return sorted(found.values(), key=lambda cause: len(cause.compiles), reverse=True)
 
 
+def reason(entries: Sequence[model.Recompile], earlier: Mapping[str, Sequence[model.Recompile]]) -> model.Recompile:
+    """Return the failed guard that tells why a compile was made, of all in Dynamo's order.
+
+    It is that of the compile used last, unless its value has only returned to what another compile was made for.
+    `earlier` has the failed guards for which these compiles were made themselves, by compile id.
+    """
+    return next((each for each in entries if not _has_returned(each, entries, earlier)), entries[0])
+
+
+def same_value(one: model.Recompile, other: model.Recompile) -> bool:
+    """Whether two failed guards are about one value, such as two that say what it is."""
+    first, second = guarded_value(one.guard), guarded_value(other.guard)
+    if first.kind in _WHAT_IT_IS and second.kind in _WHAT_IT_IS:
+        return first.expression == second.expression
+    return _key(first) == _key(second)
+
+
 def entries_by_compile(cause: Cause) -> list[tuple[int, list[model.Recompile]]]:
     """Return each compile's number with its entries, in order."""
     found: dict[int, list[model.Recompile]] = {}
@@ -122,6 +149,44 @@ def entries_by_compile(cause: Cause) -> list[tuple[int, list[model.Recompile]]]:
 def entry_text(entry: model.Recompile) -> str:
     """Return `0/0: self.step == 0`: a compile that could not be used, and its failed guard."""
     return f"{entry.failed_compile_id}: {readable(entry.guard)}"
+
+
+def _told(recompiles: Iterable[model.Recompile], compiles: Mapping[int, model.Compile]) -> dict[int, model.Recompile]:
+    """Return the reason of each compile, by its number."""
+    of_run: dict[Hashable, dict[str, list[model.Recompile]]] = {}
+    by_compile: dict[int, list[model.Recompile]] = {}
+    for each in recompiles:
+        by_compile.setdefault(each.compile, []).append(each)
+    told = {}
+    for number, entries in by_compile.items():
+        compile = compiles.get(number)
+        earlier = of_run.setdefault(compile.run if compile is not None else None, {})
+        told[number] = reason(entries, earlier)
+        if compile is not None:
+            earlier[compile.compile_id] = entries
+    return told
+
+
+def _has_returned(
+    entry: model.Recompile, entries: Iterable[model.Recompile], earlier: Mapping[str, Sequence[model.Recompile]]
+) -> bool:
+    """Whether a value is what it was for another compile, which failed for another value."""
+    others = {each.failed_compile_id for each in entries if not same_value(each, entry)}
+    for other in others:
+        made_for = (each.value for each in earlier.get(other, ()) if same_value(each, entry))
+        if any(value is not None and value == entry.value for value in made_for):
+            return True
+    changed = (each for each in earlier.get(entry.failed_compile_id, ()) if each.failed_compile_id in others)
+    return any(same_value(each, entry) and _accepts(each.guard, entry) for each in changed)
+
+
+def _accepts(guard: str, entry: model.Recompile) -> bool:
+    """Whether a guard may hold for the value that failed another one."""
+    subject = guarded_value(guard)
+    value = met(entry.guard) or (entry.value or "").rpartition(": ")[2]
+    if subject.kind not in _PLAIN or subject.kind != guarded_value(entry.guard).kind or not value:
+        return True
+    return wanted(guard, subject) in (None, f"be {value}")
 
 
 def _key(subject: GuardedValue) -> Hashable:

@@ -54,7 +54,7 @@ _TENSOR = re.compile(
     r"tensor '(?P<name>.+?)' (?P<kind>size|stride|dtype|rank|requires_grad|device|dispatch key set) mismatch"
     r"(?: at index (?P<dimension>\d+))?"
 )
-_TENSOR_TYPE = re.compile(r"expected type of '(?P<name>.+?)' to be a tensor type")
+_TENSOR_TYPE = re.compile(r"expected type of '(?P<name>.+?)' to be (?:a tensor type|<class )")
 _SIZE = re.compile(r"(?<![\w.\]])(?P<name>[A-Za-z_][\w.'\[\]]*)\.size\(\)\[(?P<dimension>\d+)\]")
 _ALIASES = re.compile(
     r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) is (?!(?:None|True|False|Ellipsis)$)(?P<other>[A-Za-z_][\w.'\"\[\]]*)$"
@@ -74,7 +74,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("keys", re.compile(r"list\((?:dict\.keys\((?P<name>.+?)\)|(?P<other_name>[^()]+)\.keys\(\))\)")),
     ("length", re.compile(r"len\((?P<name>.+?)\) [=!]= \d+$")),
     ("length", re.compile(r"not (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
-    ("value", re.compile(r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) (?:==|!=|is not|is) [^<>]+$")),
+    ("value", re.compile(r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) (?:==|!=|is not|is) (?:'.*'|\".*\"|[^<>]+)$")),
     ("value", _BOUND),
 )
 _NUMBER = re.compile(r"\d+")

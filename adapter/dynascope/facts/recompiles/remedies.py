@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from dynascope.facts.recompiles.guarded_value import Kind, guarded_value, is_bound, readable
@@ -25,6 +26,18 @@ _BY_KIND: dict[Kind, str] = {
     "attribute": "Set all attributes before the first call: each later one is compiled again.",
     "global state": "Call it in the same state each time: gradients on or off, autocast, default dtype, threads.",
 }
+_MEMBERSHIP = (
+    "Whether a dict has a key is asked in the compiled function, and compiled for each answer: fill the dict before "
+    "the first call, or ask outside of the compiled function."
+)
+_SLOT = (
+    "`{}` is what the line of the graph break had computed when its graph ended, or what the call that broke returned: "
+    "mend the break, and nothing is compiled for it."
+)
+_GONE = (
+    "A compile ends with the object that it was made for: pass one that lives on, not a new one for each call, such as "
+    "a bound method (`history.append`)."
+)
 _VARIANTS = "Each value is compiled on its own: pass few of them, or decide outside of the compiled function."
 _NUMBERS = (
     "Dynamo makes a number dynamic when it has seen a second value, but not 0 and 1, nor where Python needs the value "
@@ -48,11 +61,14 @@ def remedies(
 
     `conditions` are the shape guards of the compile that followed, if known; `is_rest`: it is a resume function's.
     """
-    return list(dict.fromkeys([*hints, *_remedy(guards, bool(hints), conditions, is_rest)]))
+    slots = [_SLOT.format(slot) for guard in guards for slot in re.findall(r"___stack\d+", guard)]
+    return list(dict.fromkeys([*slots, *hints, *_remedy(guards, bool(hints), conditions, is_rest)]))
 
 
 def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | None, is_rest: bool) -> list[str]:
     subject = guarded_value(guards[0])
+    if subject.kind == "other" and guards[0].endswith("got deallocated"):
+        return [_GONE]
     if subject.kind == "size":
         if any("mismatch" not in guard for guard in guards):
             return [_BOUNDS.format(what="size")]
@@ -69,6 +85,8 @@ def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | 
         if is_bound(guards[0]):
             return [_BOUNDS.format(what="number")]
         return [_NUMBERS if _is_number(guards[0]) else _VARIANTS]
+    if subject.kind == "attribute" and "hasattr(" not in guards[0] and not subject.expression.endswith("__dict__"):
+        return [_MEMBERSHIP]
     text = _BY_KIND.get(subject.kind)
     return [text] if text is not None else []
 

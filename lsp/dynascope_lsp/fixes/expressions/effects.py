@@ -32,7 +32,7 @@ _SAFE_METHODS = ("requires_grad_", "manual_seed_")
 def mutates(node: ast.AST, types: Types | None = None) -> bool:
     """Whether some code may write into a tensor: `add_`, `x[…] = …`, `x += …`, `out=`.
 
-    Without `types` (for a whole file), `x += value` counts for any name, unless the value is a literal.
+    Without `types` (for code that was not traced), `x += value` counts for any name, unless the value is a number.
     """
     for each in ast.walk(node):
         match each:
@@ -46,10 +46,24 @@ def mutates(node: ast.AST, types: Types | None = None) -> bool:
             case ast.AugAssign(target=ast.Name(id=name)):
                 if types is not None and types.is_tensor_somewhere(name):
                     return True
-                if types is None and not isinstance(each.value, ast.Constant):
+                if types is None and not is_number(each.value):
                     return True
             case ast.AugAssign(target=ast.Subscript()):
                 return True
+    return False
+
+
+def is_number(node: ast.expr) -> bool:
+    """Whether an expression is plainly no tensor: a literal, `len(xs)`, `loss.item() * 2`."""
+    match node:
+        case ast.Constant():
+            return True
+        case ast.UnaryOp(operand=operand):
+            return is_number(operand)
+        case ast.BinOp(left=left, right=right):
+            return is_number(left) and is_number(right)
+        case ast.Call(func=ast.Name(id=name)) | ast.Call(func=ast.Attribute(attr=name)):
+            return name in ("float", "int", "len", "item", "numel", "size")
     return False
 
 

@@ -23,6 +23,8 @@ _PLAIN = frozenset({int, float, bool, str, bytes, complex, type(None)})
 _CONTAINERS = (list, tuple, dict, set, frozenset, OrderedDict, str)
 _INDEXED = (list, tuple, dict, OrderedDict)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
+_OF_PYTHON = (types.FunctionType, types.CellType)
+"""Types whose attributes Python itself computes: `__code__`, `cell_contents`."""
 _MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 _VALUE_LENGTH = 120
 _KEYS_MET = re.compile(r"actual DispatchKeySet\((?P<keys>.*)\)")
@@ -128,7 +130,7 @@ def _attribute(owner: Any, name: str) -> Any:
             return attributes[table][name]
     found = inspect.getattr_static(type(owner), name)
     is_slot = isinstance(found, types.MemberDescriptorType)
-    if is_slot or (type(owner) is types.FunctionType and isinstance(found, types.GetSetDescriptorType)):  # `__code__`
+    if is_slot or (type(owner) in _OF_PYTHON and isinstance(found, types.GetSetDescriptorType)):
         return found.__get__(owner)
     if hasattr(type(found), "__get__"):
         raise AttributeError(name)

@@ -87,7 +87,7 @@ def _chosen(
         if name == left or name != now.compile_id:
             raise NotComparable(_STILL_TRACED.format(now.compile_id))
     if now is not None and right in (None, now.compile_id):
-        earlier = left or replaced(now.failed)
+        earlier = left or replaced(reader, compiles, now.failed)
         if earlier is not None:
             return compared_so_far(reader, compiles, earlier, now.compile_id, now.trail(), now.failed)
     if left is None or right is None:
