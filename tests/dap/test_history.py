@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from dynascope.wire.dap import Variable
 
@@ -41,6 +43,42 @@ def test_an_input_says_where_it_comes_from(client: DapClient) -> None:
     stop = client.wait_for_stop()
     width = stop.variables(stop.locals()["width"].variables_reference)["history"]
     assert [row.value for row in stop.variables(width.variables_reference).values()] == ["input width: 4"]
+
+
+UNNAMED = """import torch
+
+
+def twice(v):
+    return v * 2
+
+
+def function(x):
+    rows = [twice(v) for v in (x, x)]
+    by = {}
+    by.setdefault("k", []).append(x)
+    other = by["k"]
+    other[0] = x + 1
+    other.append(x)
+    return sum(rows) + sum(other)
+
+
+torch.compile(function, backend="eager")(torch.ones(3))
+"""
+
+
+def test_a_value_is_told_as_it_was_before_it_had_a_name(client: DapClient, tmp_path: Path) -> None:
+    path = tmp_path / "unnamed.py"
+    path.write_text(UNNAMED)
+    client.launch({"program": str(path), "console": "internalConsole", "subProcess": False}, {path: [15]})
+    stop = client.wait_for_stop()
+    history = {name: history_of(stop, name) for name in ("rows", "other")}
+    assert history["rows"] == ["made", "changed [f32[3]]", "changed [f32[3], f32[3]]"]
+    assert history["other"] == ["made [f32[3]]", "changed [f32[3]]", "changed [f32[3], f32[3]]"]
+
+
+def history_of(stop: Stop, name: str) -> list[str]:
+    below = stop.variables(stop.locals()[name].variables_reference)["history"]
+    return [row.value for row in stop.variables(below.variables_reference).values()]
 
 
 def test_a_session_can_do_without_histories(client: DapClient) -> None:

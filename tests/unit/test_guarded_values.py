@@ -48,7 +48,7 @@ WANTED = [
     ("L['n'] == 3", "be 3", None),
     ("L['mode'] is not None", "not be None", None),
     ("not L['names']", "be 0", None),
-    ("len(L['names']) != 2", "not be 2", None),
+    ("len(L['names']) == 2", "be 2", None),
     ("___check_type_id(L['o'], 4711), type=<class 'a.b.C'>", "be C", None),
     ("list(dict.keys(L['d']))[1] == 'b'", "have 'b' as key 2", None),
     ("___dict_contains('a', L['conf'].__dict__)", "have 'a'", None),
@@ -59,6 +59,11 @@ WANTED = [
 @pytest.mark.parametrize(("guard", "clause", "value"), WANTED)
 def test_what_a_guard_wants(guard: str, clause: str | None, value: str | None):
     assert (wanted(guard, guarded_value(guard)), met(guard)) == (clause, value)
+
+
+def test_torch_tells_of_a_dict_what_its_length_must_not_be():
+    failed = recompile_reason.parse("0/2: len(L['kw']) != 0", "/p/a.py")  # its guard is `not L['kw']`
+    assert failed.guard == "len(L['kw']) == 0" and failed.failed_compile_id == "0/2"
 
 
 def test_the_line_that_needs_a_guard_is_not_that_of_a_first_use():

@@ -21,6 +21,8 @@ _HINTS = (
 )
 _FIRST_USE = re.compile(r"\S+ \(user code shown is first use")
 _STACK = "\nUser stack trace:"
+_FAILED_LENGTH = re.compile(r"(len\(.+\)) != (\d+)$")
+"""Of a dict's length torch tells what made its guard fail, of everything else the guard (`DictGuardManager`, 2.1)."""
 
 
 class FailedGuard(Struct, kw_only=True):
@@ -41,6 +43,7 @@ def parse(reason: str, function_path: str) -> FailedGuard:
     head, _, stack = text.partition(_STACK)
     hints = (found["hint"] for pattern in _HINTS if (found := pattern.search(head)) is not None)
     guard = head.partition("  # ")[0].partition(". Guard failed on a parameter, ")[0].strip()
+    guard = _FAILED_LENGTH.sub(r"\1 == \2", guard)
     read = FailedGuard(failed_compile_id=compile_id, guard=guard, hint=next(hints, None))
     frames = list(_FRAME.finditer(stack))
     if frames:

@@ -9,7 +9,7 @@ from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
 _EXPECTED = re.compile(
     r"mismatch(?: at index \d+)?\. expected (?:requires_grad=)?(?P<wanted>.+?)(?:, actual (?P<met>.+))?$"
 )
-_LENGTH = re.compile(r"len\(.+\) (?P<operator>[=!])= (?P<length>\d+)$")
+_LENGTH = re.compile(r"len\(.+\) == (?P<length>\d+)$")
 _EQUAL = re.compile(r"\S.* (?P<operator>==|!=|is not|is) (?P<value>.+)$")
 _KEY = re.compile(r"list\(.+\)\[(?P<index>\d+)\] == (?P<key>.+)$")
 _CLASS = re.compile(r"type=<(?:class '(?:.*\.)?(?P<name>[^'.]+)'>|(?P<of>\w+) )")
@@ -25,7 +25,7 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
         case "requires_grad" if found := _EXPECTED.search(guard):
             return f"be {_BOOLS.get(found['wanted'], found['wanted'])}"
         case "length" if found := _LENGTH.search(guard):
-            return f"{'not ' if found['operator'] == '!' else ''}be {found['length']}"
+            return f"be {found['length']}"
         case "length":
             return "be 0"
         case "type" if found := _CLASS.search(guard):

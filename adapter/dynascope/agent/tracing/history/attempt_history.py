@@ -131,7 +131,7 @@ class AttemptHistory:
         self.context = Table(3)
         """Each module registered and each change of torch's global state: segment, which of them, text."""
         self.stops = array("i")
-        """The segments in which the thread has stopped, other than at the end of a step."""
+        """Where the lines began at which the thread has stopped, other than at the end of a step."""
 
     def place(self, segment: Segment) -> tuple[Position, str, int]:
         """Return position, path and line of a segment.

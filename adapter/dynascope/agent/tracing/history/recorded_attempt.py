@@ -65,11 +65,6 @@ class RecordedAttempt:
                 found.append(RecordedLine(segment, frame, line))
         return [line for line in found if line is not _DEF_LINE]
 
-    @functools.cached_property
-    def stops(self) -> frozenset[tuple[FrameId, int]]:
-        """Return (frame, position of the line) of each line at which the thread stopped."""
-        return frozenset(self._key(segment) for segment in self._recorded.stops if segment >= 0)
-
     @property
     def frames_at_end(self) -> list[FrameId]:
         """Return the frames that Dynamo had not left when the attempt ended, innermost first."""
@@ -80,7 +75,7 @@ class RecordedAttempt:
 
     def has_stopped_at(self, line: RecordedLine) -> bool:
         """Whether the thread stopped at the line, other than at the end of a step."""
-        return self._key(line.segment) in self.stops
+        return self.position(line) in self._recorded.stops
 
     @property
     def end_of_targets(self) -> Position:
