@@ -126,6 +126,8 @@ class AttemptHistory:
         """Each guard: segment, source, type."""
         self.symbols = Table(3)
         """Each decision on a symbol: segment, symbol, sentence."""
+        self.fixed = Table(2)
+        """Each size of an input that became a number: segment, source."""
         self.nodes = Table(2)
         """Each node of the graph: segment, text."""
         self.context = Table(3)

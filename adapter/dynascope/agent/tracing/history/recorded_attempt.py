@@ -94,6 +94,15 @@ class RecordedAttempt:
         segment = next((row[0] for row in guards if readable(texts[row[1]]) == expression), -1)
         return None if segment < 0 else self.target_at(self._recorded.segments.row(segment)[0])
 
+    def line_that_fixed(self, size: str) -> tuple[str, int, Position | None] | None:
+        """Return path, line and target of the line that made a number of a size, written as users do."""
+        rows = map(self._recorded.fixed.row, range(len(self._recorded.fixed)))
+        segment = next((row[0] for row in rows if readable(self._recorded.texts.all[row[1]]) == size), -1)
+        if segment < 0:
+            return None
+        position, path, line = self._recorded.place(segment)
+        return path, line, self.target_at(position)
+
     def target_of_guard(self, path: str, line: int) -> Position | None:
         """Return the target of a line (with a real path) where it first needed a guard, or began."""
         numbers = [
