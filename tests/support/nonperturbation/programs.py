@@ -135,6 +135,8 @@ def changing_containers(x: Any) -> Any:
     turned.reverse()
     turned[0] = x * 4
     groups["a"][0] = turned[0]
+    generated = Pair(x, 2)  # by code that has no source
+    name = "k" if generated.second == 2 else ""
     return x + total + len(pair[0]) + order[name] + sum(kept) + next(numbers) + turned[0]
 
 
