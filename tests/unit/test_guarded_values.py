@@ -51,6 +51,8 @@ WANTED = [
     ("len(L['names']) == 2", "be 2", None),
     ("___check_type_id(L['o'], 4711), type=<class 'a.b.C'>", "be C", None),
     ("list(dict.keys(L['d']))[1] == 'b'", "have 'b' as key 2", None),
+    ("'scale' in L['opts']", "have the key 'scale'", None),
+    ("len(L['xs']) > 2", "be more than 2", None),
     ("___dict_contains('a', L['conf'].__dict__)", "have 'a'", None),
     ("2 <= L['x'].size()[0] <= 5", None, None),
 ]
@@ -61,9 +63,17 @@ def test_what_a_guard_wants(guard: str, clause: str | None, value: str | None):
     assert (wanted(guard, guarded_value(guard)), met(guard)) == (clause, value)
 
 
-def test_torch_tells_of_a_dict_what_its_length_must_not_be():
-    failed = recompile_reason.parse("0/2: len(L['kw']) != 0", "/p/a.py")  # its guard is `not L['kw']`
-    assert failed.guard == "len(L['kw']) == 0" and failed.failed_compile_id == "0/2"
+@pytest.mark.parametrize(
+    ("told", "guard"),
+    [
+        ("len(L['kw']) != 0", "len(L['kw']) == 0"),  # it is `not L['kw']`
+        ("KeyError on L['opts']['scale']", "'scale' in L['opts']"),
+        ("IndexError on L['xs'][2]", "len(L['xs']) > 2"),
+        ("L['n'] == 0", "L['n'] == 0"),
+    ],
+)
+def test_torch_tells_of_containers_what_made_the_guard_fail(told: str, guard: str):
+    assert recompile_reason.parse(f"0/2: {told}", "/p/a.py").guard == guard
 
 
 def test_the_line_that_needs_a_guard_is_not_that_of_a_first_use():
