@@ -101,7 +101,7 @@ def _without_entries(inspection: StopInspection, name: str, compile_id: str) -> 
 
 
 def _line_that_fixed(inspection: StopInspection, failed: Failed) -> tuple[str, int] | None:
-    """Return the line that made a number of the size that the guard is on, which torch's tree does not tell."""
+    """Return the line that fixed the size that the guard is on; torch's tree does not tell it."""
     if inspection.compiles is None:
         return None
     place: tuple[str, int] | None = inspection.compiles.line_that_fixed(failed.compile_id, failed.subject.text)

@@ -115,7 +115,7 @@ class Compiles:
                 observer.attempt_restarts(reason, replays=kind == "speculation")
 
     def _travel_fails(self, state: ThreadState) -> None:
-        """End a travel that has not arrived: Dynamo did not trace the same instructions again, or was interrupted."""
+        """End a travel that has not arrived: Dynamo traced otherwise, or was interrupted."""
         compile_state = state.begin_compile()
         if compile_state.travel is not None:
             compile_state.travel_ends()

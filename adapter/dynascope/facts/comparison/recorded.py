@@ -204,7 +204,7 @@ def _lines(trail: Trail) -> list[TracedLine]:
 
 
 def _as_called(lines: list[TracedLine]) -> list[TracedLine]:
-    """Return the lines without those of Dynamo's polyfills and of generated code, which users cannot read.
+    """Return the lines without those of Dynamo's polyfills and of generated code.
 
     What was decided there, other than names, was decided at the line that led there.
     """

@@ -15,9 +15,9 @@ _ATTRIBUTES = ("__setattr__", "__getattr__", "__delattr__")
 
 
 def stands_for_builtin(code: types.CodeType) -> bool:
-    """Whether this is of `torch._dynamo.polyfills` (2.5), or what `module.name = value` calls, or has no source.
+    """Whether this is of `torch._dynamo.polyfills` (2.5), or `module.name = value` calls it.
 
-    Python generates code without source, such as that of a named tuple.
+    Or it has no source: Python generates the code of a named tuple.
     """
     if code.co_filename == _MODULE:
         return code.co_name in _ATTRIBUTES

@@ -95,7 +95,7 @@ class RecordedAttempt:
         return None if segment < 0 else self.target_at(self._recorded.segments.row(segment)[0])
 
     def line_that_fixed(self, size: str) -> tuple[str, int, Position | None] | None:
-        """Return path, line and target of the line that made a number of a size, written as users do."""
+        """Return path, line and target of the line that fixed a size, written as users do."""
         rows = map(self._recorded.fixed.row, range(len(self._recorded.fixed)))
         segment = next((row[0] for row in rows if readable(self._recorded.texts.all[row[1]]) == size), -1)
         if segment < 0:

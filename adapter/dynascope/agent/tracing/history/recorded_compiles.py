@@ -22,7 +22,7 @@ class RecordedCompiles:
         return {} if recorded is None else recorded.arguments()
 
     def line_that_fixed(self, compile_id: str, size: str) -> tuple[str, int] | None:
-        """Return the line for which a compile made a number of a dynamic size; None if it is not recorded."""
+        """Return the line for which a compile fixed a dynamic size; None if not recorded."""
         recorded = self._histories.latest(compile_id)
         found = None if recorded is None else recorded.line_that_fixed(size)
         return None if found is None else found[:2]

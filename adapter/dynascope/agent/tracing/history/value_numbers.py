@@ -74,7 +74,7 @@ class ValueNumbers:
         return value
 
     def has_other_contents(self, variable: object) -> bool:
-        """Whether other variables are in a container than when this was asked last, or it is asked first."""
+        """Whether others are in a container than when this was asked last; True at first."""
         if not is_container(variable):
             return False
         value, now = self.of(variable), list(contents(variable))
