@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from dynascope.wire.dap import Variable
 
@@ -41,6 +44,85 @@ def test_an_input_says_where_it_comes_from(client: DapClient) -> None:
     stop = client.wait_for_stop()
     width = stop.variables(stop.locals()["width"].variables_reference)["history"]
     assert [row.value for row in stop.variables(width.variables_reference).values()] == ["input width: 4"]
+
+
+UNNAMED = """import torch
+
+
+def twice(v):
+    return v * 2
+
+
+def function(x):
+    rows = [twice(v) for v in (x, x)]
+    by = {}
+    by.setdefault("k", []).append(x)
+    other = by["k"]
+    other[0] = x + 1
+    other.append(x)
+    return sum(rows) + sum(other)
+
+
+torch.compile(function, backend="eager")(torch.ones(3))
+"""
+
+
+def test_a_value_is_told_as_it_was_before_it_had_a_name(client: DapClient, tmp_path: Path) -> None:
+    path = tmp_path / "unnamed.py"
+    path.write_text(UNNAMED)
+    client.launch({"program": str(path), "console": "internalConsole", "subProcess": False}, {path: [15]})
+    stop = client.wait_for_stop()
+    history = {name: history_of(stop, name) for name in ("rows", "other")}
+    assert history["rows"] == ["made", "changed [f32[3]]", "changed [f32[3], f32[3]]"]
+    assert history["other"] == ["made [f32[3]]", "changed [f32[3]]", "changed [f32[3], f32[3]]"]
+
+
+FIXED = """import torch
+
+
+def function(x):
+    if x.shape[0] > 4:
+        x = x * 2
+    y = x.shape[0] * 2
+    if y == 6:
+        x = x + 1
+    return x
+
+
+compiled = torch.compile(function, backend="eager", dynamic=True)
+compiled(torch.ones(3, 2))
+compiled(torch.ones(4, 2))
+"""
+
+
+def test_a_size_is_told_from_its_symbol_to_its_number(client: DapClient, tmp_path: Path) -> None:
+    path = tmp_path / "fixed.py"
+    path.write_text(FIXED)
+    client.launch({"program": str(path), "console": "internalConsole", "subProcess": False}, {path: [10]})
+    stop = client.wait_for_stop()
+    symbols = stop.variables(stop.scopes()["Shapes"].variables_reference)
+    symbol = next(row for row in symbols.values() if "size()[0]" in row.value)
+    below = stop.variables(symbol.variables_reference)["history"]
+    rows = stop.variables(below.variables_reference).items()
+    assert [(name.partition(" ")[0], re.sub(r"\bs\d+", "s0", row.value)) for name, row in rows] == [
+        ("fixed.py:5", "s0 made for L['x'].size()[0]: 3"),
+        ("fixed.py:5", "s0 guarded by s0 <= 4"),
+        ("fixed.py:5", "s0 in [2, 4]"),
+        ("fixed.py:8", "s0 guarded by 2*s0 == 6"),
+        ("fixed.py:8", "s0 specialised to 3"),
+    ]
+    stop.resume()
+    stop = client.wait_for_stop()
+    assert "x.size()[0] must be 3, and is 4 (fixed.py:8 needs this)" in stop.evaluate("why").result
+    events = client.request("dynascopeTimeline", {"count": 100})["events"]
+    again = next(event for event in events if event["kind"] == "recompile")
+    client.request("goto", {"threadId": stop.thread_id, "targetId": again["targetId"]})
+    assert client.wait_for_stop().where() == ("function [0/0 recorded]", 8)
+
+
+def history_of(stop: Stop, name: str) -> list[str]:
+    below = stop.variables(stop.locals()[name].variables_reference)["history"]
+    return [row.value for row in stop.variables(below.variables_reference).values()]
 
 
 def test_a_session_can_do_without_histories(client: DapClient) -> None:

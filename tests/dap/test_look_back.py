@@ -66,6 +66,18 @@ def test_back_into_an_earlier_compile_and_forward_out_of_it(client: DapClient, r
     assert client.output("stdout") == "two 48.0\nthree 195.0\nframes 2\n"
 
 
+def test_reverse_finds_a_stop_from_before_going_back_in_that_compile(client: DapClient) -> None:
+    arguments = {"program": str(PROGRAM), "console": "internalConsole", "subProcess": False}
+    client.launch(arguments, {PROGRAM: [{"line": at("call"), "condition": "i == 1"}]})
+    stop = client.wait_for_stop()
+    stop.step("stepBack").resume()  # silently: the breakpoint has stopped before
+    stop = client.wait_for_stop()
+    assert stop.where() == ("function [0/1]", at("call"))
+    stop = stop.step("reverseContinue").step("reverseContinue")
+    assert stop.where() == ("function [0/0 recorded]", at("call")) and stop.reason == "breakpoint"
+    assert stop.locals()["i"].value == "1"
+
+
 def test_what_is_not_known_at_a_recorded_line_is_said(client: DapClient) -> None:
     recorded = second_compile(client, True).step("reverseContinue")
     assert recorded.evaluate("total").result == "f32[3]"

@@ -122,6 +122,7 @@ def test_an_interrupt_while_it_goes_back_reaches_the_program(client: DapClient, 
     stop.resume()
     assert client.wait_for_end() == 0
     assert "interrupted" in client.output() and "result again 12.0 1" in client.output()
+    assert "KeyboardInterrupt ended this compile" in client.output("important")
 
 
 @BOTH

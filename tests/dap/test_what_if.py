@@ -68,3 +68,14 @@ def test_at_run_time_there_is_nothing_to_try(client: DapClient, stop: Stop) -> N
     wanted = {"expression": "what if graph break", "frameId": runs, "context": "repl"}
     assert client.failure("evaluate", wanted)
     assert "scopes" in client.request("scopes", {"frameId": runs})
+
+
+def test_torch_logs_nothing_of_what_is_tried(client: DapClient) -> None:
+    wanted = {"program": str(COMPILED), "console": "internalConsole", "subProcess": False, "redirectOutput": True}
+    environment = {"TORCH_LOGS": "graph_code,graph_breaks"}
+    client.launch(wanted | {"env": environment}, {COMPILED: [line(COMPILED, "after")]})
+    stop = client.wait_for_stop()
+    assert "Graph break: " in stop.evaluate("what if graph break").result
+    stop.resume()
+    client.wait_for_end()
+    assert client.output("stderr").count("TRACED GRAPH") == 1 and "Graph break in user code" not in client.output()

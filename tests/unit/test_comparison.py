@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dynascope.facts.comparison import recorded
 from dynascope.facts.comparison.columns import MARK, columns
 from dynascope.facts.comparison.differences import compare
 from dynascope.facts.comparison.sentences import first_difference
@@ -105,6 +106,22 @@ def test_two_columns_are_aligned_again_after_a_branch() -> None:
         ("6  line 6", "6  line 6"),
     ]
     assert [number for number, row in enumerate(rows) if row.startswith(MARK)] == [3]
+
+
+def test_what_stands_for_a_builtin_is_told_at_the_line_that_led_there() -> None:
+    writer = TrailWriter()
+    outer = writer.call("/a.py", "f", -1)
+    writer.line(outer, 3)
+    builtin = writer.call("/lib/torch/_dynamo/polyfills/builtins.py", "sum", outer)
+    within = writer.line(builtin, 56)
+    writer.decide(within, "value", "item", "f32[4]")
+    writer.decide(within, "operation", "add", "add(x, y)")
+    inner = writer.call("/a.py", "g", builtin)
+    writer.line(inner, 8)
+    writer.line(builtin, 57)
+    lines = recorded.traced("0/0", writer.trail({}), None).lines
+    assert [(each.place.path, each.place.line) for each in lines] == [("/a.py", 3), ("/a.py", 8)]
+    assert lines[0].decisions == [Decision("operation", "add", "add(x, y)", lines[0].place)]
 
 
 def test_a_trail_is_what_was_written() -> None:

@@ -56,9 +56,11 @@ WANTED = [
     ("L['n'] == 3", "be 3", None),
     ("L['mode'] is not None", "not be None", None),
     ("not L['names']", "be 0", None),
-    ("len(L['names']) != 2", "not be 2", None),
+    ("len(L['names']) == 2", "be 2", None),
     ("___check_type_id(L['o'], 4711), type=<class 'a.b.C'>", "be C", None),
     ("list(dict.keys(L['d']))[1] == 'b'", "have 'b' as key 2", None),
+    ("'scale' in L['opts']", "have the key 'scale'", None),
+    ("len(L['xs']) > 2", "be more than 2", None),
     ("___dict_contains('a', L['conf'].__dict__)", "have 'a'", None),
     ("2 <= L['x'].size()[0] <= 5", None, None),
 ]
@@ -67,6 +69,19 @@ WANTED = [
 @pytest.mark.parametrize(("guard", "clause", "value"), WANTED)
 def test_what_a_guard_wants(guard: str, clause: str | None, value: str | None):
     assert (wanted(guard, guarded_value(guard)), met(guard)) == (clause, value)
+
+
+@pytest.mark.parametrize(
+    ("told", "guard"),
+    [
+        ("len(L['kw']) != 0", "len(L['kw']) == 0"),  # it is `not L['kw']`
+        ("KeyError on L['opts']['scale']", "'scale' in L['opts']"),
+        ("IndexError on L['xs'][2]", "len(L['xs']) > 2"),
+        ("L['n'] == 0", "L['n'] == 0"),
+    ],
+)
+def test_torch_tells_of_containers_what_made_the_guard_fail(told: str, guard: str):
+    assert recompile_reason.parse(f"0/2: {told}", "/p/a.py").guard == guard
 
 
 def test_the_line_that_needs_a_guard_is_not_that_of_a_first_use():

@@ -235,4 +235,4 @@ def _line(translator: Any) -> Line:
 
 def _stands_for_builtin(code: Any) -> bool:
     is_attribute = code.co_filename.endswith("torch/nn/modules/module.py") and code.co_name.endswith("attr__")
-    return is_attribute or "/torch/_dynamo/polyfills/" in code.co_filename
+    return is_attribute or "/torch/_dynamo/polyfills/" in code.co_filename or code.co_filename == "<string>"

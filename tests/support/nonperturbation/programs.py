@@ -131,7 +131,13 @@ def changing_containers(x: Any) -> Any:
     bump()
     kept = [v * 2 for v in (1, 2)]
     kept += [total, zero]
-    return x + total + len(pair[0]) + order[name] + sum(kept) + next(numbers)
+    turned = [x, x * 3]  # the same text after each change
+    turned.reverse()
+    turned[0] = x * 4
+    groups["a"][0] = turned[0]
+    generated = Pair(x, 2)  # by code that has no source
+    name = "k" if generated.second == 2 else ""
+    return x + total + len(pair[0]) + order[name] + sum(kept) + next(numbers) + turned[0]
 
 
 def trained(x: Any, weight: Any) -> Any:

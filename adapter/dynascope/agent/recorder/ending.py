@@ -37,7 +37,7 @@ def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:
             line=places[fact.name].line if fact.name in places else 0,
             name=fact.name,
             hint=fact.hint,
-            low=fact.low.replace("int_oo", "oo"),
+            low=fact.low,
             high=fact.high,
             origins=fact.sources,
             replacement=fact.replacement,

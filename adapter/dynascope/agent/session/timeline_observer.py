@@ -172,9 +172,13 @@ class TimelineObserver(TraceObserver):
         recorded = self._hook.histories.latest(failed.failed_compile_id)
         if recorded is None:
             return None
+        subject = guarded_value(failed.guard)
+        fixed = recorded.line_that_fixed(subject.text)
+        if fixed is not None:
+            return fixed[2]
         if failed.path is not None and failed.line is not None:
             return recorded.target_of_guard(_path(failed.path), failed.line)
-        return recorded.target_of_source(guarded_value(failed.guard).expression)
+        return recorded.target_of_source(subject.expression)
 
     def stops(self, stopping: Stopping) -> None:
         """Note a stop at which a thread is about to wait."""

@@ -74,7 +74,9 @@ def _told(inspection: StopInspection, frame: Frame) -> Row:
     with _as_it_began(frame):
         for entry in entries:
             found = first_failed(entry, frame)
-            failed += [found] if isinstance(found, Failed) else []
+            if isinstance(found, Failed):
+                failed.append(found)
+                found.place = _line_that_fixed(inspection, found) or found.place
             rows.append(_entry_row(entry, found))
     intro = _RESUMES.format(name=name, line=line) if line is not None else ""
     if not entries and frame.translator is None:
@@ -96,6 +98,14 @@ def _without_entries(inspection: StopInspection, name: str, compile_id: str) -> 
     if earlier is None and compile_id.endswith("/0"):
         return _FIRST.format(name=name)
     return _NONE_LEFT.format(name=name, id="" if earlier is None else f" [{earlier}]")
+
+
+def _line_that_fixed(inspection: StopInspection, failed: Failed) -> tuple[str, int] | None:
+    """Return the line that fixed the size that the guard is on; torch's tree does not tell it."""
+    if inspection.compiles is None:
+        return None
+    place: tuple[str, int] | None = inspection.compiles.line_that_fixed(failed.compile_id, failed.subject.text)
+    return place
 
 
 @contextlib.contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,7 @@ _TRACED_DIFFERENTLY = (
     "Dynamo did not trace this frame as it did before, so the place to go back to was not reached; the compile "
     "continues.\n"
 )
+_ENDED_BY = "{} ended this compile before the place to go back to was reached.\n"
 
 
 class Compiles:
@@ -113,13 +115,16 @@ class Compiles:
                 observer.attempt_restarts(reason, replays=kind == "speculation")
 
     def _travel_fails(self, state: ThreadState) -> None:
-        """End a travel that has not arrived: Dynamo has not traced the same instructions again."""
+        """End a travel that has not arrived: Dynamo traced otherwise, or was interrupted."""
         compile_state = state.begin_compile()
         if compile_state.travel is not None:
             compile_state.travel_ends()
             code = translators.code_of(compile_state.outermost)
             place = code.co_filename, code.co_firstlineno
-            self._send(Output(category="important", output=_TRACED_DIFFERENTLY, path=place[0], line=place[1]))
+            error = sys.exception()
+            is_ended = error is not None and not isinstance(error, Exception)
+            text = _ENDED_BY.format(type(error).__name__) if is_ended else _TRACED_DIFFERENTLY
+            self._send(Output(category="important", output=text, path=place[0], line=place[1]))
 
     def trace_repeats(self) -> None:
         self.threads.current().begin_compile().trace_repeats()

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from dynascope.facts import model
 from dynascope.facts.comparison.differences import Comparison, compare
@@ -40,7 +40,7 @@ def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedC
         end = "is traced again from its start" if trail.is_repeated else ""
         return TracedCompile(
             name=name,
-            lines=lines,
+            lines=_as_called(lines),
             end=end,
             is_finished=trail.is_repeated,
             is_abandoned=trail.is_repeated,
@@ -59,7 +59,7 @@ def traced(name: str, trail: Trail, facts: model.CompileFacts | None) -> TracedC
             lines[-1].decisions.append(Decision("break", "", what, place))
     return TracedCompile(
         name=name,
-        lines=lines,
+        lines=_as_called(lines),
         end=_end(facts),
         has_guards=facts.compile.status in ("compiled", "empty"),
         other_guards=others,
@@ -208,6 +208,31 @@ def _lines(trail: Trail) -> list[TracedLine]:
         if 0 <= after < len(lines):
             lines[after].decisions.append(Decision(kind, subject, text, lines[own].place))
     return lines
+
+
+def _as_called(lines: list[TracedLine]) -> list[TracedLine]:
+    """Return the lines without those of Dynamo's polyfills and of generated code.
+
+    What was decided there, other than names, was decided at the line that led there.
+    """
+    kept: list[TracedLine] = []
+    callers: dict[int, Place] = {}
+    for line in lines:
+        if not _is_hidden(line.place):
+            kept.append(TracedLine(line.place))
+        elif kept:
+            callers.setdefault(line.place.call, kept[-1].place)
+        for decision in line.decisions if kept else ():
+            if not _is_hidden(decision.place):
+                kept[-1].decisions.append(decision)
+            elif decision.kind != "value":
+                place = callers.get(decision.place.call, kept[-1].place)
+                kept[-1].decisions.append(structs.replace(decision, place=place))
+    return kept
+
+
+def _is_hidden(place: Place) -> bool:
+    return place.depth > 0 and ("/torch/_dynamo/polyfills/" in place.path or place.path == "<string>")
 
 
 def _add_guards(lines: list[TracedLine], trail: Trail, guards: list[model.Guard]) -> dict[str, str]:

@@ -21,6 +21,12 @@ _HINTS = (
 )
 _FIRST_USE = re.compile(r"\S+ \(user code shown is first use")
 _STACK = "\nUser stack trace:"
+_FAILURES = (
+    (re.compile(r"(len\(.+\)) != (\d+)$"), r"\1 == \2"),
+    (re.compile(r"KeyError on (.+)\[([^\[\]]+)\]$"), r"\2 in \1"),
+    (re.compile(r"IndexError on (.+)\[(\d+)\]$"), r"len(\1) > \2"),
+)
+"""What torch's C++ guards on containers tell when they fail (2.1), and the condition that was not true."""
 
 
 class FailedGuard(Struct, kw_only=True):
@@ -41,6 +47,8 @@ def parse(reason: str, function_path: str) -> FailedGuard:
     head, _, stack = text.partition(_STACK)
     hints = (found["hint"] for pattern in _HINTS if (found := pattern.search(head)) is not None)
     guard = head.partition("  # ")[0].partition(". Guard failed on a parameter, ")[0].strip()
+    for failure, condition in _FAILURES:
+        guard = failure.sub(condition, guard)
     read = FailedGuard(failed_compile_id=compile_id, guard=guard, hint=next(hints, None))
     frames = list(_FRAME.finditer(stack))
     if frames:

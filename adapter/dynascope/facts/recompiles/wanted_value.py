@@ -9,9 +9,9 @@ from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
 _EXPECTED = re.compile(
     r"mismatch(?: at index \d+)?\. expected (?:requires_grad=)?(?P<wanted>.+?)(?:, actual (?P<met>.+))?$"
 )
-_LENGTH = re.compile(r"len\(.+\) (?P<operator>[=!])= (?P<length>\d+)$")
+_LENGTH = re.compile(r"len\(.+\) (?P<operator>==|>) (?P<length>\d+)$")
 _EQUAL = re.compile(r"\S.* (?P<operator>==|!=|is not|is) (?P<value>.+)$")
-_KEY = re.compile(r"list\(.+\)\[(?P<index>\d+)\] == (?P<key>.+)$")
+_KEY = re.compile(r"list\(.+\)\[(?P<index>\d+)\] == (?P<key>.+)$|(?P<some>'.*'|[\w.-]+) in \S+$")
 _CLASS = re.compile(r"type=<(?:class '(?:.*\.)?(?P<name>[^'.]+)'>|(?P<of>\w+) )")
 _ABSENT = re.compile(r"(?P<absent>not )?(?:hasattr\(.+, (?P<name>'.+')\)|___dict_contains\((?P<key>.+?), .+\))$")
 _BOOLS = {"0": "False", "1": "True"}
@@ -25,7 +25,7 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
         case "requires_grad" if found := _EXPECTED.search(guard):
             return f"be {_BOOLS.get(found['wanted'], found['wanted'])}"
         case "length" if found := _LENGTH.search(guard):
-            return f"{'not ' if found['operator'] == '!' else ''}be {found['length']}"
+            return f"be {'more than ' if found['operator'] == '>' else ''}{found['length']}"
         case "length":
             return "be 0"
         case "type" if found := _CLASS.search(guard):
@@ -33,7 +33,11 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
         case "identity" if found := _CLASS.search(guard):
             return f"be the same {found['name'] or found['of']} as then"
         case "keys" if found := _KEY.search(guard):
-            return f"have {found['key']} as key {int(found['index']) + 1}"
+            return (
+                f"have {found['key']} as key {int(found['index']) + 1}"
+                if found["key"]
+                else f"have the key {found['some']}"
+            )
         case "attribute" if found := _ABSENT.search(guard):
             return f"{'lack' if found['absent'] else 'have'} {found['name'] or found['key']}"
         case "value" | "keys" if found := _EQUAL.search(guard):

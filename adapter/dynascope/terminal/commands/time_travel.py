@@ -74,8 +74,9 @@ def history(session: Session, argument: str) -> None:
     below = [row for row in rows if row.name == "history" and row.variables_reference]
     if not below:
         raise CommandError(
-            f"no history of `{argument}`: globals have none, nor attributes that are numbers. Where nothing has one,"
-            " the compile began before anything could stop: go back once (`rframe`), and there is"
+            f"no history of `{argument}`: globals have none, nor what Dynamo has not read yet, nor numbers, strings and"
+            " None in an object or container, whose own history tells how they change. Where nothing has one, the"
+            " compile began before anything could stop: go back once (`rframe`), and there is"
         )
     lines = session.children(below[-1].variables_reference, 0, _ALL)
     _show_or_go_to(session, lines, f"history {argument}", number)

@@ -19,8 +19,11 @@ class Decision(NamedTuple):
     symbol: str
     sentence: str
     creates: bool = False
+    """Whether it tells of a symbol that is new."""
     replaces: bool = False
     """Whether another expression stands for the symbol from now on."""
+    fixes: tuple[str, ...] = ()
+    """The sizes that are one number from now on, as torch writes them."""
 
 
 class Growth:
@@ -144,27 +147,43 @@ class Growth:
         version = known.get("_version_counter"), len(ranges)
         if version == self._shape_version and len(guards) == self._shape_guards:
             return []
-        new = guards[self._shape_guards :]
+        new = list(_guarded(guards[self._shape_guards :]))
         self._shape_version, self._shape_guards = version, len(guards)
-        return [*_guarded(new), *self._decided(known, ranges)]
+        made, decided = self._decided(known, ranges, {decision.symbol for decision in new})
+        return [*made, *new, *decided]
 
-    def _decided(self, known: dict[str, Any], ranges: dict[Any, Any]) -> Iterator[Decision]:
+    def _decided(
+        self, known: dict[str, Any], ranges: dict[Any, Any], guarded: set[str]
+    ) -> tuple[list[Decision], list[Decision]]:
+        """Return how new symbols were made, and what was decided on symbols.
+
+        The range of one that is new is told last: the guards on it may have narrowed it.
+        """
         replacements, numbers = known.get("replacements") or {}, hints(self._output.shape_env)
+        made, decided = [], []
         for symbol, span in ranges.items():
             before, now = self._symbols.get(symbol), (replacements.get(symbol), span)
             if before == now:
                 continue
             self._symbols[symbol] = now
-            if now[0] is not None and (before is None or before[0] != now[0]):
-                verb = "specialised to" if now[0].is_number else "replaced by"
-                yield Decision(str(symbol), f"{verb} {now[0]}", replaces=True)
+            name, instead = str(symbol), now[0] if before is None or before[0] != now[0] else None
+            origins = map(source_text, (known.get("var_to_sources") or {}).get(symbol, ()))
+            sources = tuple(origin for origin in origins if origin)
+            if before is None:
+                origin = next(iter(sources), "a result")
+                span_then = "" if instead is not None or name in guarded else f" in {range_text(span)}"
+                made.append(
+                    Decision(name, f"made for {origin}: {numbers.get(symbol, 'unknown')}{span_then}", creates=True)
+                )
+            if instead is not None:
+                verb = "specialised to" if instead.is_number else "replaced by"
+                fixes = sources if instead.is_number else ()
+                decided.append(Decision(name, f"{verb} {instead}", replaces=True, fixes=fixes))
             elif before is not None:
-                yield Decision(str(symbol), f"refined to {range_text(span)}")
-            else:
-                sources = (known.get("var_to_sources") or {}).get(symbol, ())
-                origin = next(filter(None, map(source_text, sources)), "a result")
-                made = f"made for {origin}: {numbers.get(symbol, 'unknown')} in {range_text(span)}"
-                yield Decision(str(symbol), made, creates=True)
+                decided.append(Decision(name, f"refined to {range_text(span)}"))
+            elif name in guarded:
+                decided.append(Decision(name, f"in {range_text(span)}", creates=True))
+        return made, decided
 
 
 _GLOBAL_STATE = ("grad mode", "inference mode", "autocast on cpu", "autocast on cuda")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -89,9 +90,10 @@ class _Trial(Wrapping):
         log_graph_break = self.original(torch_names.LOG_GRAPH_BREAK)
 
         def note_break(frame: Translator, code_options: Any, reason: str, exc: Any) -> None:
-            if threading.get_ident() == here:
+            if threading.get_ident() != here:
+                log_graph_break(frame, code_options, reason, exc)
+            else:  # not logged: torch would not log the same break again when it comes in earnest
                 self.logged = reason, (translators.code_of(frame).co_filename, translators.line_of(frame))
-            log_graph_break(frame, code_options, reason, exc)
 
         self.put(torch_names.PUSH_TX, push_tx)
         self.put(torch_names.LOG_GRAPH_BREAK, note_break)
@@ -215,7 +217,7 @@ def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[No
     learnt_before, number_of_reasons = copy.deepcopy(learnt), len(reasons)
     try:
         output = translators.output_of(translator)
-        with unobserved(), names_counted_as_before(), output.restore_global_state(), undisturbed():
+        with unobserved(), _unlogged(), names_counted_as_before(), output.restore_global_state(), undisturbed():
             yield
     finally:
         learnt.clear()
@@ -225,6 +227,24 @@ def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[No
             del global_names[name]
         if context is not None:
             context.attempt = attempt
+
+
+@contextlib.contextmanager
+def _unlogged() -> Iterator[None]:
+    """Keep what this thread does out of torch's logs: they tell of what is compiled."""
+    here, known = threading.get_ident(), list(logging.Logger.manager.loggerDict.items())
+    loggers = [each for name, each in known if name.startswith("torch.") and isinstance(each, logging.Logger)]
+
+    def is_of_another(record: logging.LogRecord) -> bool:
+        return record.thread != here
+
+    for logger in loggers:
+        logger.addFilter(is_of_another)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(is_of_another)
 
 
 def _title(message: str) -> str:

@@ -34,6 +34,7 @@ class SymbolEvent:
 Decided = Callable[[list[SymbolEvent]], None]
 """Called once per decision, with its effect on each of its symbols."""
 
+_UNBOUNDED = ("int_oo", "9223372036854775806", "9223372036854775807", "9223372036854775808")
 _State = tuple[Any, Any]  # a symbol's replacement, and its range
 
 
@@ -103,8 +104,13 @@ def _event(environment: Any, symbol: Any, before: _State, guard: Any) -> SymbolE
 
 def range_text(span: Any) -> str:
     """Return a range as `[2, oo]`."""
-    high = str(span.upper)
-    return f"[{span.lower}, {'oo' if high in ('int_oo', '9223372036854775806', '9223372036854775807') else high}]"
+    return f"[{bound_text(span.lower)}, {bound_text(span.upper)}]"
+
+
+def bound_text(bound: Any) -> str:
+    """Return a bound of a range, `oo` and `-oo` for none."""
+    sign, text = ("-", str(bound)[1:]) if str(bound).startswith("-") else ("", str(bound))
+    return sign + ("oo" if text in _UNBOUNDED else text)
 
 
 def relation_text(condition: Any) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dynascope.agent.internals.sources import source_text
+from dynascope.agent.internals.symbolic_shapes.events import bound_text, range_text
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of, hints, is_symbolic
 
 
@@ -51,8 +52,8 @@ class Symbols:
         return SymbolFact(
             name=str(symbol),
             hint=str(values[symbol]) if symbol in values else None,
-            low=str(bounds.lower) if bounds is not None else "?",
-            high=_high_text(bounds.upper) if bounds is not None else "?",
+            low=bound_text(bounds.lower) if bounds is not None else "?",
+            high=bound_text(bounds.upper) if bounds is not None else "?",
             sources=[text for text in map(source_text, sources) if text],
             replacement=str(replacement) if replacement is not None else None,
             constraints=constraints.get(str(symbol), []) + _deferred(known, symbol),
@@ -68,11 +69,6 @@ def symbols_so_far(output: Any) -> list[SymbolFact]:
 def can_be(condition: Any, symbol: Any, value: int) -> bool:
     """Whether a condition (`torch._guards.ShapeGuard.expr`, 2.0) may be true for a value."""
     return str(condition.subs(symbol, value)) != "False"
-
-
-def _high_text(bound: Any) -> str:
-    text = str(bound)
-    return "oo" if text in ("int_oo", "9223372036854775806", "9223372036854775807") else text
 
 
 def _constraints(output: Any) -> dict[str, list[str]]:
@@ -98,7 +94,7 @@ def _meaning(constraint: Any) -> str:
     `warn_only` selects what a violation causes: a warning, or a ConstraintViolationError.
     """
     bounds = getattr(constraint, "vr", None)
-    wanted = "become one value" if bounds is None else f"be narrowed below [{bounds.lower}, {_high_text(bounds.upper)}]"
+    wanted = "become one value" if bounds is None else f"be narrowed below {range_text(bounds)}"
     if getattr(constraint, "warn_only", False):
         return f"should not {wanted}, else Dynamo warns"
     return f"must not {wanted}, else the compile fails"

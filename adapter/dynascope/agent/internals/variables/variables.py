@@ -84,11 +84,12 @@ def holds(variable: object, wanted: Container[int], depth: int = 3) -> bool:
 
     Reads `items` (2.0) and `_base_vt` (2.13), which has the contents of a subclass of a container.
     """
-    inside = _contents(variable)
+    inside = contents(variable)
     return any(id(each) in wanted or (depth and holds(each, wanted, depth - 1)) for each in inside)
 
 
-def _contents(variable: object) -> Iterator[object]:
+def contents(variable: object) -> Iterator[object]:
+    """Yield the variables directly in a container, those that Dynamo has read."""
     realised, _ = without_lazy(variable)
     if realised is None:
         return

@@ -126,12 +126,14 @@ class AttemptHistory:
         """Each guard: segment, source, type."""
         self.symbols = Table(3)
         """Each decision on a symbol: segment, symbol, sentence."""
+        self.fixed = Table(2)
+        """Each size of an input that became a number: segment, source."""
         self.nodes = Table(2)
         """Each node of the graph: segment, text."""
         self.context = Table(3)
         """Each module registered and each change of torch's global state: segment, which of them, text."""
         self.stops = array("i")
-        """The segments in which the thread has stopped, other than at the end of a step."""
+        """Where the lines began at which the thread has stopped, other than at the end of a step."""
 
     def place(self, segment: Segment) -> tuple[Position, str, int]:
         """Return position, path and line of a segment.

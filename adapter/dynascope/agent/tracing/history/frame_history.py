@@ -93,8 +93,10 @@ class FrameHistory:
         recorded = self._recorded
         first = next(recorded.bindings.where(3, value), None)
         text, source = ("", -1) if first is None else (recorded.texts.all[first[4]], first[5])
-        if first is not None and self._changes_before(value, first[0]):
-            text = ""  # what it was is not known: it had no name yet
+        earlier = [row for row in recorded.changes.where(1, value) if first is not None and row[0] < first[0]]
+        if earlier:  # it had no name yet: what it was is known only where it changed on the line that made it
+            at_once = [changed for segment, _, changed in earlier if segment == recorded.made[value]]
+            text = recorded.texts.all[at_once[-1]] if at_once else ""
         if source >= 0 or written is not None:
             written = readable(recorded.texts.all[source] if source >= 0 else written or "")
             yield recorded.made[value], "input", f"{written}: {text}" if text else written
@@ -103,11 +105,6 @@ class FrameHistory:
         for segment, _, changed in recorded.changes.where(1, value):
             if recorded.made[value] - (written is not None) < segment < end:
                 yield segment, "changed", recorded.texts.all[changed]
-
-    def _changes_before(self, value: Value, bound: Segment) -> bool:
-        """Whether a value has changed on lines before the one that first gave it a name."""
-        segments, began = self._recorded.segments, self._recorded.segments.row(bound)[0]
-        return any(segments.row(changed)[0] < began for changed, *_ in self._recorded.changes.where(1, value))
 
     def _decided(self, variable: object) -> Iterator[tuple[Segment, str, str]]:
         """Yield the guards on a value, the decisions on its symbols, and its changes in the graph."""

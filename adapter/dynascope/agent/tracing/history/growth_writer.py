@@ -35,6 +35,8 @@ class GrowthWriter:
             return False
         for decision in decisions:
             history.symbols.add(segment, number(decision.symbol), number(decision.sentence))
+            for source in decision.fixes:
+                history.fixed.add(segment, number(source))
         return any(decision.replaces for decision in decisions)
 
     def _write_nodes(self, segment: Segment) -> None:

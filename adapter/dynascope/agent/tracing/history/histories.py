@@ -47,7 +47,7 @@ class Histories(TraceObserver):
 
     def begin(self, state: CompileState, will_stop: bool) -> None:
         """Begin an attempt, before its outermost frame; `will_stop`: there is a step or a pause."""
-        state.history = None
+        before, state.history = state.history, None
         if not self.are_recorded or not (will_stop or any(ask() for ask in self._may_stop.values())):
             return
         from dynascope.agent.tracing.history.history_writer import HistoryWriter  # imports what shows values
@@ -55,6 +55,8 @@ class Histories(TraceObserver):
         if self._changes is None:
             self._changes = MutationEvents(self._changed, self._failures)
         state.history = HistoryWriter(trace_id(), state.clock.trail, state.outermost, self._failures)
+        if before is not None and state.travel is not None:  # the same trace, repeated
+            state.history.history.stops.extend(before.history.stops)
 
     def latest(self, compile_id: str) -> RecordedAttempt | None:
         """Return the latest attempt of a compile; None if not recorded."""

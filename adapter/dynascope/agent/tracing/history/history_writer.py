@@ -132,8 +132,8 @@ class HistoryWriter:
     def until_now(self, stops: bool = False) -> None:
         """Record everything up to here; `stops`: the thread stops here, not at the end of a step."""
         self._close()
-        if stops:
-            self.history.stops.append(self._segment)
+        if stops and self._stack:
+            self.history.stops.append(self._stack[-1].began)
         self._open()
         self.segment_at[self._trail.position] = self._segment
 
@@ -200,6 +200,7 @@ class HistoryWriter:
                 text = self._written(variable)
                 if realised is not None:  # the text of a lazy one changes when Dynamo reads it
                     self.values.texts[value] = text
+                    self.values.has_other_contents(variable)
             if realised is not None:
                 self.growth.value_of[node_of(realised)] = value
             written = source_of(variable)
@@ -241,6 +242,7 @@ class HistoryWriter:
     def _note_changes(self) -> None:
         """Record the values that have changed, those that hold them, and containers' texts."""
         variables = {id(variable): variable for variable, _ in self._changed}
+        others = {each for each, variable in variables.items() if self.values.has_other_contents(variable)}
         named = self._changeable_values()
         values = {value: variable for value, (variable, _) in named.items() if holds(variable, variables)}
         reaches_all = not all(map(_changes_alone, variables.values()))
@@ -252,8 +254,9 @@ class HistoryWriter:
         self._changed.clear()
         texts = {value: self._written(variable) for value, variable in values.items()}
         for value, text in texts.items():
-            before = self.values.texts.get(value)
-            if before == text and "…" not in self.history.texts.all[text]:
+            before, variable = self.values.texts.get(value), values[value]
+            is_other = "…" in self.history.texts.all[text] or id(variable) in others or holds(variable, others)
+            if before == text and not is_other:
                 continue  # Dynamo says so also where a constructor fills it
             self.values.texts[value] = text
             self.history.changes.add(self._segment, value, text)

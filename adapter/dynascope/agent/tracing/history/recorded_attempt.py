@@ -65,11 +65,6 @@ class RecordedAttempt:
                 found.append(RecordedLine(segment, frame, line))
         return [line for line in found if line is not _DEF_LINE]
 
-    @functools.cached_property
-    def stops(self) -> frozenset[tuple[FrameId, int]]:
-        """Return (frame, position of the line) of each line at which the thread stopped."""
-        return frozenset(self._key(segment) for segment in self._recorded.stops if segment >= 0)
-
     @property
     def frames_at_end(self) -> list[FrameId]:
         """Return the frames that Dynamo had not left when the attempt ended, innermost first."""
@@ -80,7 +75,7 @@ class RecordedAttempt:
 
     def has_stopped_at(self, line: RecordedLine) -> bool:
         """Whether the thread stopped at the line, other than at the end of a step."""
-        return self._key(line.segment) in self.stops
+        return self.position(line) in self._recorded.stops
 
     @property
     def end_of_targets(self) -> Position:
@@ -98,6 +93,15 @@ class RecordedAttempt:
         guards = map(self._recorded.guards.row, range(len(self._recorded.guards)))
         segment = next((row[0] for row in guards if readable(texts[row[1]]) == expression), -1)
         return None if segment < 0 else self.target_at(self._recorded.segments.row(segment)[0])
+
+    def line_that_fixed(self, size: str) -> tuple[str, int, Position | None] | None:
+        """Return path, line and target of the line that fixed a size, written as users do."""
+        rows = map(self._recorded.fixed.row, range(len(self._recorded.fixed)))
+        segment = next((row[0] for row in rows if readable(self._recorded.texts.all[row[1]]) == size), -1)
+        if segment < 0:
+            return None
+        position, path, line = self._recorded.place(segment)
+        return path, line, self.target_at(position)
 
     def target_of_guard(self, path: str, line: int) -> Position | None:
         """Return the target of a line (with a real path) where it first needed a guard, or began."""

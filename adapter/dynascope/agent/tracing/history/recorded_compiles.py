@@ -21,6 +21,12 @@ class RecordedCompiles:
         recorded = self._now if is_now else self._histories.latest(compile_id)
         return {} if recorded is None else recorded.arguments()
 
+    def line_that_fixed(self, compile_id: str, size: str) -> tuple[str, int] | None:
+        """Return the line for which a compile fixed a dynamic size; None if not recorded."""
+        recorded = self._histories.latest(compile_id)
+        found = None if recorded is None else recorded.line_that_fixed(size)
+        return None if found is None else found[:2]
+
     def earlier(self) -> str | None:
         """Return the id of the newest earlier compile of the function; None if unknown."""
         if self._now is None:

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 
 from dynascope.agent.internals.frames import new_values
-from dynascope.agent.internals.variables.variables import source_of
+from dynascope.agent.internals.variables.variables import contents, is_container, source_of
 from dynascope.agent.tracing.history.attempt_history import Segment, Value
 
 _FORGET_FROM = 2000
@@ -32,6 +32,8 @@ class ValueNumbers:
         """The identities of constants: Dynamo has one variable for all equal ones in a function."""
         self.texts: dict[Value, int] = {}
         """The latest text of values that Dynamo has read."""
+        self._contents: dict[Value, list[object]] = {}
+        """What was in each container that Dynamo has read when this was asked last."""
         self._made = made
         self._alive: dict[int, object] = {}
         self._forget_from = _FORGET_FROM
@@ -71,10 +73,20 @@ class ValueNumbers:
             self._alive[identity] = variable
         return value
 
+    def has_other_contents(self, variable: object) -> bool:
+        """Whether others are in a container than when this was asked last; True at first."""
+        if not is_container(variable):
+            return False
+        value, now = self.of(variable), list(contents(variable))
+        before, self._contents[value] = self._contents.get(value), now
+        return before is None or [*map(id, before)] != [*map(id, now)]
+
     def _forget_dropped(self) -> None:
         for identity, variable in list(self._alive.items()):
             if sys.getrefcount(variable) <= _OWN_REFERENCES:
                 del self._alive[identity]
                 self.constants.discard(identity)
-                self.texts.pop(self.by_identity.pop(identity), None)
+                value = self.by_identity.pop(identity)
+                self.texts.pop(value, None)
+                self._contents.pop(value, None)
         self._forget_from = _FORGET_FROM + 2 * len(self._alive)

@@ -99,8 +99,7 @@ def verdict(outcome: Outcome, subject: GuardedValue, then: int | None) -> tuple[
         return False, f"the guard is still there{needs}"
     if false:
         return False, f"{name} is dynamic, but not all its values fit{needs}"
-    low = symbol.low.replace("int_oo", "oo")
-    return True, f"{name} is dynamic in [{low}, {symbol.high}], and the guard is gone"
+    return True, f"{name} is dynamic in [{symbol.low}, {symbol.high}], and the guard is gone"
 
 
 def _symbol(outcome: Outcome, name: str) -> SymbolFact | None:
