@@ -8,6 +8,7 @@ import {
   breakpointRow,
   callStack,
   consoleShows,
+  continueToEnd,
   continueUntil,
   evaluate,
   notifications,
@@ -258,7 +259,6 @@ test('two threads that compile: the one that waits says for whom', { timeout: 24
   const held = (await traced('(double|square)').innerText()).split(' ')[0];
   await page.keyboard.press('F5');
   await traced(held === 'double' ? 'square' : 'double').waitFor({ timeout: PATIENCE }); // the other still runs, above or below
-  await page.keyboard.press('F5');
-  await sessionOver(page);
+  await continueToEnd(page);
   assert.doesNotMatch(await notifications(page), /debug adapter/);
 });

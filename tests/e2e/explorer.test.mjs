@@ -36,6 +36,14 @@ async function open(text) {
   }
 }
 
+/** Click an action of the run's row; from elsewhere, for the tooltip of what the mouse was on covers the row. */
+async function act(label) {
+  await page.mouse.move(900, 700);
+  await page.locator('.monaco-hover:visible').waitFor({ state: 'hidden' });
+  await row(NAME).hover();
+  await row(NAME).locator(`.action-label[aria-label="${label}"]`).click();
+}
+
 /** The number of the line that the cursor is in, as the status bar has it. */
 async function atLine(line) {
   await page.locator('.statusbar-item', { hasText: new RegExp(`^Ln ${line},`) }).waitFor();
@@ -92,14 +100,12 @@ test('from an empty folder to the line of a break, also after a window reload', 
   });
 
   await t.test('the report of the run', async () => {
-    await row(NAME).hover();
-    await row(NAME).locator('.action-label[aria-label="Open Report"]').click();
+    await act('Open Report');
     await page.locator('.tab', { hasText: 'Dynascope Report' }).waitFor();
   });
 
   await t.test('what was recorded is deleted when the user says so', async () => {
-    await row(NAME).hover();
-    await row(NAME).locator('.action-label[aria-label="Delete This Run"]').click();
+    await act('Delete This Run');
     await page.locator('.monaco-dialog-box .monaco-button', { hasText: 'Delete' }).click();
     await page.locator('.part.sidebar .welcome-view a', { hasText: 'Record This File' }).waitFor();
   });

@@ -141,6 +141,20 @@ export async function continueUntil(page, pattern) {
   }
 }
 
+/** F5, until no debug session is left: a press before VS Code has moved to the thread that stopped last is lost. */
+export async function continueToEnd(page) {
+  const button = page.locator('.debug-toolbar .codicon-debug-continue');
+  await button.waitFor();
+  for (let attempt = 1; ; attempt++) {
+    if (await button.isVisible()) await page.keyboard.press('F5');
+    try {
+      return await page.locator('.debug-toolbar:visible').waitFor({ state: 'detached', timeout: 20_000 });
+    } catch (error) {
+      if (attempt === 4) throw error;
+    }
+  }
+}
+
 /** Evaluate in the debug console and wait for an answer that matches. */
 export async function evaluate(page, expression, pattern) {
   await command(page, 'Debug Console: Focus on Debug Console View');
