@@ -25,7 +25,7 @@ def _rows(options: ViewOptions) -> list[Row]:
 
 def _row(since: Since) -> Row:
     counts = Counter(entry.what for entry in since.entries)
-    parts = ", ".join(f"{count} {_COUNTED[what][count > 1]}" for what, count in counts.items())
+    parts = ", ".join(f"{counts[what]} {names[counts[what] > 1]}" for what, names in _COUNTED.items() if counts[what])
     text = f"{since.place}: {parts or 'nothing'}"
     return Row(since.title, text, children=children_of(since.entries) if since.entries else None, hint=VIRTUAL)
 

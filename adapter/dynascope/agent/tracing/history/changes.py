@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import accumulate, pairwise
 
 from dynascope.agent.inspection.values.history_rows import Entry, Since
 from dynascope.agent.tracing.history.attempt_history import UNBOUND, Segment
@@ -35,10 +36,15 @@ class Changes:
     def _since(self, title: str, first: Segment, position: Position) -> Since:
         if position > self._checkpoints.stopped_at:
             return Since(title, _AHEAD, [])
-        rows = sorted((row for row in self._rows() if row[0] >= first), key=lambda row: row[0])
+        moments = self._moments()
+        rows = sorted((row for row in self._rows() if row[0] >= first), key=lambda row: moments[row[0]])
         entries = [self._entry(*row) for row in rows]
         place = self._entry(min(first, len(self._recorded.segments) - 1), "", "")
         return Since(title, place.place, entries)
+
+    def _moments(self) -> list[int]:
+        """Return a number for each segment, the same for those into which stops have divided one."""
+        return list(accumulate((after != before for before, after in pairwise(self._recorded.segments)), initial=0))
 
     def _first_segment(self, position: Position) -> Segment:
         """Return the segment that a moment begins, or for a moment of an earlier trace its line."""
