@@ -44,7 +44,7 @@ def remove(path: Path, launch: str | None = None) -> int:
     connection = store.open_for_writing(path)
     try:
         rows = connection.execute(
-            "SELECT id, host, pid, ended FROM run WHERE launch = ?1 OR ?1 IS NULL", (launch,)
+            "SELECT id, host, pid, ended FROM run WHERE launch = :launch OR :launch IS NULL", {"launch": launch}
         ).fetchall()
         kept = [run for run, host, pid, ended in rows if ended is None and is_running(host, pid)]
         for run, *_ in rows:

@@ -105,12 +105,12 @@ class Reader:
         for name, mapping in FACTS.items():
             alias = mapping.table
             scope = (
-                f"{alias}.source_id IN (SELECT source_id FROM compile_source WHERE compile_id = ?1) "
-                f"AND {alias}.compile_id = ?1"
+                f"{alias}.source_id IN (SELECT source_id FROM compile_source WHERE compile_id = :compile) "
+                f"AND {alias}.compile_id = :compile"
                 if alias in ("tensor", "line_time")
-                else f"{alias}.compile_id = ?1"
+                else f"{alias}.compile_id = :compile"
             )
-            facts[name] = self._facts(mapping, f"WHERE {scope}", (number,))
+            facts[name] = self._facts(mapping, f"WHERE {scope}", {"compile": number})
         return model.CompileFacts(compile=found[0], **facts)
 
     def guards(self, compile: int) -> list[model.Guard]:
@@ -184,7 +184,7 @@ class Reader:
             for row in self._connection.execute(query, arguments)
         ]
 
-    def _facts(self, mapping: Mapping, clause: str, arguments: tuple[Any, ...]) -> list[Any]:
+    def _facts(self, mapping: Mapping, clause: str, arguments: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
         table = mapping.table
         query = f"SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)} FROM {table} {clause}"
         struct, read, paths = mapping.struct, mapping.read, self._paths

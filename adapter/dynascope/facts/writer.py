@@ -71,9 +71,9 @@ class Writer:
 
     def write_profile(self, compile: int, profile: Profile) -> None:
         """Store the profile of what torch compiled later for a compile."""
-        later = "SELECT ?1, coalesce(max(ordinal), 0) + 1, ?2 FROM profile WHERE compile_id = ?1"
+        later = "SELECT :compile, coalesce(max(ordinal), 0) + 1, :data FROM profile WHERE compile_id = :compile"
         with self._lock, self._transaction() as connection:
-            connection.execute(f"INSERT INTO profile {later}", (compile, profile.encoded()))
+            connection.execute(f"INSERT INTO profile {later}", {"compile": compile, "data": profile.encoded()})
 
     def forget_source(self, path: str) -> None:
         """Read a reloaded file again next time: later facts belong to its new content."""
