@@ -20,6 +20,7 @@ EVERYDAY, FAMILY, LOADING = FOLDER / "everyday.py", FOLDER / "family.py", FOLDER
 CHILD, UNLISTED, UNIMPORTED = FOLDER / "child.py", FOLDER / "unlisted.py", FOLDER / "unimported.py"
 NOT_RUN = ", and this line did not run uncompiled"
 MAYBE_BY_DYNAMO = NOT_RUN + ", unless Dynamo itself ran it while it compiled (`debugDynamo` stops there, too)"
+AFTER_BREAK = "Dynamo cannot resume after a graph break in unresumed, and leaves the rest of it uncompiled"
 DISABLED = "is under torch.compiler.disable: Dynamo does not trace it"
 OTHERS = " in this process, which started others"
 CONDITIONS: dict[str, dict[str, Any]] = {
@@ -70,6 +71,8 @@ TRUTH: dict[str, tuple[str, str]] = {
     "uncompiled": ("", untraced("called_uncompiled")[1]),
     "branch": unrun("Dynamo traced branches, but never this line"),
     "after_break": unrun("What follows the graph break before it in breaking was never compiled"),
+    "after_unresumed": ("", never_traced(AFTER_BREAK)[1]),
+    "after_unresumed_branch": never_traced(AFTER_BREAK),
     "after_failure": unrun("Dynamo gave up a compile of failing before this line"),
     "disabled_branch": never_traced(f"disabled {DISABLED}"),
     "disabled_uncalled": never_traced(f"disabled_uncalled {DISABLED}"),

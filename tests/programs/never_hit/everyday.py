@@ -85,6 +85,18 @@ def breaking(x):
     return y * 2  #: after_break
 
 
+def unresumed(x):
+    y = x + 1
+    y = y.sin() * 3
+    try:
+        torch._dynamo.graph_break()
+    except TypeError:
+        y = y * 2
+    if not FAST:
+        y = y * 3  #: after_unresumed_branch
+    return y * 2  #: after_unresumed
+
+
 class Model(torch.nn.Module):
     if not FAST:
         scale = 2  #: class_body
@@ -173,6 +185,7 @@ def main():
     attempt(raising, x)
     attempt(failing, x, fullgraph=True)
     attempt(breaking, x)
+    attempt(unresumed, x)
     attempt(Model(), x)
     attempt(outer, x)
     generator(x)

@@ -12,6 +12,7 @@ from dynascope.agent.internals.compile import trace_rules
 from dynascope.agent.program.functions import FunctionKey, disabled_because, find_function, key_of
 from dynascope.wire.dap import HAS_STOPPED
 
+_AFTER_BREAK = "Dynamo cannot resume after a graph break in {name}, and leaves the rest of it uncompiled"
 _AT_IMPORT = "Dynamo never traces module-level code"
 _COMPILER = 'This is code of the compiler, which debugpy does not watch while it compiles: set "debugDynamo": true.'
 _COMPILER_FOLDERS = tuple(f"{os.sep}torch{os.sep}{name}{os.sep}" for name in ("_dynamo", "_functorch", "_inductor"))
@@ -80,7 +81,7 @@ def expectation(
     if skipped is not None:
         return expect(Outlook.NEVER_TRACED, f"Dynamo skipped {keys[0].name}: {skipped or 'it gives no reason'}")
     if any((key, line) in passed_by for key in keys):
-        return expect(Outlook.PASSED_BY)
+        return expect(*_passed_by(traced, keys, line))
     if any(traced.has_traced(key, line) for key in keys):
         return expect(Outlook.COMPILED)
     if any(map(traced.is_met, keys)):
@@ -92,3 +93,9 @@ def expectation(
             return expect(Outlook.COMPILER)
         return expect(Outlook.NEVER_TRACED, f"Dynamo does not trace this file: {why}")
     return expect(Outlook.NOT_YET)
+
+
+def _passed_by(traced: TracedFunctions, keys: list[FunctionKey], line: int) -> tuple[Outlook, str]:
+    if any(traced.runs_uncompiled(key, line) for key in keys):
+        return Outlook.NEVER_TRACED, _AFTER_BREAK.format(name=keys[0].name)
+    return Outlook.PASSED_BY, ""

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from dynascope.agent.breakpoints.loaded_code import LoadedCode
+from dynascope.agent.internals.compile import convert_frame
 from dynascope.agent.internals.frames import resume
 from dynascope.agent.program.functions import FunctionKey, key_of
 
@@ -35,6 +36,15 @@ class TracedFunctions:
         """Lines after a graph break that Dynamo has not traced yet."""
         self._resumed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
         """Resume functions that Dynamo has traced."""
+        self._generated: dict[FunctionKey, list[weakref.ref[types.CodeType]]] = {}
+        """The code generated for each function and its resume functions."""
+
+    def note_generated(self, code: types.CodeType, generated: types.CodeType) -> None:
+        """Record that Dynamo has generated code for a function or resume function."""
+        with self._lock:
+            known = self._generated.setdefault(key_of(resume.original_code(code)), [])
+            known[:] = [each for each in known if each() is not None]
+            known.append(weakref.ref(generated))
 
     def note(self, outcome: CompileOutcome) -> None:
         """Record the result of a compile that has ended."""
@@ -89,6 +99,12 @@ class TracedFunctions:
     def awaits(self, key: FunctionKey, line: int) -> bool:
         """Whether the line follows a graph break of the function and Dynamo has not traced it."""
         return line in self._awaited.get(key, ())
+
+    def runs_uncompiled(self, key: FunctionKey, line: int) -> bool:
+        """Whether the line runs uncompiled, after a graph break from which Dynamo cannot resume."""
+        with self._lock:
+            known = [code for reference in self._generated.get(key, ()) if (code := reference()) is not None]
+        return any(line in resume.lines_as_written(code, convert_frame.compiled_from(code)) for code in known)
 
     def has_abandoned(self, key: FunctionKey) -> bool:
         """Whether Dynamo traced the function in a compile that failed."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import types
 from collections.abc import Callable
 
 from dynascope.agent.breakpoints.registry import Breakpoints
@@ -36,3 +37,6 @@ class CompileObserver(TraceObserver):
             if not self._hook.frames_entered:
                 self._tell_ready(["OutputGraph.push_tx was not called"])
         self._breakpoints.compile_ended(outcome)
+
+    def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
+        self._breakpoints.traced.note_generated(code, generated)

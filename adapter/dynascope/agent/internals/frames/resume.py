@@ -96,17 +96,25 @@ def lines_begun(code: types.CodeType) -> set[int]:
 
 
 def runs_as_written(code: types.CodeType, original: types.CodeType) -> bool:
-    """Whether code that Dynamo generated from `original` runs lines of it itself.
+    """Whether code that Dynamo generated from `original` runs lines of it itself."""
+    return bool(lines_as_written(code, original))
+
+
+def lines_as_written(code: types.CodeType, original: types.CodeType) -> set[int]:
+    """Return the lines of `original` that code that Dynamo generated from it runs itself.
 
     After a graph break that it cannot resume from, Dynamo runs the rest of the function uncompiled, in the code that
     calls the graph so far (`InstructionTranslatorBase.step_graph_break`, 2.0), and makes no resume function.
     """
     firsts = _first_instructions(original_code(original))
-    return any(
-        (each.opname, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset) in firsts
+    return {
+        at.lineno
         for each in dis.get_instructions(code)
-        if each.opname != "RESUME" and (at := each.positions) is not None
-    )
+        if each.opname != "RESUME"
+        and (at := each.positions) is not None
+        and at.lineno is not None
+        and (each.opname, at.lineno, at.end_lineno, at.col_offset, at.end_col_offset) in firsts
+    }
 
 
 def line_has_run(code: types.CodeType, offset: int) -> bool:
