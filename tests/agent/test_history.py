@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import linecache
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -89,6 +90,12 @@ def compare(program: Program) -> int:
 @pytest.mark.parametrize("name", EXPORT_EXAMPLES)
 def test_export_example(name: str) -> None:
     compare(export_example(name))
+
+
+def test_code_without_source_beside_a_program_of_the_same_file_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.13 keeps the text of `python -c`, whose file name is that of a named tuple's code, too."""
+    monkeypatch.setitem(linecache.cache, "<string>", (0, None, ["one = lambda: 1\n"], "<string>"))
+    compare(OWN["changing_containers"]())
 
 
 def test_own_programs() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import linecache
 import os.path
 import types
 
@@ -15,11 +14,7 @@ _ATTRIBUTES = ("__setattr__", "__getattr__", "__delattr__")
 
 
 def stands_for_builtin(code: types.CodeType) -> bool:
-    """Whether this is of `torch._dynamo.polyfills` (2.5), or `module.name = value` calls it.
-
-    Or it has no source: Python generates the code of a named tuple.
-    """
+    """Whether this is of `torch._dynamo.polyfills` (2.5), or `module.name = value` calls it."""
     if code.co_filename == _MODULE:
         return code.co_name in _ATTRIBUTES
-    name = code.co_filename
-    return name.startswith(_POLYFILLS) or (name.startswith("<") and name not in linecache.cache)
+    return code.co_filename.startswith(_POLYFILLS)

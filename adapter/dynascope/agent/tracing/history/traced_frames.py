@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import linecache
 import types
 
 from dynascope.agent.internals.frames import translators
@@ -10,6 +11,7 @@ from dynascope.agent.internals.frames.frame_state import own_names
 from dynascope.agent.internals.frames.polyfills import stands_for_builtin
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.program.source_lines import lines_with_code, own_lines
 from dynascope.agent.tracing.history.attempt_history import Function, Value
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.trail import Position
@@ -50,7 +52,21 @@ class Functions:
         if known is None:
             code = original_code(traced)
             line, names = traced.co_firstlineno, own_names(code)
-            hidden = stands_for_builtin(code)
+            hidden = stands_for_builtin(code) or _has_no_source(code)
             function = Function(code.co_name, code.co_filename, line, names, traced.co_freevars, hidden)
             known = self._known[id(traced)] = traced, function
         return known[1]
+
+
+def _has_no_source(code: types.CodeType) -> bool:
+    """Whether Python generated the code, such as that of a named tuple.
+
+    A program given with `-c` may have the same file name, and on Python 3.13 its text.
+    """
+    name = code.co_filename
+    if not name.startswith("<") or name not in linecache.cache:
+        return name.startswith("<")
+    known = lines_with_code(name)
+    return known is not None and not any(
+        code == each for line in own_lines(code) for each in known.code_at.get(line, ())
+    )
