@@ -67,6 +67,15 @@ test('a click opens the line where it is now', async () => {
   expect(opened).toEqual(['/a/gate.py:7']);
 });
 
+test('a click on the graph of a compile opens its document', async () => {
+  const graph: Row = { key: 'graph:17', label: 'Graph', document: { id: 'graph:17', name: 'f [0-0] graph.py' } };
+  rows.set(RUN.key, [graph]);
+  const found = await firstBreak();
+  expect(tree.getTreeItem(found)).toMatchObject({ collapsibleState: 0, command: { command: 'dynascope.openRecordedDocument' } });
+  await state.commands.get('dynascope.openRecordedDocument')?.(found);
+  expect(opened).toEqual([`dynascope-recorded:/f [0-0] graph.py?${JSON.stringify([RUN.key, 'graph:17'])}`]);
+});
+
 test('no server: no rows, and a click opens the recorded line', async () => {
   const found = await firstBreak();
   rows.clear();

@@ -18,11 +18,15 @@ export class EventEmitter<T> {
 export interface FakeUri {
   readonly scheme: string;
   readonly fsPath: string;
+  readonly query?: string;
+  readonly fragment?: string;
+  with?(change: { readonly fragment: string }): FakeUri;
   toString?(): string;
 }
 
 export const Uri = {
-  file: (fsPath: string): FakeUri => ({ scheme: 'file', fsPath }),
+  file: (fsPath: string): FakeUri => ({ scheme: 'file', fsPath, with: ({ fragment }) => ({ scheme: 'file', fsPath, fragment }) }),
+  from: ({ scheme, path, query }: { scheme: string; path: string; query: string }): FakeUri => ({ scheme, fsPath: path, query }),
   parse: (text: string): FakeUri => {
     const { protocol, pathname } = new URL(text);
     return { scheme: protocol.slice(0, -1), fsPath: pathname, toString: () => text };
@@ -157,8 +161,8 @@ const show = (message: string): Promise<string | undefined> => {
 export const opened: string[] = [];
 
 export const window = {
-  showTextDocument: (uri: FakeUri, { selection }: { selection: Range }): Promise<void> => {
-    opened.push(`${uri.fsPath}:${selection.start.line + 1}`);
+  showTextDocument: (uri: FakeUri, { selection }: { selection?: Range }): Promise<void> => {
+    opened.push(selection ? `${uri.fsPath}:${selection.start.line + 1}` : `${uri.scheme}:${uri.fsPath}?${uri.query}`);
     return Promise.resolve();
   },
   visibleTextEditors: [{ document: {} }] as unknown[],
@@ -365,8 +369,36 @@ export const languages = {
     status = {};
     return Object.assign(status, nothing);
   },
-  registerDocumentLinkProvider: () => nothing,
+  registerDocumentLinkProvider: ({ scheme }: { scheme: string }, provider: FakeLinks) => {
+    links.set(scheme, provider);
+    return nothing;
+  },
+  registerDefinitionProvider: ({ scheme }: { scheme: string }, provider: FakeDefinitions) => {
+    definitions.set(scheme, provider);
+    return nothing;
+  },
 };
+
+/** A document as a provider gets it. */
+export interface FakeDocument {
+  readonly uri: FakeUri;
+  readonly getText: () => string;
+}
+export class DocumentLink {
+  tooltip?: string;
+  target?: FakeUri;
+  constructor(readonly range: Range) {}
+}
+interface FakeLinks {
+  readonly provideDocumentLinks: (document: FakeDocument) => DocumentLink[];
+  readonly resolveDocumentLink?: (link: DocumentLink) => Promise<DocumentLink>;
+}
+interface FakeDefinitions {
+  readonly provideDefinition: (document: FakeDocument, position: Position) => Promise<Location | undefined>;
+}
+/** The providers of each scheme. */
+export const links = new Map<string, FakeLinks>();
+export const definitions = new Map<string, FakeDefinitions>();
 
 export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const ConfigurationTarget = { Global: 1, Workspace: 2 };
