@@ -86,6 +86,17 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await workbench.screenshot('runs');
   });
 
+  await t.test('the graph of a compile, and from a node to its line', async () => {
+    await row(/^Graph\d+ node/).click();
+    await page.locator('.tab', { hasText: /Gate\.forward \[0-0\] graph\.py/ }).waitFor();
+    await page.locator('.view-line .detected-link', { hasText: `${NAME}:` }).first().waitFor();
+    await page.locator('.view-line', { hasText: /mean\s=/ }).click();
+    await workbench.screenshot('graph');
+    await page.keyboard.press('F12');
+    await page.locator('.tab.active', { hasText: NAME }).waitFor();
+    await atLine(lineOf(file, 'strength.mean()'));
+  });
+
   await t.test('the same after a window reload', async () => {
     await page.reload();
     await open('Compiles');
