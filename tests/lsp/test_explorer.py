@@ -65,10 +65,18 @@ def test_the_graph_of_a_compile_is_a_document(tmp_path: Path):
 
             assert "gt = sum_1 > 0  # b8[]" in await text(keys[0], graph["id"])
             assert "__compiled_fn_1" in await text(keys[0], code["id"])
+            request = {"key": keys[0], "document": graph["id"]}
+            data = await each.client.protocol.send_request_async("dynascope/graph", request)
+            (forward,) = data.graphs
+            assert (data.title, forward.name, forward.leftOut) == ("Model.forward [0/0] graph", "forward", 0)
+            norm = forward.nodes[2]
+            assert (norm.name, norm.inputs, norm.module) == ("layer_norm", [0, 1], "blocks.0.norm")
+            assert forward.stacks[norm.stack][0].line == 7
             elsewhere = json.dumps([str(tmp_path / "elsewhere"), "launch 1"])
             assert await text(elsewhere, graph["id"]) is None
             await each.client.protocol.send_request_async("dynascope/forget", {"key": keys[0]})
             assert "no longer recorded" in await text(keys[0], graph["id"])
+            assert await each.client.protocol.send_request_async("dynascope/graph", request) is None
 
     run(scenario)
 

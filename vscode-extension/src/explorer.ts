@@ -1,5 +1,6 @@
 // The view of runs in the activity bar: the rows of the language server's tree, which it makes from what was recorded.
 import * as vscode from 'vscode';
+import { showPicture } from './graphPanel';
 import { located, openDocument, recordedDocuments, type Place, type RecordedDocument } from './recordedDocuments';
 
 /** A row as the server's request `dynascope/rows` lists it. */
@@ -53,7 +54,7 @@ export interface Explorer {
 }
 
 /** Registers the view and its commands. */
-export function explorer(server: FactsServer, memory: vscode.Memento): Explorer {
+export function explorer(server: FactsServer, memory: vscode.Memento, extension: vscode.Uri): Explorer {
   const changed = new vscode.EventEmitter<void>();
   const order = (): string => memory.get<string>(ORDER, 'time');
   let pending: NodeJS.Timeout | undefined;
@@ -88,6 +89,7 @@ export function explorer(server: FactsServer, memory: vscode.Memento): Explorer 
     vscode.commands.registerCommand('dynascope.refreshRuns', () => changed.fire()),
     vscode.commands.registerCommand('dynascope.openRecordedLine', ({ row, keys }: Node) => open(server, row.place, keys[0])),
     vscode.commands.registerCommand('dynascope.openRecordedDocument', ({ row, keys }: Node) => openDocument(row.document, keys[0])),
+    vscode.commands.registerCommand('dynascope.showGraph', ({ row, keys }: Node) => showPicture(server, extension, row.document, keys[0] ?? '')),
     ...recordedDocuments(server),
     vscode.commands.registerCommand('dynascope.sortCompiles', async () => {
       const items = Object.entries(ORDERS).map(([id, label]) => ({ id, label, description: id === order() ? 'now' : '' }));
@@ -115,7 +117,7 @@ function item(node: Node): vscode.TreeItem {
   shown.id = JSON.stringify(keys); // by it VS Code knows after a refresh which rows are open
   shown.description = row.description;
   shown.tooltip = [row.label, row.tooltip || row.description].filter(Boolean).join('\n');
-  shown.contextValue = keys.length === 1 ? 'run' : 'row';
+  shown.contextValue = keys.length === 1 ? 'run' : row.document?.id.startsWith('graph:') ? 'graph' : 'row';
   if (row.icon) shown.iconPath = new vscode.ThemeIcon(row.icon, row.severity ? new vscode.ThemeColor(COLORS[row.severity] ?? '') : undefined);
   if (row.document) shown.command = { command: 'dynascope.openRecordedDocument', title: 'Open', arguments: [node] };
   else if (row.place) shown.command = { command: 'dynascope.openRecordedLine', title: 'Open Line', arguments: [node] };

@@ -11,13 +11,14 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
 
 from dynascope_lsp.documents.alignment import Alignment
-from dynascope_lsp.explorer.generated_rows import document_text
+from dynascope_lsp.explorer.generated_rows import document_text, graph_data
 from dynascope_lsp.explorer.rows import Place
 from dynascope_lsp.explorer.tree import Order, launch_of, rows
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
-ROWS, LOCATE, DOCUMENT = "dynascope/rows", "dynascope/locate", "dynascope/document"
+ROWS, LOCATE = "dynascope/rows", "dynascope/locate"
+DOCUMENT, GRAPH = "dynascope/document", "dynascope/graph"
 FORGET = "dynascope/forget"
 
 
@@ -36,7 +37,7 @@ class Located(msgspec.Struct):
 
 
 class Opened(msgspec.Struct):
-    """The parameters of `dynascope/document`: the key of the launch, and the id of a document of its rows."""
+    """The parameters of `dynascope/document` and `graph`: a launch's key, and the id of a document of its rows."""
 
     key: str
     document: str
@@ -72,6 +73,16 @@ def document(session: Session, params: Any) -> str | None:
     folder, launch = launch_of(opened.key)
     reader = _reader(session, folder)
     return document_text(reader, launch, opened.document) if reader is not None else None
+
+
+@feature(GRAPH)
+def graph(session: Session, params: Any) -> dict[str, Any] | None:
+    """Return the graphs of a document as data; None if they are not recorded any more."""
+    opened = msgspec.convert(_plain(params), Opened)
+    folder, launch = launch_of(opened.key)
+    reader = _reader(session, folder)
+    found = graph_data(reader, launch, opened.document) if reader is not None else None
+    return msgspec.to_builtins(found) if found is not None else None
 
 
 @feature(FORGET)
