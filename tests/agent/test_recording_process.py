@@ -12,6 +12,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from dynascope.facts.generated import recorded
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME
 
@@ -97,6 +98,15 @@ def test_recording_on_request_of_the_environment(tmp_path: Path):
     assert not (tmp_path / FOLDER_NAME).exists()
     assert run(tmp_path, "program.py", source=source, DYNASCOPE_RECORD="1").returncode == 0
     assert functions(tmp_path) == ["f"]
+
+
+@pytest.mark.parametrize("option, environment", [("--no-graphs", {}), (None, {"DYNASCOPE_RECORD": "facts"})])
+def test_graphs_are_left_out_where_they_are_not_wanted(tmp_path: Path, option: str | None, environment: dict[str, str]):
+    source = "compiled()\nif __name__ == '__main__': os.system(f'{sys.executable} -c \"import program\"')"
+    options = [option] if option else []
+    assert run(tmp_path, "-m", "dynascope", "run", *options, "program.py", source=source, **environment).returncode == 0
+    with Reader.open(tmp_path / FOLDER_NAME / FILE_NAME) as reader:
+        assert [(each.run, recorded.kinds(reader, each.id)) for each in reader.compiles()] == [(1, set()), (2, set())]
 
 
 def test_a_foreign_store_stops_the_recording_and_not_the_program(tmp_path: Path):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dynascope.facts.generated import recorded
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME, FOLDER_VARIABLE
 
@@ -51,6 +52,17 @@ def test_a_session_records(spawn: Callable[..., DapClient], tmp_path: Path, runt
     with Reader.open(folder / FILE_NAME) as reader:
         assert len(reader.compiles()) == 2
         assert [run.ended is not None for run in reader.runs()] == [True]  # a full run: it replaces earlier ones
+
+
+def test_a_session_records_no_graphs_where_it_is_told_so(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
+    def kinds(folder: Path, **configuration: Any) -> list[set[str]]:
+        folder.mkdir()
+        debug(spawn(environment=IN_THE_PROGRAMS_FOLDER), folder, runtime=False, **configuration)
+        with Reader.open(folder / FOLDER_NAME / FILE_NAME) as reader:
+            return [recorded.kinds(reader, each.id) for each in reader.compiles()]
+
+    assert kinds(tmp_path / "all") == [{"graphs", "bytecode"}] * 2
+    assert kinds(tmp_path / "facts", record="facts") == [set()] * 2
 
 
 def test_what_is_traced_again_is_recorded_once(spawn: Callable[..., DapClient], tmp_path: Path) -> None:

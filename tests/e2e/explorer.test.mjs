@@ -1,5 +1,6 @@
 // The view of runs in the real VS Code workbench: from an empty folder to the line of a graph break, with clicks only.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
 import { command, dragBorder, lineOf, openFile } from './support/editor.mjs';
@@ -84,6 +85,38 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await page.mouse.move(900, 700); // off the border
     await page.locator('.part.panel').waitFor({ state: 'hidden' });
     await workbench.screenshot('runs');
+  });
+
+  await t.test('the graph of a compile, and from a node to its line', async () => {
+    await row(/^Graph\d+ node/).click();
+    await page.locator('.tab', { hasText: /Gate\.forward \[0-0\] graph\.py/ }).waitFor();
+    await page.locator('.view-line .detected-link', { hasText: `${NAME}:` }).first().waitFor();
+    await page.locator('.view-line', { hasText: /mean\s=/ }).click();
+    await workbench.screenshot('graph');
+    await page.keyboard.press('F12');
+    await page.locator('.tab.active', { hasText: NAME }).waitFor();
+    await atLine(lineOf(file, 'strength.mean()'));
+  });
+
+  await t.test('the picture of the graph: a box unfolds, a node leads to its line', async () => {
+    await row(/^Graph\d+ node/).hover();
+    await row(/^Graph\d+ node/).locator('.action-label[aria-label="Show as Picture"]').click();
+    const picture = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+    await picture.locator('.box.node', { hasText: 'strength' }).waitFor();
+    await workbench.screenshot('picture');
+    await picture.locator('.box.unfolded .title', { hasText: 'gate.py:15' }).click();
+    await picture.locator('.box.line[aria-expanded="false"]', { hasText: 'gate.py:15' }).click();
+    await picture.locator('.box.node', { hasText: 'strength' }).click();
+    const line = lineOf(file, 'strength = gate'); // the picture keeps the focus: the status bar has no line
+    await page.locator('.line-numbers.active-line-number', { hasText: new RegExp(`^${line}$`) }).waitFor();
+    await picture.locator('#save').click();
+    await page.locator('.quick-input-widget:visible', { hasText: 'OK' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('.notification-toast', { hasText: 'The picture is saved as' }).waitFor();
+    const saved = fs.readFileSync(path.join(workbench.workspace, 'Gate.forward [0-0] graph.svg'), 'utf8');
+    assert.match(saved, /^<svg xmlns[^]*>strength<[^]*<\/svg>\n$/);
+    assert.doesNotMatch(saved, /var\(/); // the theme's colours, for programs that have none
+    await command(page, 'View: Close All Editors');
   });
 
   await t.test('the same after a window reload', async () => {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,37 @@ def test_a_line_that_has_moved_is_found(tmp_path: Path):
             assert await each.client.protocol.send_request_async("dynascope/locate", request) == 7
             layers.write_text("")
             assert await each.client.protocol.send_request_async("dynascope/locate", request) == 5
+
+    run(scenario)
+
+
+def test_the_graph_of_a_compile_is_a_document(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            keys, below = await opened(each, "train.py --steps 2", "Compiles", "[0/0] Model.forward")
+            graph, code = [row["document"] for row in below if "document" in row]
+            assert graph["name"] == "Model.forward [0-0] graph.py"
+
+            async def text(key: str, document: str) -> Any:
+                request = {"key": key, "document": document}
+                return await each.client.protocol.send_request_async("dynascope/document", request)
+
+            assert "gt = sum_1 > 0  # b8[]" in await text(keys[0], graph["id"])
+            assert "__compiled_fn_1" in await text(keys[0], code["id"])
+            request = {"key": keys[0], "document": graph["id"]}
+            data = await each.client.protocol.send_request_async("dynascope/graph", request)
+            (forward,) = data.graphs
+            assert (data.title, forward.name, forward.leftOut) == ("Model.forward [0/0] graph", "forward", 0)
+            norm = forward.nodes[2]
+            assert (norm.name, norm.inputs, norm.module) == ("layer_norm", [0, 1], "blocks.0.norm")
+            assert forward.stacks[norm.stack][0].line == 7
+            elsewhere = json.dumps([str(tmp_path / "elsewhere"), "launch 1"])
+            assert await text(elsewhere, graph["id"]) is None
+            await each.client.protocol.send_request_async("dynascope/forget", {"key": keys[0]})
+            assert "no longer recorded" in await text(keys[0], graph["id"])
+            assert await each.client.protocol.send_request_async("dynascope/graph", request) is None
 
     run(scenario)
 

@@ -12,6 +12,7 @@ import pytest
 from dynascope.facts import model, store
 from dynascope.facts.columns import FACTS
 from dynascope.facts.comparison.recorded import NotComparable, compared
+from dynascope.facts.generated import recorded
 from dynascope.facts.reader import Reader
 from dynascope.facts.schema import VERSION
 from dynascope.facts.writer import Writer
@@ -36,6 +37,16 @@ def test_a_compile_comes_back_as_it_was(written: Path, tmp_path: Path):
                 assert sorted(map(stripped, getattr(found, name))) == sorted(map(stripped, getattr(expected, name))), (
                     name
                 )
+
+
+def test_graphs_and_bytecode_come_back_as_they_were(written: Path, tmp_path: Path):
+    expected = sample.first_compile(*[str(tmp_path / name) for name in ("model.py", "layers.py")])
+    with Reader.open(written) as reader:
+        first, second, _ = reader.compiles()
+        assert recorded.graphs(reader, first.id) == expected.graphs
+        assert recorded.bytecode(reader, first.id) == expected.bytecode
+        assert recorded.kinds(reader, first.id) == {"graphs", "bytecode"}
+        assert (recorded.graphs(reader, second.id), recorded.bytecode(reader, second.id)) == ([], None)
 
 
 def stripped(fact: model.Fact) -> str:
@@ -137,11 +148,12 @@ def test_a_newer_store_is_left_alone(written: Path, tmp_path: Path):
 
 def test_a_store_of_an_earlier_version_is_read_as_it_is(written: Path):
     connection = sqlite3.connect(written)
-    connection.executescript("DROP TABLE trail; PRAGMA user_version = 3")
+    connection.executescript("DROP TABLE trail; DROP TABLE generated; PRAGMA user_version = 3")
     connection.close()
     with Reader.open(written) as reader:
         first, second = reader.compiles()[:2]
         assert reader.compile(first.id) is not None and reader.trails(first.id) == {}
+        assert (recorded.graphs(reader, first.id), recorded.kinds(reader, first.id)) == ([], set())
         with pytest.raises(NotComparable, match=r"The lines of 0/0 are not recorded: .* an older Dynascope"):
             compared(reader, first, second)
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from dynascope.cli import main
 from dynascope.facts import model
+from dynascope.facts.generated.model import Bytecode
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 
@@ -53,9 +54,53 @@ def test_json_holds_everything(workspace: Path):
     told = json.loads(report("--json"))
     assert (told["launch"], [each["program"] for each in told["runs"]]) == ("launch 1", ["train.py --steps 2"])
     assert [each.pop("name") for each in told["compiles"]] == ["0/0", "0/1", ""]
+    (graph,), *none = [each.pop("graphs") for each in told["compiles"]]
+    assert none == [[], []] and [node["value"] for node in graph["nodes"]][2:4] == ["f32[8, 16]", "f32[]"]
+    norm = graph["nodes"][2]
+    assert (norm["inputs"], norm["module"]) == (["l_x_", "l_self_weight_"], "blocks.0.norm")
+    assert [(each["line"], each["function"]) for each in norm["stack"]] == [(7, "Block.forward"), (15, "Model.forward")]
+    assert "__compiled_fn_1" in told["compiles"][0].pop("bytecode")["text"]
     assert msgspec.convert(told["compiles"], list[model.CompileFacts]) == stored
     kinds = [name for each in told["compiles"] for name, facts in each.items() if facts]
     assert {"guards", "symbols", "tensors", "calls", "recompiles", "line_times", "backend_failures"} <= set(kinds)
+
+
+def test_the_graph_and_the_bytecode_of_a_compile(workspace: Path):
+    text = report("--graph", "0/0")
+    model_path, layers_path = workspace.resolve() / "model.py", workspace.resolve() / "layers.py"
+    assert text.splitlines() == [
+        "# Model.forward [0/0] graph: as Dynamo passed it to the backend",
+        "def forward(self,",
+        "    l_x_,  # f32[8, 16]  x",
+        "    l_self_weight_,  # f32[16]  blocks.0.norm.weight",
+        "):",
+        "",
+        "    # blocks.0.norm",
+        f"    # File: {model_path}:7 in Block.forward, code: h = self.norm(x)",
+        f"    # called at File: {model_path}:15 in Model.forward, code: x = block(x, 2)",
+        "    layer_norm = torch.nn.functional.layer_norm(l_x_, (16,), l_self_weight_)  # f32[8, 16]",
+        "",
+        "    # blocks.0",
+        f"    # File: {layers_path}:5 in gate, code: if h.sum() > 0:",
+        f"    # called at File: {model_path}:8 in Block.forward, code: h = gate(h)",
+        f"    # called at File: {model_path}:15 in Model.forward, code: x = block(x, 2)",
+        "    sum_1 = layer_norm.sum()  # f32[]",
+        "    gt = sum_1 > 0  # b8[]",
+        "",
+        "    return (gt,)",
+    ]
+    assert "__compiled_fn_1" in report("--code", "0/0")
+    assert "0/1 has no recorded graph" in report("--graph", "0/1", fails=True)
+    assert "The newest are 0/0, 0/1." in report("--code", "7/7", fails=True)
+
+
+def test_what_was_left_out_of_a_graph_is_said(workspace: Path):
+    facts = sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py"))
+    facts.graphs[0].left_out = 12345
+    facts.bytecode = Bytecode("RESUME", left_out=7)
+    record(workspace, "launch 2", facts)
+    assert "# 12,345 more nodes were not kept: of a compile, the first 20,000 are." in report("--graph", "0/0")
+    assert "7 more characters were not kept" in report("--code", "0/0")
 
 
 def test_a_page_that_needs_nothing_else(workspace: Path):

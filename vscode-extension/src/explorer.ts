@@ -1,12 +1,7 @@
 // The view of runs in the activity bar: the rows of the language server's tree, which it makes from what was recorded.
 import * as vscode from 'vscode';
-
-/** A recorded line; `source` is the number of the content that it was recorded in. */
-interface Place {
-  readonly path: string;
-  readonly line: number;
-  readonly source?: number;
-}
+import { showPicture } from './graphPanel';
+import { located, openDocument, recordedDocuments, type Place, type RecordedDocument } from './recordedDocuments';
 
 /** A row as the server's request `dynascope/rows` lists it. */
 export interface Row {
@@ -17,6 +12,7 @@ export interface Row {
   readonly icon?: string;
   readonly severity?: string;
   readonly place?: Place;
+  readonly document?: RecordedDocument;
   /** The rows below it, where they are sent with it. */
   readonly children?: readonly Row[];
   /** Whether the rows below it must be asked for. */
@@ -58,7 +54,7 @@ export interface Explorer {
 }
 
 /** Registers the view and its commands. */
-export function explorer(server: FactsServer, memory: vscode.Memento): Explorer {
+export function explorer(server: FactsServer, memory: vscode.Memento, extension: vscode.Uri): Explorer {
   const changed = new vscode.EventEmitter<void>();
   const order = (): string => memory.get<string>(ORDER, 'time');
   let pending: NodeJS.Timeout | undefined;
@@ -92,6 +88,9 @@ export function explorer(server: FactsServer, memory: vscode.Memento): Explorer 
     server.onDidChangeFacts(soon),
     vscode.commands.registerCommand('dynascope.refreshRuns', () => changed.fire()),
     vscode.commands.registerCommand('dynascope.openRecordedLine', ({ row, keys }: Node) => open(server, row.place, keys[0])),
+    vscode.commands.registerCommand('dynascope.openRecordedDocument', ({ row, keys }: Node) => openDocument(row.document, keys[0])),
+    vscode.commands.registerCommand('dynascope.showGraph', ({ row, keys }: Node) => showPicture(server, extension, row.document, keys[0] ?? '')),
+    ...recordedDocuments(server),
     vscode.commands.registerCommand('dynascope.sortCompiles', async () => {
       const items = Object.entries(ORDERS).map(([id, label]) => ({ id, label, description: id === order() ? 'now' : '' }));
       const chosen = await vscode.window.showQuickPick(items, { placeHolder: 'The order of compiles' });
@@ -118,17 +117,17 @@ function item(node: Node): vscode.TreeItem {
   shown.id = JSON.stringify(keys); // by it VS Code knows after a refresh which rows are open
   shown.description = row.description;
   shown.tooltip = [row.label, row.tooltip || row.description].filter(Boolean).join('\n');
-  shown.contextValue = keys.length === 1 ? 'run' : 'row';
+  shown.contextValue = keys.length === 1 ? 'run' : row.document?.id.startsWith('graph:') ? 'graph' : 'row';
   if (row.icon) shown.iconPath = new vscode.ThemeIcon(row.icon, row.severity ? new vscode.ThemeColor(COLORS[row.severity] ?? '') : undefined);
-  if (row.place) shown.command = { command: 'dynascope.openRecordedLine', title: 'Open Line', arguments: [node] };
+  if (row.document) shown.command = { command: 'dynascope.openRecordedDocument', title: 'Open', arguments: [node] };
+  else if (row.place) shown.command = { command: 'dynascope.openRecordedLine', title: 'Open Line', arguments: [node] };
   return shown;
 }
 
 /** Opens a recorded line where it is now. */
 async function open(server: FactsServer, place: Place | undefined, key: string | undefined): Promise<void> {
   if (!place) return;
-  const line = (await server.request<number>('dynascope/locate', { key, place })) ?? place.line;
-  const start = new vscode.Position(line - 1, 0);
+  const start = new vscode.Position((await located(server, key, place)) - 1, 0);
   try {
     await vscode.window.showTextDocument(vscode.Uri.file(place.path), { selection: new vscode.Range(start, start), preserveFocus: true, preview: true });
   } catch {

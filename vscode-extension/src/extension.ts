@@ -28,7 +28,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
   const provider = new ConfigurationProvider(log, report);
   const server = (languageServer = new LanguageServer(log));
-  const runs = explorer(server, context.workspaceState);
+  const runs = explorer(server, context.workspaceState, context.extensionUri);
 
   context.subscriptions.push(
     log,

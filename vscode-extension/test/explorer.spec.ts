@@ -2,7 +2,7 @@ import { beforeEach, expect, test, vi } from 'vitest';
 import type { Memento } from 'vscode';
 import './support';
 import { explorer, type Row } from '../src/explorer';
-import { EventEmitter, type FakeTree, opened, revealed, state, trees } from './vscode';
+import { EventEmitter, type FakeTree, opened, revealed, state, trees, Uri } from './vscode';
 
 const BREAK: Row = {
   key: 'break:1',
@@ -36,7 +36,7 @@ beforeEach(() => {
     const { keys } = params as { keys?: string[] };
     return Promise.resolve((method === 'dynascope/locate' ? located : keys && rows.get(keys.at(-1) ?? '')) as T | undefined);
   };
-  ({ show } = explorer({ request, onDidChangeFacts: facts.event as never }, memory as unknown as Memento));
+  ({ show } = explorer({ request, onDidChangeFacts: facts.event as never }, memory as unknown as Memento, Uri.file('/extension') as never));
   tree = trees.get('dynascope.runs') ?? expect.fail('there is no view');
 });
 
@@ -65,6 +65,15 @@ test('a click opens the line where it is now', async () => {
   await state.commands.get('dynascope.openRecordedLine')?.(found);
   expect(asked.at(-1)).toEqual(['dynascope/locate', { key: RUN.key, place: BREAK.place }]);
   expect(opened).toEqual(['/a/gate.py:7']);
+});
+
+test('a click on the graph of a compile opens its document', async () => {
+  const graph: Row = { key: 'graph:17', label: 'Graph', document: { id: 'graph:17', name: 'f [0-0] graph.py' } };
+  rows.set(RUN.key, [graph]);
+  const found = await firstBreak();
+  expect(tree.getTreeItem(found)).toMatchObject({ collapsibleState: 0, contextValue: 'graph', command: { command: 'dynascope.openRecordedDocument' } });
+  await state.commands.get('dynascope.openRecordedDocument')?.(found);
+  expect(opened).toEqual([`dynascope-recorded:/f [0-0] graph.py?${JSON.stringify([RUN.key, 'graph:17'])}`]);
 });
 
 test('no server: no rows, and a click opens the recorded line', async () => {

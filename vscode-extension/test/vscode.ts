@@ -18,11 +18,16 @@ export class EventEmitter<T> {
 export interface FakeUri {
   readonly scheme: string;
   readonly fsPath: string;
+  readonly query?: string;
+  readonly fragment?: string;
+  with?(change: { readonly fragment: string }): FakeUri;
   toString?(): string;
 }
 
 export const Uri = {
-  file: (fsPath: string): FakeUri => ({ scheme: 'file', fsPath }),
+  file: (fsPath: string): FakeUri => ({ scheme: 'file', fsPath, with: ({ fragment }) => ({ scheme: 'file', fsPath, fragment }) }),
+  from: ({ scheme, path, query }: { scheme: string; path: string; query: string }): FakeUri => ({ scheme, fsPath: path, query }),
+  joinPath: ({ fsPath }: FakeUri, ...parts: string[]): FakeUri => ({ scheme: 'file', fsPath: [fsPath, ...parts].join('/'), toString: () => `file://${[fsPath, ...parts].join('/')}` }),
   parse: (text: string): FakeUri => {
     const { protocol, pathname } = new URL(text);
     return { scheme: protocol.slice(0, -1), fsPath: pathname, toString: () => text };
@@ -116,10 +121,13 @@ export class ThemeColor {
   constructor(readonly id: string) {}
 }
 
-export const ViewColumn = { Active: -1 };
+export const ViewColumn = { Active: -1, Beside: -2, One: 1 };
 
 export const workspace = {
-  fs: { readFile: (uri: FakeUri): Promise<Uint8Array> => fs.promises.readFile(uri.fsPath) },
+  fs: {
+    readFile: (uri: FakeUri): Promise<Uint8Array> => fs.promises.readFile(uri.fsPath),
+    writeFile: (uri: FakeUri, content: Uint8Array): Promise<void> => fs.promises.writeFile(uri.fsPath, content),
+  },
   workspaceFolders: undefined as Folder[] | undefined,
   isTrusted: true,
   getWorkspaceFolder: (): Folder | undefined => workspace.workspaceFolders?.[0],
@@ -157,8 +165,8 @@ const show = (message: string): Promise<string | undefined> => {
 export const opened: string[] = [];
 
 export const window = {
-  showTextDocument: (uri: FakeUri, { selection }: { selection: Range }): Promise<void> => {
-    opened.push(`${uri.fsPath}:${selection.start.line + 1}`);
+  showTextDocument: (uri: FakeUri, { selection }: { selection?: Range }): Promise<void> => {
+    opened.push(selection ? `${uri.fsPath}:${selection.start.line + 1}` : `${uri.scheme}:${uri.fsPath}?${uri.query}`);
     return Promise.resolve();
   },
   visibleTextEditors: [{ document: {} }] as unknown[],
@@ -171,10 +179,17 @@ export const window = {
   showQuickPick: (items: { label: string }[]): Promise<unknown> => Promise.resolve(items.find(({ label }) => label === state.answer)),
   createQuickPick: () => (quickPick = new FakeQuickPick()),
   showOpenDialog: (): Promise<undefined> => Promise.resolve(undefined),
+  showSaveDialog: ({ defaultUri }: { defaultUri?: FakeUri }): Promise<FakeUri | undefined> => Promise.resolve(defaultUri),
   createWebviewPanel: (_type: string, title: string): FakePanel => {
     const panel: FakePanel = {
       title,
-      webview: { html: '', onDidReceiveMessage: (listener) => (panel.clicked = listener) },
+      webview: {
+        html: '',
+        cspSource: 'https://own.example',
+        onDidReceiveMessage: (listener) => (panel.clicked = listener),
+        asWebviewUri: (uri) => uri,
+        postMessage: (message) => Promise.resolve(posted.push(message) > 0),
+      },
       reveal: () => undefined,
       onDidDispose: (listener) => (panel.dispose = listener),
       dispose: () => undefined,
@@ -351,7 +366,13 @@ export let status: { text?: string; detail?: string } = {};
 
 export interface FakePanel {
   readonly title: string;
-  readonly webview: { html: string; onDidReceiveMessage: (listener: (message: unknown) => Promise<void>) => void };
+  readonly webview: {
+    html: string;
+    readonly cspSource: string;
+    readonly onDidReceiveMessage: (listener: (message: unknown) => Promise<void>) => void;
+    readonly asWebviewUri: (uri: FakeUri) => FakeUri;
+    readonly postMessage: (message: unknown) => Promise<boolean>;
+  };
   clicked?: (message: unknown) => Promise<void>;
   readonly reveal: () => void;
   readonly onDidDispose: (listener: () => void) => void;
@@ -359,14 +380,44 @@ export interface FakePanel {
 }
 /** Every panel made. */
 export const panels: FakePanel[] = [];
+/** What was sent to pages. */
+export const posted: unknown[] = [];
 
 export const languages = {
   createLanguageStatusItem: () => {
     status = {};
     return Object.assign(status, nothing);
   },
-  registerDocumentLinkProvider: () => nothing,
+  registerDocumentLinkProvider: ({ scheme }: { scheme: string }, provider: FakeLinks) => {
+    links.set(scheme, provider);
+    return nothing;
+  },
+  registerDefinitionProvider: ({ scheme }: { scheme: string }, provider: FakeDefinitions) => {
+    definitions.set(scheme, provider);
+    return nothing;
+  },
 };
+
+/** A document as a provider gets it. */
+export interface FakeDocument {
+  readonly uri: FakeUri;
+  readonly getText: () => string;
+}
+export class DocumentLink {
+  tooltip?: string;
+  target?: FakeUri;
+  constructor(readonly range: Range) {}
+}
+interface FakeLinks {
+  readonly provideDocumentLinks: (document: FakeDocument) => DocumentLink[];
+  readonly resolveDocumentLink?: (link: DocumentLink) => Promise<DocumentLink>;
+}
+interface FakeDefinitions {
+  readonly provideDefinition: (document: FakeDocument, position: Position) => Promise<Location | undefined>;
+}
+/** The providers of each scheme. */
+export const links = new Map<string, FakeLinks>();
+export const definitions = new Map<string, FakeDefinitions>();
 
 export const StatusBarAlignment = { Left: 1, Right: 2 };
 export const ConfigurationTarget = { Global: 1, Workspace: 2 };

@@ -12,6 +12,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from dynascope.facts.generated.model import Bytecode, Graph
 from dynascope.facts.profile.model import Profile
 
 LINE_HASH_BYTES = 4
@@ -262,3 +263,7 @@ class CompileFacts(Struct, kw_only=True):
     line_times: list[LineTime] = field(default_factory=list)
     profile: Profile | None = None
     """To be written; `Reader.profiles` reads it, and those of what was compiled later."""
+    graphs: list[Graph] = field(default_factory=list)
+    """To be written; `Reader.graphs` reads them."""
+    bytecode: Bytecode | None = None
+    """To be written; `Reader.bytecode` reads it."""

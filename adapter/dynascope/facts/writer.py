@@ -21,6 +21,7 @@ import msgspec
 from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, ROLES, Kind, Mapping
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.generated.model import encoded
 from dynascope.facts.interning import Interning
 from dynascope.facts.profile.model import Profile
 
@@ -62,6 +63,9 @@ class Writer:
             connection.executemany("INSERT INTO trail VALUES (?, ?, ?)", rows)
             if facts.profile is not None:
                 connection.execute("INSERT INTO profile VALUES (?, 0, ?)", (number, facts.profile.encoded()))
+            generated = {"graphs": facts.graphs, "bytecode": facts.bytecode}
+            rows = [(number, kind, encoded(each)) for kind, each in generated.items() if each]
+            connection.executemany("INSERT INTO generated VALUES (?, ?, ?)", rows)
             callers = _callers(facts.graph_breaks, number, intern)
             connection.executemany("INSERT OR IGNORE INTO graph_break_caller VALUES (?, ?, ?)", callers)
             sources |= {caller[0] for caller in callers}

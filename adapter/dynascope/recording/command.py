@@ -23,8 +23,16 @@ _ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, 
 @click.option("-c", "code", metavar="CODE", help="Run a piece of code, as `python -c` does.")
 @click.option("--python", metavar="PATH", default=sys.executable, help="The program's interpreter (default: this one).")
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Write facts there, not to .dynascope.")
+@click.option("--no-graphs", is_flag=True, help="Record neither graphs nor generated code.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def run(module: str | None, code: str | None, python: str, facts: Path | None, arguments: tuple[str, ...]) -> None:
+def run(
+    module: str | None,
+    code: str | None,
+    python: str,
+    facts: Path | None,
+    no_graphs: bool,
+    arguments: tuple[str, ...],
+) -> None:
     """Run a Python program (FILE, -m MODULE, pytest, torchrun …) and record Dynamo's decisions."""
     if module is not None:
         target = ["-m", module, *arguments]
@@ -36,6 +44,8 @@ def run(module: str | None, code: str | None, python: str, facts: Path | None, a
         raise click.UsageError("Say what to run: dynascope run FILE, or dynascope run -m MODULE.")
     # absolute, because the program may change its working directory before it compiles
     os.environ[store.FOLDER_VARIABLE] = str((facts or store.facts_folder()).absolute())
+    if no_graphs:
+        os.environ["DYNASCOPE_RECORD"] = "facts"
     sys.stdout.flush()
     command = [python, "-m", "dynascope.agent.startup.record_launcher", *target]
     try:

@@ -21,6 +21,8 @@ from dynascope.report.summary import summarize
 @click.option("--launches", is_flag=True, help="List the recorded launches.")
 @click.option("--json", "as_json", is_flag=True, help="Print all facts of every compile, as JSON.")
 @click.option("--compare", nargs=2, metavar="ID ID", help="Show two compiles of a function side by side: 0/0 0/1.")
+@click.option("--graph", metavar="ID", help="Print the graph of a compile: 0/0.")
+@click.option("--code", metavar="ID", help="Print the bytecode that Dynamo generated for a compile: 0/0.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write one HTML page.")
 def report(
     workspace: Path | None,
@@ -29,12 +31,16 @@ def report(
     launches: bool,
     as_json: bool,
     compare: tuple[str, str] | None,
+    graph: str | None,
+    code: str | None,
     html: Path | None,
 ) -> None:
     """Report Dynamo's decisions in the newest launch: graph breaks, recompiles, slow lines."""
     with opened(workspace, facts) as reader:
         if launches:
             _list_launches(reader)
+        elif graph or code:
+            _print_generated(reader, chosen_launch(reader, launch), graph, code)
         else:
             _report(reader, chosen_launch(reader, launch), as_json, compare, html)
 
@@ -67,6 +73,18 @@ def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str]
         from dynascope.report.terminal import print_summary
 
         print_summary(summary, Sources(reader), Console(highlight=False, soft_wrap=True))
+
+
+def _print_generated(reader: Reader, launch: str, graph: str | None, code: str | None) -> None:
+    """Print the graph of a compile, and the code of one."""
+    from dynascope.report import generated
+
+    try:
+        for name, text in ((graph, generated.graph), (code, generated.code)):
+            if name:
+                click.echo(text(reader, generated.compile_named(reader, launch, name)), nl=False)
+    except generated.NotRecorded as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _print_comparison(reader: Reader, launch: str, left: str, right: str) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import msgspec
 
+from dynascope.facts.generated import recorded
+from dynascope.facts.generated.text import as_objects
 from dynascope.facts.profile.tree import tree
 from dynascope.facts.reader import Reader
 from dynascope.report.summary import Summary
@@ -15,7 +17,7 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
     """Yield pieces of a JSON object: `launch`, `runs`, `compiles` (CompileFacts with a `name`).
 
     A recompile has a `comparison` with the compile that it replaces. `profile` has the compile's tree of times, and one
-    for each time that torch compiled something for it later.
+    for each time that torch compiled something for it later; `graphs` and `bytecode` are what Dynamo generated.
     """
     yield b'{\n"launch": %b,\n"runs": %b,\n"compiles": [' % (_json(summary.launch), _json(summary.runs))
     for position, compile in enumerate(summary.compiles):
@@ -23,6 +25,8 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
         if facts is not None:
             known = {"name": summary.names[compile.id], **msgspec.structs.asdict(facts)}
             known["profile"] = [tree(each) for each in reader.profiles(compile.id)] or None
+            known["graphs"] = [as_objects(each) for each in recorded.graphs(reader, compile.id)]
+            known["bytecode"] = recorded.bytecode(reader, compile.id)
             if compile.id in summary.comparisons:
                 comparison = summary.comparisons[compile.id].comparison
                 known["comparison"] = {

@@ -26,8 +26,11 @@ class Configure(Request, tag="configure"):
     stop_on_entry: bool = False
     attached: bool = False
     """Whether the program ran before the session began."""
-    record: bool = False
-    """Write Dynamo's decisions to the facts of the workspace, as `dynascope run` does."""
+    record: bool | Literal["facts"] = False
+    """Write Dynamo's decisions to the facts of the workspace, as `dynascope run` does.
+
+    "facts": without graphs and generated code.
+    """
     history: bool = True
     """Record what becomes of each value in compiles that may stop."""
     compiled_autograd: str | None = None

@@ -1,4 +1,4 @@
-"""Make the row of a compile, and the rows below it: what went wrong first, then guards, symbols, calls and times."""
+"""Make the row of a compile, and the rows below it: what went wrong first, then its graph, guards, calls, times."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dynascope.report.sources import Sources, named
 from dynascope.report.summary import breaks_at_places, counted, slowest_lines, specialized_values
 from msgspec import structs
 
+from dynascope_lsp.explorer.generated_rows import generated_rows
 from dynascope_lsp.explorer.launch_rows import section
 from dynascope_lsp.explorer.rows import (
     Row,
@@ -102,7 +103,7 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
         section(f"time:{number}", "Where the Time Went", None if reader.profiles(number) else 0, "clock"),
         section(f"lines:{number}", "Slowest Lines to Trace", len(slowest_lines(facts.line_times)), "watch"),
     ]
-    return [*rows, *(row for row in sections if row.is_lazy)]
+    return [*rows, *generated_rows(reader, each), *(row for row in sections if row.is_lazy)]
 
 
 def guard_rows(reader: Reader, number: int) -> list[Row]:

@@ -27,6 +27,13 @@ class Place(Struct, omit_defaults=True):
     source: int = 0
 
 
+class Document(Struct):
+    """A read-only text that a row opens: what it is asked for with, and the name of its editor."""
+
+    id: str
+    name: str
+
+
 class Row(Struct, kw_only=True, omit_defaults=True, rename="camel"):
     key: str
     """Its name among the rows beside it: `compile:17`. A client sends the keys from the top to have the rows below."""
@@ -37,6 +44,7 @@ class Row(Struct, kw_only=True, omit_defaults=True, rename="camel"):
     """A name of VS Code's icons."""
     severity: Severity = ""
     place: Place | None = None
+    document: Document | None = None
     children: list[Row] = []
     """The rows below it, where they are sent with it."""
     is_lazy: bool = False

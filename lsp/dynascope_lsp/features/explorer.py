@@ -7,15 +7,19 @@ from typing import Any
 
 import msgspec
 from dynascope.facts.pruning import remove
+from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
 
 from dynascope_lsp.documents.alignment import Alignment
+from dynascope_lsp.explorer.generated_rows import document_text, graph_data
 from dynascope_lsp.explorer.rows import Place
 from dynascope_lsp.explorer.tree import Order, launch_of, rows
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
-ROWS, LOCATE, FORGET = "dynascope/rows", "dynascope/locate", "dynascope/forget"
+ROWS, LOCATE = "dynascope/rows", "dynascope/locate"
+DOCUMENT, GRAPH = "dynascope/document", "dynascope/graph"
+FORGET = "dynascope/forget"
 
 
 class Opening(msgspec.Struct):
@@ -32,6 +36,13 @@ class Located(msgspec.Struct):
     place: Place
 
 
+class Opened(msgspec.Struct):
+    """The parameters of `dynascope/document` and `graph`: a launch's key, and the id of a document of its rows."""
+
+    key: str
+    document: str
+
+
 @feature(ROWS)
 def rows_below(session: Session, params: Any) -> list[dict[str, Any]]:
     """Return the rows below a row."""
@@ -46,13 +57,32 @@ def locate(session: Session, params: Any) -> int:
     """Return the present line of a recorded one, or the same one where that has changed."""
     located = msgspec.convert(_plain(params), Located)
     place, (folder, _) = located.place, launch_of(located.key)
-    reader = next((each.reader for each in session.stores if str(each.path.parent) == folder), None)
+    reader = _reader(session, folder)
     text = session.text_of(place.path)
     if reader is None or text is None:
         return place.line
     if not place.source:
         return session.locate(place.path, place.line) or place.line
     return Alignment(reader.line_hashes(place.source), text.hashes).now(place.line) or place.line
+
+
+@feature(DOCUMENT)
+def document(session: Session, params: Any) -> str | None:
+    """Return the text of a document; None if nothing is recorded in its folder."""
+    opened = msgspec.convert(_plain(params), Opened)
+    folder, launch = launch_of(opened.key)
+    reader = _reader(session, folder)
+    return document_text(reader, launch, opened.document) if reader is not None else None
+
+
+@feature(GRAPH)
+def graph(session: Session, params: Any) -> dict[str, Any] | None:
+    """Return the graphs of a document as data; None if they are not recorded any more."""
+    opened = msgspec.convert(_plain(params), Opened)
+    folder, launch = launch_of(opened.key)
+    reader = _reader(session, folder)
+    found = graph_data(reader, launch, opened.document) if reader is not None else None
+    return msgspec.to_builtins(found) if found is not None else None
 
 
 @feature(FORGET)
@@ -69,6 +99,10 @@ def forget(session: Session, params: Any) -> None:
                 session.warn(f"What was recorded in {store.path.parent} could not be removed: {error}")
     if kept:
         session.warn("What runs now was kept: end it first.")
+
+
+def _reader(session: Session, folder: str) -> Reader | None:
+    return next((each.reader for each in session.stores if str(each.path.parent) == folder), None)
 
 
 def _plain(params: Any) -> Any:

@@ -41,7 +41,7 @@ async def run(program: dict[str, object], texts: dict[str, str], folder: Path) -
     replaced.write_text(json.dumps(texts), encoding="utf-8")
     target = ["-m", str(program["module"])] if "module" in program else [str(program["program"])]
     arguments = program.get("args")
-    environment = {**os.environ, FOLDER_VARIABLE: str(folder)}
+    environment = {**os.environ, FOLDER_VARIABLE: str(folder), "DYNASCOPE_RECORD": "facts"}
     environment.pop("DYNASCOPE_LAUNCH", None)  # the trial is a launch of its own
     with (folder / "stdout").open("wb") as output, (folder / "stderr").open("wb") as errors:
         process = await asyncio.create_subprocess_exec(

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from dynascope.facts import model
+from dynascope.facts.generated.model import NO_STACK, Bytecode, Graph, GraphNode, Place
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME
 from dynascope.facts.writer import Writer
 
@@ -68,6 +69,30 @@ def new_run(folder: Path, launch: str = "launch 1", program: str = "train.py --s
         python_version="3.12.4",
         torch_version="2.13.0",
         began=time.time(),
+    )
+
+
+def graph_of_first(model_path: str, layers_path: str) -> Graph:
+    """The graph of `first_compile`: `x` and a weight, then the norm, and the sum in the function that it calls."""
+    norm = "layer_norm = torch.nn.functional.layer_norm(l_x_, (16,), l_self_weight_)"
+    return Graph(
+        name="forward",
+        nodes=[
+            GraphNode("l_x_", "placeholder", "L_x_", "", "f32[8, 16]", [], NO_STACK, source="x"),
+            GraphNode("l_self_weight_", "placeholder", "w", "", "f32[16]", [], NO_STACK, source="blocks.0.norm.weight"),
+            GraphNode("layer_norm", "call_function", "layer_norm", norm, "f32[8, 16]", [0, 1], 0, "blocks.0.norm"),
+            GraphNode("sum_1", "call_method", "sum", "sum_1 = layer_norm.sum()", "f32[]", [2], 1, "blocks.0"),
+            GraphNode("gt", "call_function", "operator.gt", "gt = sum_1 > 0", "b8[]", [3], 1, "blocks.0"),
+            GraphNode("output", "output", "output", "return (gt,)", "", [4], NO_STACK),
+        ],
+        stacks=[
+            [Place(model_path, 7, "Block.forward"), Place(model_path, 15, "Model.forward")],
+            [
+                Place(layers_path, 5, "gate"),
+                Place(model_path, 8, "Block.forward"),
+                Place(model_path, 15, "Model.forward"),
+            ],
+        ],
     )
 
 
@@ -143,6 +168,8 @@ def first_compile(model_path: str, layers_path: str) -> model.CompileFacts:
             model.LineTime(path=model_path, line=7, seconds=0.12, visits=2),
             model.LineTime(path=layers_path, line=5, seconds=0.2, visits=2),
         ],
+        graphs=[graph_of_first(model_path, layers_path)],
+        bytecode=Bytecode("Model.forward, from model.py:13\n\n  2 LOAD_GLOBAL 1 (NULL + __compiled_fn_1)\n"),
     )
 
 

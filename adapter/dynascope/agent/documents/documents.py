@@ -7,8 +7,6 @@ the oldest are dropped.
 
 from __future__ import annotations
 
-import dis
-import io
 import threading
 import types
 import weakref
@@ -185,15 +183,9 @@ class Documents:
         if existing is None:
             return SourceBody(content=_CODE_GONE, mime_type=PLAIN)
         if guards_of is None:
-            return SourceBody(content=bytecode_text(existing), mime_type=PLAIN)
+            from dynascope.agent.internals.codegen.bytecode import listing
+
+            return SourceBody(content=listing(existing), mime_type=PLAIN)
         from dynascope.agent.documents.guard_trees import document_text
 
         return SourceBody(content=document_text(existing, guards_of), mime_type=PLAIN)
-
-
-def bytecode_text(code: types.CodeType) -> str:
-    """Return a code object as `dis` shows it, below a line that names it."""
-    listing = io.StringIO()
-    listing.write(f"{code.co_qualname}, from {code.co_filename}:{code.co_firstlineno}\n\n")
-    dis.dis(code, file=listing, depth=1)
-    return listing.getvalue()

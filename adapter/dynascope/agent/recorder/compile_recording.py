@@ -19,6 +19,7 @@ from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.facts import break_message
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.generated.model import Graph
 from dynascope.facts.model import (
     BackendFailure,
     BreakEffect,
@@ -38,7 +39,8 @@ _EARLIER_KEPT = 8
 class CompileRecording:
     """The recording of a compile, from Dynamo's decision to compile a frame to `finish`."""
 
-    def __init__(self, code: types.CodeType, compile_id: str, full_graph: bool) -> None:
+    def __init__(self, code: types.CodeType, compile_id: str, full_graph: bool, keeps_generated: bool = True) -> None:
+        """Take `keeps_generated`: whether graphs and bytecode are facts too."""
         self.code = code
         self.compile_id = compile_id
         self.full_graph = full_graph
@@ -64,7 +66,10 @@ class CompileRecording:
         self._began_aside = 0.0
         """When the line's time was paused, for the backend or for other ranks."""
         self._backend_seconds = self._rank_wait_seconds = 0.0
+        self._keeps_generated = keeps_generated
         self._graph_sizes: list[int] = []
+        self._graphs: list[list[Graph]] = []
+        """For each size, the graph and those of its operators."""
         self._built_guards: list[Guard] = []
         original = original_code(code)
         self._function, self._path, self._line = original.co_qualname, path_of(original), original.co_firstlineno
@@ -77,7 +82,7 @@ class CompileRecording:
             self.profile.forget_attempt(now - self._attempt_began)
             self._times.clear()
             self._times.update(self._times_before)
-            del self._graph_sizes[self._graphs_before :]
+            del self._graph_sizes[self._graphs_before :], self._graphs[self._graphs_before :]
         else:
             if self.trace is not None:
                 self._earlier.append(self.trace.finished_trail(is_repeated=True))
@@ -93,6 +98,9 @@ class CompileRecording:
         self._backend = at_the_end.backend_of(output)
         self._graph_sizes.append(convert_frame_events.graph_size(graph_module))
         self._pause_line()
+        if self._keeps_generated:
+            self._graphs.append(at_the_end.graphs(graph_module))
+            self._began_aside = self._now()
 
     def backend_ends(self) -> None:
         self._backend_seconds += self._line_continues()
@@ -199,7 +207,10 @@ class CompileRecording:
             line_times=line_times(self._times),
             profile=self.profile.profile(),
             guards=self._built_guards if ending.compiled else [],
+            graphs=[graph for each in self._graphs for graph in each],
         )
+        if self._keeps_generated and ending.code is not None:
+            facts.bytecode = at_the_end.bytecode_of(ending.code)
         if self.trace is not None:
             facts.calls = list(self.trace.calls.values())
             facts.tensors = list(self.trace.tensors.values())

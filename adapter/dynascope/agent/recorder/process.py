@@ -1,6 +1,7 @@
 """Start and end this process's recording, choose its file, and handle forks and failures.
 
 DYNASCOPE_RECORD=1       record, from the moment torch is imported (see `dynascope.autoload`)
+DYNASCOPE_RECORD=facts   the same, without graphs and generated code
 DYNASCOPE_FACTS=FOLDER   write there instead of `.dynascope` in the current folder when recording begins
 DYNASCOPE_LAUNCH=TEXT    the same in all processes of one launch; set by the first, inherited by the others
 """
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from dynascope.agent.recorder.recorder import Recorder
 
 RECORD_VARIABLE = "DYNASCOPE_RECORD"
+FACTS_ONLY = "facts"
+"""The value of DYNASCOPE_RECORD, and of `record` in a launch configuration, that leaves out graphs and code."""
 LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
 
 _recording: _Recording | None = None
@@ -46,7 +49,7 @@ def begin() -> None:
     _begun().begin()
 
 
-def begin_beside_a_debugger(say: Callable[[str], None]) -> Callable[[], None]:
+def begin_beside_a_debugger(say: Callable[[str], None], keeps_generated: bool = True) -> Callable[[], None]:
     """Begin for a debugger: pass errors to `say` as text; return a function to end recording.
 
     A recording that has already begun is left unchanged and continues after the debugger detaches.
@@ -59,6 +62,7 @@ def begin_beside_a_debugger(say: Callable[[str], None]) -> Callable[[], None]:
     if recording.is_on:
         return lambda: None
     recording.say = say
+    recording.keeps_generated = keeps_generated
     recording.begin()
     return recording.pause
 
@@ -106,6 +110,7 @@ class _Recording:
         """Take `is_first`: whether to write this run even without compiles, as its launch's first."""
         self.say: Callable[[str], None] = _say
         self.is_on = False
+        self.keeps_generated = os.environ.get(RECORD_VARIABLE) != FACTS_ONLY
         self._is_first = is_first
         self._path = path
         self._began = time.time()
@@ -150,7 +155,7 @@ class _Recording:
                 if missing:
                     self.say(f"cannot record: torch {_version('torch')} lacks {', '.join(missing)}.")
                 else:
-                    self._recorder = Recorder(self._write, self._write_later, self._note_error)
+                    self._recorder = Recorder(self._write, self._write_later, self._note_error, self.keeps_generated)
             except Exception as error:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
 

@@ -39,11 +39,18 @@ class Recorder:
     """Record once torch._dynamo is imported; `report` gets errors.
 
     `write` gets the facts of each compile, `write_later` the profile of what torch compiles afterwards for one: its
-    backward, its kernels.
+    backward, its kernels. `keeps_generated`: whether graphs and bytecode are facts too.
     """
 
-    def __init__(self, write: Write, write_later: WriteLater, report: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        write: Write,
+        write_later: WriteLater,
+        report: Callable[[str], None],
+        keeps_generated: bool = True,
+    ) -> None:
         self._write = write
+        self._keeps_generated = keeps_generated
         failures = self.failures = HookFailures(report)
         self._compiles: list[CompileRecording] = []
         """The compiles in progress, outermost first. Dynamo's compile lock admits one thread at a time."""
@@ -80,7 +87,7 @@ class Recorder:
     @contained
     def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool) -> Any:
         self._hide_from_guards()
-        recording = CompileRecording(code, compile_id, full_graph)
+        recording = CompileRecording(code, compile_id, full_graph, self._keeps_generated)
         self._compiles.append(recording)
         return recording
 

@@ -94,7 +94,8 @@ class Session(SuspensionObserver):
         self.stops.start_ids_at(settings.first_id)
         if settings.record:
             self._end_recording = process.begin_beside_a_debugger(
-                lambda text: self.send(Output(category="console", output=f"dynascope: {text}\n"))
+                lambda text: self.send(Output(category="console", output=f"dynascope: {text}\n")),
+                keeps_generated=settings.record != process.FACTS_ONLY,
             )
         self.backward.configure(settings)
 

@@ -21,8 +21,11 @@ class StartArguments(DapStruct):
 
     runtime: bool = True
     """False: compile time only, without debugpy."""
-    record: bool = True
-    """True: the agent writes Dynamo's decisions into `.dynascope/`, as `dynascope run` does."""
+    record: bool | Literal["facts"] = True
+    """True: the agent writes Dynamo's decisions into `.dynascope/`, as `dynascope run` does.
+
+    "facts": without graphs and generated code.
+    """
     history: bool = True
     """True: the agent records the history of values in compiles that may stop."""
     debug_dynamo: bool = False

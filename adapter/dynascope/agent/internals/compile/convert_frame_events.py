@@ -27,6 +27,8 @@ class Ending:
     compiled: bool = False
     skip_reason: str | None = None
     error: BaseException | None = None
+    code: types.CodeType | None = None
+    """What Dynamo generated for the frame."""
 
 
 class Observer(Protocol):
@@ -99,8 +101,9 @@ class CompileEvents(Events):
             except BaseException as error:
                 observer.compile_ends(token, Ending(error=error))
                 raise
-            compiled = getattr(result, "guarded_code", None) is not None
-            observer.compile_ends(token, Ending(compiled, getattr(result, "skip_reason", None)))
+            made = getattr(result, "guarded_code", None)
+            skipped = getattr(result, "skip_reason", None)
+            observer.compile_ends(token, Ending(made is not None, skipped, code=getattr(made, "code", None)))
             return result
 
         self.put(torch_names.COMPILE, _compile)

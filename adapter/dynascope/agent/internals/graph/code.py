@@ -118,12 +118,13 @@ def _placed_code(
             yield CodeLine("")
             for number, place in enumerate(places):
                 yield CodeLine(f"    # {'called at ' if number else ''}{place}", places)
-        yield CodeLine(f"    {_statement(node)}{note}", places)
+        yield CodeLine(f"    {statement(node)}{note}", places)
     if not body:
         yield from (CodeLine("):"), CodeLine("    ..."))
 
 
-def _statement(node: Any) -> str:
+def statement(node: Any) -> str:
+    """Return a node (`torch.fx.Node`, 1.8) as a statement: `mul = x * 2`."""
     if node.op == "output":
         return f"return {_text(node.args[0])}" if node.args else "return"
     if node.op in ("placeholder", "get_attr"):

@@ -1,0 +1,1 @@
+"""What Dynamo generated in a compile: its graphs and its bytecode."""

@@ -1,0 +1,88 @@
+"""The graphs and the bytecode of one compile, as data: bounded when they are written, compressed in the store."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TypeVar
+
+import msgspec
+from msgspec import Struct
+
+NODES_KEPT = 20_000
+"""The most nodes of a compile that are kept, over all its graphs."""
+TEXT_KEPT = 1_000
+"""The most characters of a node's statement, and of its value's text."""
+CODE_KEPT = 1 << 20
+"""The most characters of a compile's bytecode."""
+NO_STACK = -1
+_FASTEST = 1
+T = TypeVar("T")
+
+
+class Place(Struct, array_like=True, frozen=True, gc=False):
+    """A line of the program."""
+
+    path: str
+    line: int
+    function: str
+
+
+class GraphNode(Struct, array_like=True, gc=False):
+    """A node of an FX graph."""
+
+    name: str
+    op: str
+    """FX's: `placeholder`, `get_attr`, `call_function`, `call_method`, `call_module`, `output`."""
+    target: str
+    """What it calls: `torch.nn.functional.linear`; an input's own name."""
+    text: str
+    """The statement: `mul = linear * 2`; "" for an input."""
+    value: str
+    """The text of what it computes: `f32[s77, 16]`."""
+    inputs: list[int]
+    """The numbers of the nodes among its arguments."""
+    stack: int
+    """The number of its stack in `Graph.stacks`, or NO_STACK."""
+    module: str = ""
+    """The module that does it, as `named_modules` names it: `layers.0.mlp.gate_proj`."""
+    source: str = ""
+    """What the program calls an input: `x`, `layers.0.mlp.gate_proj.weight`."""
+
+
+class Graph(Struct):
+    """A graph as Dynamo passed it to the backend, or one that an operator in it calls."""
+
+    name: str
+    """`forward`; the branch of a `torch.cond` has its attribute's name: `cond_true_0`."""
+    nodes: list[GraphNode]
+    stacks: list[list[Place]]
+    """Lines of the program, the innermost first, then those that call it; a library's only where there is no other."""
+    left_out: int = 0
+    """How many nodes were not kept, because the compile has too many."""
+
+    def place_of(self, node: GraphNode) -> Place | None:
+        """Return the innermost line of a node; None for one without."""
+        return self.stacks[node.stack][0] if node.stack != NO_STACK else None
+
+
+class Bytecode(Struct):
+    """The code that runs in the place of the compiled function, disassembled."""
+
+    text: str
+    left_out: int = 0
+    """How many characters were not kept."""
+
+
+def bounded(text: str) -> str:
+    """Return a text of at most TEXT_KEPT characters; one that is cut ends with `…`."""
+    return text if len(text) <= TEXT_KEPT else f"{text[: TEXT_KEPT - 1]}…"
+
+
+def encoded(value: list[Graph] | Bytecode) -> bytes:
+    """Return graphs or code as bytes, for `decoded`."""
+    return zlib.compress(msgspec.msgpack.encode(value), _FASTEST)
+
+
+def decoded(data: bytes, kind: type[T]) -> T:
+    """Return what was `encoded`."""
+    return msgspec.msgpack.decode(zlib.decompress(data), type=kind)

@@ -1,0 +1,73 @@
+"""Write recorded graphs and bytecode as texts, and graphs as plain objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from msgspec import structs
+
+from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Bytecode, Graph, GraphNode, Place
+
+LineOf = Callable[[str, int], str]
+"""Return the text of a line of a file, "" where it cannot be read."""
+
+
+def graphs_text(heading: str, graphs: Sequence[Graph], line_of: LineOf) -> str:
+    """Return graphs as functions, with module and line of the program above each group of nodes."""
+    lines = [f"# {heading}"]
+    for number, graph in enumerate(graphs):
+        if number:
+            lines += ["", "", f"# {graph.name}" if graph.name == graphs[0].name else f"# self.{graph.name}"]
+        lines += _graph(graph, line_of)
+    return "\n".join([*lines, ""])
+
+
+def bytecode_text(bytecode: Bytecode) -> str:
+    """Return the bytecode, and how much of it is missing."""
+    note = f"\n… {bytecode.left_out:,} more characters were not kept.\n" if bytecode.left_out else ""
+    return bytecode.text + note
+
+
+def as_objects(graph: Graph) -> dict[str, Any]:
+    """Return a graph whose nodes name their inputs and have their lines, for JSON."""
+    nodes = []
+    for node in graph.nodes:
+        known = structs.asdict(node)
+        stack = known.pop("stack")
+        known["inputs"] = [graph.nodes[number].name for number in node.inputs]
+        known["stack"] = [structs.asdict(each) for each in graph.stacks[stack]] if stack != NO_STACK else []
+        nodes.append(known)
+    return {"name": graph.name, "nodes": nodes, "left_out": graph.left_out}
+
+
+def _graph(graph: Graph, line_of: LineOf) -> Iterator[str]:
+    first = next((at for at, node in enumerate(graph.nodes) if node.op != "placeholder"), len(graph.nodes))
+    yield f"def {graph.name.rpartition('.')[2]}(self,"
+    for node in graph.nodes[:first]:
+        yield f"    {node.name},{_note(node)}"
+    yield "):"
+    last: tuple[str, int] = ("", NO_STACK)
+    for node in graph.nodes[first:]:
+        if (node.module, node.stack) != last:
+            last = node.module, node.stack
+            yield ""
+            if node.module:
+                yield f"    # {node.module}"
+            if node.stack != NO_STACK:
+                yield from (f"    # {_place(each, at, line_of)}" for at, each in enumerate(graph.stacks[node.stack]))
+        yield f"    {node.text}{_note(node)}"
+    if graph.left_out:
+        yield f"    # {graph.left_out:,} more nodes were not kept: of a compile, the first {NODES_KEPT:,} are."
+
+
+def _note(node: GraphNode) -> str:
+    told = "  ".join(filter(None, [node.value, node.source]))
+    return f"  # {told}" if told else ""
+
+
+def _place(place: Place, at: int, line_of: LineOf) -> str:
+    """Return a line of the program as `GraphModule.print_readable` of torch writes it."""
+    code = line_of(place.path, place.line)
+    where = f"File: {place.path}:{place.line} in {place.function}{f', code: {code}' if code else ''}"
+    return f"called at {where}" if at else where

@@ -1,0 +1,52 @@
+"""Find the compile whose graph or bytecode is asked for, and write them for the terminal."""
+
+from __future__ import annotations
+
+from dynascope.facts import model
+from dynascope.facts.comparison.recorded import no_compile
+from dynascope.facts.generated import recorded
+from dynascope.facts.generated.text import bytecode_text, graphs_text
+from dynascope.facts.process_names import compile_names
+from dynascope.facts.reader import Reader
+from dynascope.report.sources import Sources, named
+
+_NOT_THERE = (
+    "{} has no recorded {}: it was not compiled, or recorded without graphs and bytecode, by an older Dynascope, or "
+    "imported from a log."
+)
+
+
+class NotRecorded(Exception):
+    """There is no such compile, or nothing of it. The text is for the user."""
+
+
+def compile_named(reader: Reader, launch: str, name: str) -> model.Compile:
+    """Return the newest compile that the report calls so. Raises NotRecorded."""
+    compiles = reader.compiles(launch)
+    names = compile_names(compiles, [run for run in reader.runs() if run.launch == launch])
+    found = [each for each in compiles if name in (names[each.id], f"[{names[each.id]}]")]
+    if not found:
+        raise NotRecorded(no_compile(name, filter(None, names.values())))
+    return found[-1]
+
+
+def graph(reader: Reader, each: model.Compile) -> str:
+    """Return the text of a compile's graphs. Raises NotRecorded."""
+    graphs = recorded.graphs(reader, each.id)
+    if not graphs:
+        raise NotRecorded(_NOT_THERE.format(each.compile_id, "graph"))
+    heading = f"{title(each)} graph: as Dynamo passed it to the backend"
+    return graphs_text(heading, graphs, Sources(reader).line)
+
+
+def code(reader: Reader, each: model.Compile) -> str:
+    """Return the text of the code that Dynamo generated. Raises NotRecorded."""
+    bytecode = recorded.bytecode(reader, each.id)
+    if bytecode is None:
+        raise NotRecorded(_NOT_THERE.format(each.compile_id, "bytecode"))
+    return bytecode_text(bytecode)
+
+
+def title(each: model.Compile) -> str:
+    """Return `Model.forward [0/1]`."""
+    return f"{named(each.function, each.resumes_at)} [{each.compile_id}]"

@@ -1,0 +1,88 @@
+// Graphs and bytecode of recorded compiles as read-only documents; their lines lead to those of the program.
+import * as vscode from 'vscode';
+import type { FactsServer } from './explorer';
+import { places } from './formLinks';
+
+/** A recorded line; `source` is the number of the content that it was recorded in. */
+export interface Place {
+  readonly path: string;
+  readonly line: number;
+  readonly source?: number;
+}
+
+/** What a row opens: what the server is asked for with, and the name of the editor. */
+export interface RecordedDocument {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A link whose line is looked up when it is clicked. */
+class RecordedLink extends vscode.DocumentLink {
+  constructor(
+    range: vscode.Range,
+    readonly key: string,
+    readonly place: Place,
+  ) {
+    super(range);
+    this.tooltip = 'Open the line of the program';
+  }
+}
+
+const SCHEME = 'dynascope-recorded';
+const SELECTOR: vscode.DocumentFilter = { scheme: SCHEME };
+
+/** Where a recorded line is now. */
+export async function located(server: FactsServer, key: string | undefined, place: Place): Promise<number> {
+  return (await server.request<number>('dynascope/locate', { key, place })) ?? place.line;
+}
+
+/** Opens a document of a row of the run `key`; its URI names it also after a restart. */
+export async function openDocument(document: RecordedDocument | undefined, key: string | undefined): Promise<void> {
+  if (!document) return;
+  const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${document.name}`, query: JSON.stringify([key, document.id]) });
+  await vscode.window.showTextDocument(uri, { preserveFocus: true, preview: true });
+}
+
+/** Registers the documents, their links, and Go to Definition from a node to its line. */
+export function recordedDocuments(server: FactsServer): vscode.Disposable[] {
+  return [
+    vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+      provideTextDocumentContent: async (uri) => {
+        const [key, document] = named(uri);
+        return (await server.request<string | null>('dynascope/document', { key, document })) ?? 'The language server does not run, or nothing is recorded there any more.';
+      },
+    }),
+    vscode.languages.registerDocumentLinkProvider(SELECTOR, {
+      provideDocumentLinks: (document) =>
+        places(document.getText()).map(({ line, start, end, path, target }) => {
+          const range = new vscode.Range(new vscode.Position(line, start), new vscode.Position(line, end));
+          return new RecordedLink(range, named(document.uri)[0], { path, line: target });
+        }),
+      resolveDocumentLink: async (link) => {
+        const { key, place } = link as RecordedLink;
+        link.target = vscode.Uri.file(place.path).with({ fragment: `L${await located(server, key, place)}` });
+        return link;
+      },
+    }),
+    vscode.languages.registerDefinitionProvider(SELECTOR, {
+      provideDefinition: async (document, { line }) => {
+        const place = placeOf(document.getText(), line);
+        if (!place) return undefined;
+        const now = await located(server, named(document.uri)[0], place);
+        return new vscode.Location(vscode.Uri.file(place.path), new vscode.Position(now - 1, 0));
+      },
+    }),
+  ];
+}
+
+/** The line of the program that a line of a graph is from: its own comment's, or the first one above its group of nodes. */
+export function placeOf(text: string, line: number): Place | undefined {
+  const first = text.split('\n').lastIndexOf('', line) + 1;
+  const found = places(text).filter((each) => each.line >= first && each.line <= line);
+  const place = found.find((each) => each.line === line) ?? found[0];
+  return place && { path: place.path, line: place.target };
+}
+
+function named(uri: vscode.Uri): [string, string] {
+  return JSON.parse(uri.query) as [string, string];
+}
