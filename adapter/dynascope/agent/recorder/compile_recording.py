@@ -16,9 +16,12 @@ from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.frame import path_of, path_of_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
+from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.facts import break_message
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.in_progress import model as in_progress
+from dynascope.facts.in_progress.board import Slot
 from dynascope.facts.model import (
     BackendFailure,
     BreakEffect,
@@ -38,17 +41,23 @@ _EARLIER_KEPT = 8
 class CompileRecording:
     """The recording of a compile, from Dynamo's decision to compile a frame to `finish`."""
 
-    def __init__(self, code: types.CodeType, compile_id: str, full_graph: bool) -> None:
+    def __init__(self, code: types.CodeType, compile_id: str, full_graph: bool, slot: Slot) -> None:
+        """Show it in `slot` until `finish`."""
         self.code = code
         self.compile_id = compile_id
         self.full_graph = full_graph
         self.attempts = 0
         self.trace: Trace | None = None
         self._began = time.time()
-        self._now = this_threads_clock().now
-        self._clock = self._now()
+        original = original_code(code)
+        self._function, self._path, self._line = original.co_qualname, path_of(original), original.co_firstlineno
+        clock = this_threads_clock()
+        self._now = clock.now
+        about = in_progress.Compile(compile_id, self._function, self._path, self._line, line_of_break(code))
+        self.shown = ShownCompile(slot, clock, about)
+        self._clock = self.shown.compile.start
         self.thread = threading.get_ident()
-        self.profile = ProfileWriter(self._now)
+        self.profile = ProfileWriter(self._now, self.shown)
         self._times: LineTimes = {}
         self._earlier: deque[Trail] = deque(maxlen=_EARLIER_KEPT)
         """The trails of the attempts before this one."""
@@ -66,8 +75,6 @@ class CompileRecording:
         self._backend_seconds = self._rank_wait_seconds = 0.0
         self._graph_sizes: list[int] = []
         self._built_guards: list[Guard] = []
-        original = original_code(code)
-        self._function, self._path, self._line = original.co_qualname, path_of(original), original.co_firstlineno
 
     def attempt_begins(self, is_repeated: bool) -> None:
         """Begin to record an attempt; `is_repeated`: the one before is abandoned, and did not count."""
@@ -87,10 +94,11 @@ class CompileRecording:
             path: {line: list(spent) for line, spent in lines.items()} for path, lines in self._times.items()
         }
         self.profile.attempt_begins()
-        self.trace = Trace(self._times, self.profile)
+        self.shown.attempt_begins(self.attempts)
+        self.trace = Trace(self._times, self.profile, self.shown)
 
     def backend_begins(self, output: Any, graph_module: Any) -> None:
-        self._backend = at_the_end.backend_of(output)
+        self._backend = self.shown.compile.backend = at_the_end.backend_of(output)
         self._graph_sizes.append(convert_frame_events.graph_size(graph_module))
         self._pause_line()
 

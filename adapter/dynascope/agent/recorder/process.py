@@ -25,6 +25,7 @@ from dynascope.agent.internals.module_names import DYNAMO
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import command_line, pruning, store
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.profile.model import Profile
 from dynascope.facts.writer import Writer
@@ -117,11 +118,13 @@ class _Recording:
         self._numbers: dict[str, int] = {}
         """The number in the store of each compile, by its id; the latest where Dynamo was reset."""
         self._hooking = threading.Lock()
+        self._board = Board()
         self._not_yet_imported: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
         if not self.is_on:
             self.is_on = True
+            self._board.open()
             self._not_yet_imported = when_imported(DYNAMO, self.hook_dynamo)
 
     def recorded(self) -> Recorded:
@@ -131,6 +134,7 @@ class _Recording:
     def pause(self) -> None:
         """Remove the hooks; a compile in progress is still written."""
         self.is_on = False
+        self._board.close()
         self._not_yet_imported()
         self.say = _say
         recorder, self._recorder = self._recorder, None
@@ -150,7 +154,8 @@ class _Recording:
                 if missing:
                     self.say(f"cannot record: torch {_version('torch')} lacks {', '.join(missing)}.")
                 else:
-                    self._recorder = Recorder(self._write, self._write_later, self._note_error)
+                    self._recorder = Recorder(self._write, self._write_later, self._note_error, self._board)
+                    self._board.program(_program(), _rank())
             except Exception as error:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
 
@@ -203,6 +208,8 @@ class _Recording:
     def forked(self) -> None:
         self._began = time.time()
         self._is_first = False
+        if self.is_on:
+            self._board.open()
         if self._writer is not None:
             _abandoned.append(self._writer)
             self._writer = None
@@ -211,7 +218,7 @@ class _Recording:
 def _run(began: float) -> Run:
     return Run(
         launch=os.environ[LAUNCH_VARIABLE],
-        program=command_line.written(sys.argv, _module()) or sys.executable,
+        program=_program(),
         folder=os.getcwd(),
         host=platform.node(),
         pid=os.getpid(),
@@ -220,6 +227,10 @@ def _run(began: float) -> Run:
         rank=_rank(),
         began=began,
     )
+
+
+def _program() -> str:
+    return command_line.written(sys.argv, _module()) or sys.executable
 
 
 def _rank() -> int | None:

@@ -28,6 +28,7 @@ from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.frame import path_of
 from dynascope.agent.recorder.later_phases import LaterPhases
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 from dynascope.facts.profile.model import Profile
 
@@ -39,11 +40,12 @@ class Recorder:
     """Record once torch._dynamo is imported; `report` gets errors.
 
     `write` gets the facts of each compile, `write_later` the profile of what torch compiles afterwards for one: its
-    backward, its kernels.
+    backward, its kernels. `board` shows other processes what is compiled now.
     """
 
-    def __init__(self, write: Write, write_later: WriteLater, report: Callable[[str], None]) -> None:
+    def __init__(self, write: Write, write_later: WriteLater, report: Callable[[str], None], board: Board) -> None:
         self._write = write
+        self._board = board
         failures = self.failures = HookFailures(report)
         self._compiles: list[CompileRecording] = []
         """The compiles in progress, outermost first. Dynamo's compile lock admits one thread at a time."""
@@ -58,7 +60,7 @@ class Recorder:
             ActivationHooks(self._entered, self._left, failures),
             PhaseEvents(self._phase_begins, self._phase_ends, failures),
         ]
-        self._later = LaterPhases(write_later)
+        self._later = LaterPhases(write_later, board)
 
         self._forget_autograd = when_imported(COMPILED_AUTOGRAD, self._hook_autograd)
 
@@ -80,7 +82,7 @@ class Recorder:
     @contained
     def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool) -> Any:
         self._hide_from_guards()
-        recording = CompileRecording(code, compile_id, full_graph)
+        recording = CompileRecording(code, compile_id, full_graph, self._board.slot())
         self._compiles.append(recording)
         return recording
 
@@ -123,10 +125,13 @@ class Recorder:
     def compile_ends(self, token: Any, ending: Ending) -> None:
         if token not in self._compiles:
             return
+        for ended in self._compiles[self._compiles.index(token) :]:
+            ended.shown.ends()
         del self._compiles[self._compiles.index(token) :]
         stack = graph_breaks.stack_of(ending.error) if ending.error is not None and token.full_graph else []
         facts = token.finish(ending, stack)
-        self._later.compile_ended(token.compile_id)
+        self._later.compile_ended(facts.compile)
+        self._board.ended(f"{facts.compile.function} [{token.compile_id}]", time.perf_counter())
         self._skips_known.add((facts.compile.path, facts.compile.line))
         self._write(facts, token.trails())
 
