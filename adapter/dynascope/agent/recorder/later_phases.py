@@ -33,6 +33,10 @@ class LaterPhases:
         self._counts[compile.compile_id] = 0
         self._ended[compile.compile_id] = compile
 
+    def shown_on(self, thread: int) -> ShownCompile | None:
+        """Return what is in progress on a thread."""
+        return self._in_progress.get(thread, (None, None, None))[2]
+
     def phase_begins(self, name: str, compile_id: str | None) -> None:
         """Begin a phase on this thread; one that belongs to no compile that has ended is ignored."""
         thread = threading.get_ident()

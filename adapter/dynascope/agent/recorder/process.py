@@ -33,6 +33,7 @@ from dynascope.facts.writer import Writer
 if TYPE_CHECKING:
     from dynascope.agent.recorder.compile_recording import CompileRecording
     from dynascope.agent.recorder.recorder import Recorder
+    from dynascope.agent.recorder.shown_compile import ShownCompile
 
 RECORD_VARIABLE = "DYNASCOPE_RECORD"
 LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
@@ -79,6 +80,11 @@ class Recorded:
 def recorded() -> Recorded | None:
     """Return what this process has recorded; None if it does not record."""
     return _recording.recorded() if _recording is not None and _recording.is_on else None
+
+
+def compile_on(thread: int) -> ShownCompile | None:
+    """Return what a thread compiles now, as far as this process records it. On any thread."""
+    return _recording.compile_on(thread) if _recording is not None else None
 
 
 def hook_beneath_a_debugger() -> None:
@@ -130,6 +136,9 @@ class _Recording:
     def recorded(self) -> Recorded:
         run = self._writer.run if self._writer is not None else None
         return Recorded(self._path, run, self._recorder.in_progress if self._recorder is not None else None)
+
+    def compile_on(self, thread: int) -> ShownCompile | None:
+        return self._recorder.shown_on(thread) if self._recorder is not None else None
 
     def pause(self) -> None:
         """Remove the hooks; a compile in progress is still written."""

@@ -27,6 +27,7 @@ from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_c
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.frame import path_of
 from dynascope.agent.recorder.later_phases import LaterPhases
+from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
@@ -76,6 +77,11 @@ class Recorder:
     def in_progress(self) -> CompileRecording | None:
         """Return the recording of the innermost compile in progress."""
         return self._compiles[-1] if self._compiles else None
+
+    def shown_on(self, thread: int) -> ShownCompile | None:
+        """Return the innermost compile in progress on a thread, also what is compiled later for one."""
+        on_it = (each.shown for each in reversed(self._compiles) if each.thread == thread)
+        return next(on_it, None) or self._later.shown_on(thread)
 
     # ---- convert_frame_events.Observer
 

@@ -23,6 +23,7 @@ class ShownCompile:
         self._slot = slot
         self._clock = clock
         self.compile = compile
+        self.place: Place | None = None
         compile.start, compile.thread = clock.now(), _name_of_this_thread()
         self._kept: tuple[dict[str, float], float] = {}, 0.0
         clock.when_it_stands.append(self._stands)
@@ -46,10 +47,12 @@ class ShownCompile:
     def traces(self, frame: Frame | None) -> None:
         """Show where Dynamo is; None: it has left the outermost frame."""
         if frame is None:
+            self.place = None
             self._slot.clear(Place)
             return
         user = frame.in_user_code or frame
-        self._slot.write(Place(*self._at(user), None if user is frame else self._at(frame)))
+        self.place = Place(*self._at(user), None if user is frame else self._at(frame))
+        self._slot.write(self.place)
 
     def _at(self, frame: Frame) -> tuple[str, int, str, float]:
         return frame.code.path, frame.line, frame.code.function, frame.line_began - self.compile.start

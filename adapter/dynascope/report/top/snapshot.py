@@ -6,12 +6,10 @@ import time
 
 from msgspec import Struct
 
-from dynascope.facts.in_progress.parts import by_part, part_of, pass_name
+from dynascope.facts.in_progress.parts import by_part, part_of
 from dynascope.facts.in_progress.reading import ProcessSeen, Seen
+from dynascope.facts.in_progress.sentence import doing, traces_a_line
 from dynascope.report.sources import shown_path
-
-TRACING = "bytecode_tracing"
-"""torch's phase in which Dynamo traces (2.1); what it does then is told by the line."""
 
 
 class Phase(Struct):
@@ -84,8 +82,6 @@ def snapshot(seen: ProcessSeen) -> Snapshot:
 def _doing(seen: Seen) -> Doing:
     compile, spent = seen.compile, seen.spent()
     names = [name for name, _ in compile.phases]
-    at = _at(seen)
-    now, seconds = _now(seen, names, at)
     return Doing(
         thread=compile.thread,
         compile_id=compile.compile_id,
@@ -99,9 +95,9 @@ def _doing(seen: Seen) -> Doing:
         seconds=seen.now,
         stopped=seen.stopped,
         part=part_of(names),
-        now=now,
-        now_seconds=seconds,
-        at=at,
+        now=doing(names, compile.backend, seen.place, shown_path),
+        now_seconds=_now_seconds(seen, names),
+        at=_at(seen),
         phases=[Phase(name, seen.since(began)) for name, began in compile.phases],
         parts=by_part(spent),
         spent=dict(sorted(spent.items(), key=lambda each: -each[1])),
@@ -117,32 +113,7 @@ def _at(seen: Seen) -> At | None:
     return At(place.path, place.line, place.function, seen.since(place.since), library)
 
 
-def _now(seen: Seen, phases: list[str], at: At | None) -> tuple[str, float]:
-    """Return what the compile does, and for how long."""
-    compile, innermost = seen.compile, phases[-1] if phases else ""
-    if at is not None and innermost in (TRACING, ""):
-        called = f", which calls {at.library.function} ({_where(at.library)})" if at.library is not None else ""
-        return f"Dynamo traces {_where(at)} in {at.function}{called}", at.seconds
-    seconds = seen.since(compile.phases[-1][1]) if phases else seen.now
-    graph = f"the graph that ends at {_where(at)}" if at is not None else "a graph"
-    backend = f"the backend {compile.backend}" if compile.backend else "the backend"
-    match part_of(phases):
-        case "guards":
-            return "Dynamo builds the guards", seconds
-        case "other ranks":
-            return "Dynamo waits for the other ranks", seconds
-        case "backend":
-            return f"{backend} compiles {graph}", seconds
-        case "AOTAutograd":
-            return f"AOTAutograd prepares {graph}", seconds
-        case "Inductor" if (name := pass_name(innermost)) is not None:
-            return f"Inductor runs its pass {name} over {graph}", seconds
-        case "Inductor":
-            return f"Inductor compiles {graph}", seconds
-        case "kernels":
-            return f"Inductor compiles or tunes kernels for {graph}", seconds
-    return "Dynamo works on the function", seconds
-
-
-def _where(at: At) -> str:
-    return f"{shown_path(at.path)}:{at.line}"
+def _now_seconds(seen: Seen, phases: list[str]) -> float:
+    if seen.place is not None and traces_a_line(phases, seen.place):
+        return seen.since(seen.place.since)
+    return seen.since(seen.compile.phases[-1][1]) if phases else seen.now
