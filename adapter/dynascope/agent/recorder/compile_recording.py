@@ -14,6 +14,7 @@ from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.recorder import ending as at_the_end
+from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.frame import path_of, path_of_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
@@ -158,11 +159,13 @@ class CompileRecording:
         function = StackFrame(self._path, self._line, self._function)
         self._breaks[key] = break_message.graph_break(message, effect, frames, function)
 
-    def recompiles(self, reasons: list[str], frame: Any) -> None:
-        self.failed = [self._recompile(reason, frame) for reason in reasons]
+    def recompiles(self, reasons: list[str], frame: Any, asked_lines: AskedLines) -> None:
+        self.failed = [self._recompile(reason, frame, asked_lines) for reason in reasons]
 
-    def _recompile(self, reason: str, frame: Any) -> Recompile:
+    def _recompile(self, reason: str, frame: Any, asked_lines: AskedLines) -> Recompile:
         failed = recompile_reason.parse(reason, self._path)
+        if failed.path is None and (place := asked_lines.line(failed.failed_compile_id, failed.guard)) is not None:
+            failed.path, failed.line = place
         return Recompile(
             path=self._path,
             line=self._line,

@@ -24,6 +24,7 @@ from dynascope.agent.internals.wrapping import Events
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
+from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.frame import path_of
 from dynascope.agent.recorder.later_phases import LaterPhases
@@ -61,6 +62,7 @@ class Recorder:
             ActivationHooks(self._entered, self._left, failures),
             PhaseEvents(self._phase_begins, self._phase_ends, failures),
         ]
+        self._asked_lines = AskedLines()
         self._later = LaterPhases(write_later, board)
 
         self._forget_autograd = when_imported(COMPILED_AUTOGRAD, self._hook_autograd)
@@ -100,7 +102,7 @@ class Recorder:
     @contained
     def recompiles(self, reasons: list[str], frame: Any) -> None:
         if self._compiles:
-            self._compiles[-1].recompiles(reasons, frame)
+            self._compiles[-1].recompiles(reasons, frame, self._asked_lines)
 
     @contained
     def backend_begins(self, output: Any, graph_module: Any) -> None:
@@ -137,6 +139,7 @@ class Recorder:
         stack = graph_breaks.stack_of(ending.error) if ending.error is not None and token.full_graph else []
         facts = token.finish(ending, stack)
         self._later.compile_ended(facts.compile)
+        self._asked_lines.compile_ended(facts)
         self._board.ended(f"{facts.compile.function} [{token.compile_id}]", time.perf_counter())
         self._skips_known.add((facts.compile.path, facts.compile.line))
         self._write(facts, token.trails())
