@@ -125,7 +125,11 @@ CREATE TABLE profile (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5)
+_VERSION_6 = """
+CREATE TABLE compiled_call (compile_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6)
 VERSION = len(MIGRATIONS)
 """`PRAGMA user_version`."""
 OLDEST_READABLE = 3
@@ -141,6 +145,7 @@ BY_COMPILE = (
     "backend_failure",
     "trail",
     "profile",
+    "compiled_call",
 )
 """Tables whose key begins with the compile."""
 BY_SOURCE = ("tensor", "line_time", "graph_break_caller")

@@ -62,6 +62,9 @@ class Writer:
             connection.executemany("INSERT INTO trail VALUES (?, ?, ?)", rows)
             if facts.profile is not None:
                 connection.execute("INSERT INTO profile VALUES (?, 0, ?)", (number, facts.profile.encoded()))
+            if facts.call is not None:
+                encoded = msgspec.json.encode(facts.call)
+                connection.execute("INSERT INTO compiled_call VALUES (?, ?)", (number, encoded))
             callers = _callers(facts.graph_breaks, number, intern)
             connection.executemany("INSERT OR IGNORE INTO graph_break_caller VALUES (?, ?, ?)", callers)
             sources |= {caller[0] for caller in callers}

@@ -27,6 +27,7 @@ from dynascope.facts.model import (
     BackendFailure,
     BreakEffect,
     Compile,
+    CompiledCall,
     CompileFacts,
     GraphBreak,
     Guard,
@@ -48,6 +49,8 @@ class CompileRecording:
         self.compile_id = compile_id
         self.full_graph = full_graph
         self.attempts = 0
+        self.call: CompiledCall | None = None
+        """The call of the function for which it is compiled."""
         self.trace: Trace | None = None
         self._began = time.time()
         original = original_code(code)
@@ -209,6 +212,7 @@ class CompileRecording:
             backend_failures=self._backend_failures(error),
             line_times=line_times(self._times),
             profile=self.profile.profile(),
+            call=self.call,
             guards=self._built_guards if ending.compiled else [],
         )
         if self.trace is not None:

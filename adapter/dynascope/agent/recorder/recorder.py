@@ -25,6 +25,7 @@ from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
 from dynascope.agent.recorder.asked_lines import AskedLines
+from dynascope.agent.recorder.call import call_of
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.frame import path_of
 from dynascope.agent.recorder.later_phases import LaterPhases
@@ -88,9 +89,10 @@ class Recorder:
     # ---- convert_frame_events.Observer
 
     @contained
-    def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool) -> Any:
+    def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool, arguments: dict[str, Any]) -> Any:
         self._hide_from_guards()
         recording = CompileRecording(code, compile_id, full_graph, self._board.slot())
+        recording.call = call_of(code, arguments)
         self._compiles.append(recording)
         return recording
 

@@ -39,7 +39,7 @@ async def compiles(agent: AgentConnection | None) -> list[Compiling]:
 
 
 async def compile_on(agent: AgentConnection | None, thread_id: int) -> str:
-    """Return what a thread compiles, as a clause; "" where it does not, or the agent does not say."""
+    """Return what a thread compiles, as a clause; "" for nothing, or if it is not known."""
     if agent is None or agent.closed:
         return ""
     try:

@@ -84,7 +84,7 @@ class DebugpyEvents:
         return True
 
     async def _send_with_compile(self, message: Envelope, body: dict[str, Any]) -> None:
-        """Send a pause with what its thread compiles, if it does: the stack is torch's or a backend's."""
+        """Send a pause with what its thread compiles; the stack is torch's or a backend's."""
         doing = await compile_on(self._program.agent, body.get("threadId", 0))
         if doing:
             message.body = raw(body | {"description": f"Paused while {doing}", "text": f"It was paused while {doing}."})

@@ -17,7 +17,10 @@ def traces_a_line(phases: Sequence[str], place: Place | None) -> bool:
 
 
 def doing(phases: Sequence[str], backend: str, place: Place | None, shown_path: Callable[[str], str]) -> str:
-    """Return `Dynamo builds the guards`; `phases`: those that have begun and not ended, the innermost last."""
+    """Return `Dynamo builds the guards`.
+
+    `phases` are those that have begun and not ended, the innermost last.
+    """
     if place is not None and traces_a_line(phases, place):
         path, line, function = (place.library or ("", 0, ""))[:3]
         called = f", which calls {function} ({shown_path(path)}:{line})" if path else ""
