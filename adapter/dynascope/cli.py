@@ -23,6 +23,7 @@ _ELSEWHERE = {
     "profile": "dynascope.report.profile.command:profile",
     "report": "dynascope.report.command:report",
     "run": "dynascope.recording.command:run",
+    "top": "dynascope.report.top.command:top",
 }
 """Commands of other packages: module and function."""
 

@@ -6,6 +6,7 @@ import pytest
 import torch
 import torch._dynamo.utils
 from dynascope.agent.recorder.recorder import Recorder
+from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import CompileFacts
 from dynascope.facts.profile.model import Profile
 from dynascope.facts.profile.tree import tree
@@ -34,6 +35,7 @@ class Recording:
             lambda facts, trails: self.compiles.append(facts),
             lambda compile_id, profile: self.later.append((compile_id, profile)),
             pytest.fail,
+            Board(),
         )
         torch._dynamo.reset()
 

@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 import torch
 from dynascope.agent.program import clock
 from dynascope.agent.recorder.recorder import Recorder
+from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import CompileFacts
 
 from tests.support.agent.scripted_session import ScriptedSession
@@ -26,7 +27,9 @@ def compiled(x: torch.Tensor) -> torch.Tensor:
 
 def test_time_at_a_stop_is_no_time_of_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[CompileFacts] = []
-    recorder = Recorder(lambda facts, trails: written.append(facts), lambda compile_id, profile: None, pytest.fail)
+    recorder = Recorder(
+        lambda facts, trails: written.append(facts), lambda compile_id, profile: None, pytest.fail, Board()
+    )
     passed = 0.0
 
     def an_hour_passes(session: ScriptedSession) -> None:
@@ -59,7 +62,9 @@ def test_time_that_a_compile_waits_for_other_ranks_is_no_time_of_a_line(monkeypa
     monkeypatch.setattr(clock, "perf_counter", lambda: time.perf_counter() + passed)
     monkeypatch.setattr(torch._dynamo.output_graph.OutputGraph, "run_compiler_collective", hangs)
     written: list[CompileFacts] = []
-    recorder = Recorder(lambda facts, trails: written.append(facts), lambda compile_id, profile: None, pytest.fail)
+    recorder = Recorder(
+        lambda facts, trails: written.append(facts), lambda compile_id, profile: None, pytest.fail, Board()
+    )
     try:
         torch._dynamo.reset()
         torch.compile(compiled, backend="eager")(torch.ones(3))

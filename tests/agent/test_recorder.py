@@ -15,6 +15,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from dynascope.agent.internals.compile.call import arguments_of
 from dynascope.facts import model
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
@@ -149,8 +150,23 @@ def test_recompiles_name_the_guard_and_the_value(deciding: Recorded):
     recompiles = [fact for fact in deciding.facts("recompiles") if fact.function == "scaled"]
     assert [(fact.failed_compile_id, fact.value) for fact in recompiles[:1]] == [("0/0", "x: f32[5, 2]")]
     assert "size mismatch at index 0" in recompiles[0].guard
+    assert (recompiles[0].guard_path, recompiles[0].guard_line) == (recompiles[0].path, 7)  # which torch does not tell
     assert any(fact.value == "n: 3" and fact.guard_line == 7 for fact in recompiles), recompiles
     assert any(fact.limit_reached for fact in deciding.facts("recompiles") if fact.function == "limited")
+
+
+def test_an_argument_that_tells_nothing_of_itself_is_told_by_its_type():
+    """A compile is recorded although an argument of the call refuses even its shape."""
+
+    class Hostile(torch.Tensor):
+        @property
+        def shape(self) -> torch.Size:  # type: ignore[override]
+            raise RuntimeError("no shape")
+
+    def function(x: object, /, number: int, *, name: str) -> None: ...
+
+    values = {"x": torch.ones(2).as_subclass(Hostile), "number": 3, "name": "n", "___stack0": 1, "local": 2}
+    assert arguments_of(function.__code__, values) == [("x", Hostile.__qualname__), ("number", "3"), ("name", "'n'")]
 
 
 def test_a_recompile_that_is_an_error_is_told(tmp_path: Path):

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from dynascope.facts.in_progress.board import Board
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 from dynascope.facts.writer import Writer
@@ -25,15 +26,19 @@ def recording(folder: Path, errors: list[str], written: list[int]) -> Iterator[N
     from dynascope.agent.recorder.recorder import Recorder
 
     writer = Writer(folder / FILE_NAME, new_run(folder))
+    board = Board()
+    board.open()
     recorder = Recorder(
         lambda facts, trails: written.append(writer.write(facts, trails)),
         lambda compile_id, profile: writer.write_profile(written[-1], profile),
         errors.append,
+        board,
     )
     try:
         yield
     finally:
         recorder.remove()
+        board.close()
         writer.close()
 
 

@@ -154,6 +154,17 @@ def test_the_graph_and_the_code_are_documents(store: Path, below: Below):
     assert not [each for each in without if each.document is not None]
 
 
+def test_a_recompile_has_its_call_and_what_differs_in_it(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    first, second = sample.first_compile(*paths), sample.second_compile(*paths)
+    for facts, scale in ((first, "2"), (second, "5")):
+        facts.call = model.CompiledCall([("x", f"f32[{scale}]"), ("scale", scale)], paths[1], 4, "train")
+    add(store, "launch 2", first, second, program="called.py")
+    (row,) = [each for each in below("called.py", "Compiles", "[0/1] Model.forward") if each.key == "call"]
+    assert (row.label, row.place is not None) == ("Called by train", True)
+    assert row.description == "layers.py:4  Arguments since 0/0: scale was 2, and is 5."
+
+
 def test_where_the_time_of_a_compile_went(store: Path, below: Below):
     paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
     facts = sample.first_compile(*paths)

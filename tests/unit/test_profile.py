@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from dynascope.agent.recorder.later_phases import LaterPhases
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.cli import main
+from dynascope.facts.in_progress.board import Board
 from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction, decoded
 from dynascope.facts.profile.totals import totals
 from dynascope.facts.profile.tree import Node, tree
@@ -133,10 +134,10 @@ def test_too_many_phases_are_counted_not_kept() -> None:
 
 def test_what_is_compiled_later_belongs_to_a_compile_that_has_ended() -> None:
     written: list[tuple[str, Profile]] = []
-    later = LaterPhases(lambda compile_id, profile: written.append((compile_id, profile)))
+    later = LaterPhases(lambda compile_id, profile: written.append((compile_id, profile)), Board())
     later.phase_begins("dynamo", "0/0")  # of a compile that has not ended
     later.phase_ends("dynamo")
-    later.compile_ended("0/0")
+    later.compile_ended(sample.first_compile("/model.py", "/inner.py").compile)
     for name in ("entire_backward_compile", "inductor_compile"):
         later.phase_begins(name, "0/0")
     for name in ("inductor_compile", "entire_backward_compile"):

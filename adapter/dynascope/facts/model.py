@@ -248,6 +248,17 @@ class LineTime(Fact, kw_only=True, gc=False):
     visits: int
 
 
+class CompiledCall(Struct):
+    """The call for which a function was compiled; `path` and `line` are of the user's own code ("" and 0: unknown)."""
+
+    arguments: list[tuple[str, str]]
+    """The parameters, each with its argument as text: `x`, `f32[8, 16]`."""
+    path: str = ""
+    line: int = 0
+    function: str = ""
+    """The function that calls."""
+
+
 class CompileFacts(Struct, kw_only=True):
     """All facts of one compile, which a writer stores in one transaction."""
 
@@ -261,6 +272,8 @@ class CompileFacts(Struct, kw_only=True):
     specializations: list[Specialization] = field(default_factory=list)
     backend_failures: list[BackendFailure] = field(default_factory=list)
     line_times: list[LineTime] = field(default_factory=list)
+    call: CompiledCall | None = None
+    """None for an imported log, and where an older Dynascope has recorded."""
     profile: Profile | None = None
     """To be written; `Reader.profiles` reads it, and those of what was compiled later."""
     graphs: list[Graph] = field(default_factory=list)

@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
 
+import msgspec
+
 from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, Mapping
 from dynascope.facts.comparison.trail import Trail, decoded
@@ -111,7 +113,7 @@ class Reader:
                 else f"{alias}.compile_id = :compile"
             )
             facts[name] = self._facts(mapping, f"WHERE {scope}", {"compile": number})
-        return model.CompileFacts(compile=found[0], **facts)
+        return model.CompileFacts(compile=found[0], call=self.call(number), **facts)
 
     def guards(self, compile: int) -> list[model.Guard]:
         """Return a compile's guards, including those of shapes (`SHAPE_ENV`), which have no line."""
@@ -136,6 +138,13 @@ class Reader:
             return []
         rows = self._connection.execute("SELECT data FROM profile WHERE compile_id = ? ORDER BY ordinal", (compile,))
         return [decoded_profile(data) for (data,) in rows]
+
+    def call(self, compile: int) -> model.CompiledCall | None:
+        """Return the call for which a function was compiled; None where it is not recorded."""
+        if not self._has_table("compiled_call"):
+            return None
+        row = self._connection.execute("SELECT data FROM compiled_call WHERE compile_id = ?", (compile,)).fetchone()
+        return None if row is None else msgspec.json.decode(row[0], type=model.CompiledCall)
 
     def _has_table(self, name: str) -> bool:
         return bool(self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone())

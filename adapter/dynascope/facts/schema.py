@@ -129,6 +129,7 @@ _VERSION_6 = """
 CREATE TABLE generated (
     compile_id INTEGER NOT NULL, kind TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, kind)
 ) WITHOUT ROWID;
+CREATE TABLE compiled_call (compile_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
 """
 
 MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6)
@@ -148,6 +149,7 @@ BY_COMPILE = (
     "trail",
     "profile",
     "generated",
+    "compiled_call",
 )
 """Tables whose key begins with the compile."""
 BY_SOURCE = ("tensor", "line_time", "graph_break_caller")

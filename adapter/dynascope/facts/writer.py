@@ -66,6 +66,9 @@ class Writer:
             generated = {"graphs": facts.graphs, "bytecode": facts.bytecode}
             rows = [(number, kind, encoded(each)) for kind, each in generated.items() if each]
             connection.executemany("INSERT INTO generated VALUES (?, ?, ?)", rows)
+            if facts.call is not None:
+                row = number, msgspec.json.encode(facts.call)
+                connection.execute("INSERT INTO compiled_call VALUES (?, ?)", row)
             callers = _callers(facts.graph_breaks, number, intern)
             connection.executemany("INSERT OR IGNORE INTO graph_break_caller VALUES (?, ?, ?)", callers)
             sources |= {caller[0] for caller in callers}

@@ -102,7 +102,7 @@ def _recompiles(summary: Summary) -> str:
             f" <code>{escape(named(fact.function, cause.resumes_at))}</code>"
             f" <span class=dim>{escape(_compile_names([summary.names[each] for each in shown]))}</span>{limit}"
             f"<br>because of <code>{escape(cause.about)}</code>{met if cause.values else ''}{origin}"
-            f"<ul>{_hints(cause.hints)}</ul><details><summary>all failed guards, and what differs</summary>"
+            f"<ul>{_hints(cause.hints)}</ul><details><summary>all failed guards, the calls, and what differs</summary>"
             f"<table><tr><th>compile<th>met<th>failed guards<th>against the compile it replaces{rows}</table></details>"
             "</article>"
         )
@@ -110,10 +110,9 @@ def _recompiles(summary: Summary) -> str:
 
 
 def _difference(summary: Summary, number: int) -> str:
-    if number not in summary.comparisons:
-        return ""
-    compared = summary.comparisons[number]
-    rows = compared_text(compared)[1:]
+    rows = list(summary.stories.get(number, ()))
+    if number in summary.comparisons:
+        rows += compared_text(summary.comparisons[number])[1:]
     return "<br>".join(map(escape, rows))
 
 

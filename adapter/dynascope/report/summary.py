@@ -13,6 +13,8 @@ from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
+from dynascope.facts.recompiles.story import Stories, stories_by_compile
+from dynascope.report.sources import shown_path
 
 SLOWEST_LINES = 15
 _COMPARED = 64
@@ -63,6 +65,8 @@ class Summary(Struct):
     breaks: list[Break]
     causes: list[Cause]
     """The causes of recompiles."""
+    stories: dict[int, list[str]]
+    """Sentences on recompiles and refused calls, by number: the call, what differs in it, what runs at the limit."""
     comparisons: dict[int, Compared]
     """What differs from the compile that each recompile replaces, by the recompile's number."""
     specializations: list[Specialized]
@@ -153,6 +157,7 @@ def summarize(reader: Reader, launch: str) -> Summary:
     names = compile_names(compiles, runs)
     graph_breaks = reader.facts("graph_breaks", launch)
     recompiled = causes(reader.facts("recompiles", launch), {each.id: each for each in compiles}, reader.guards)
+    stories = Stories(reader, compiles, runs, shown_path)
     return Summary(
         launch=launch,
         runs=runs,
@@ -160,6 +165,7 @@ def summarize(reader: Reader, launch: str) -> Summary:
         names=names,
         breaks=breaks_at_places(graph_breaks, names),
         causes=recompiled,
+        stories=stories_by_compile(stories, recompiled, _COMPARED),
         comparisons=_comparisons(reader, compiles, recompiled),
         specializations=specialized_values(reader.facts("specializations", launch), names),
         backend_failures=reader.facts("backend_failures", launch),

@@ -108,6 +108,8 @@ def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Cons
         is_cause = number in cause.caused
         what = f"match {failed}" if is_cause else f"match other compiles, either: {failed}"
         console.print(f"  [dim]{summary.names[number]}{refused} does not {escape(what)}[/]")
+        if number in summary.stories and is_cause:
+            console.print(f"    {escape(' '.join(summary.stories[number]))}")
         if number in summary.comparisons and is_cause:
             console.print(f"    {escape(first_difference(summary.comparisons[number].comparison))}")
     if len(rows) > _SHOWN_COMPILES:

@@ -16,8 +16,9 @@ from dynascope.report.summary import Summary
 def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
     """Yield pieces of a JSON object: `launch`, `runs`, `compiles` (CompileFacts with a `name`).
 
-    A recompile has a `comparison` with the compile that it replaces. `profile` has the compile's tree of times, and one
-    for each time that torch compiled something for it later; `graphs` and `bytecode` are what Dynamo generated.
+    A recompile has a `story`, and a `comparison` with the compile that it replaces. `profile` has the compile's tree of
+    times, and one for each time that torch compiled something for it later; `graphs` and `bytecode` are what Dynamo
+    generated.
     """
     yield b'{\n"launch": %b,\n"runs": %b,\n"compiles": [' % (_json(summary.launch), _json(summary.runs))
     for position, compile in enumerate(summary.compiles):
@@ -27,6 +28,8 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
             known["profile"] = [tree(each) for each in reader.profiles(compile.id)] or None
             known["graphs"] = [as_objects(each) for each in recorded.graphs(reader, compile.id)]
             known["bytecode"] = recorded.bytecode(reader, compile.id)
+            if compile.id in summary.stories:
+                known["story"] = summary.stories[compile.id]
             if compile.id in summary.comparisons:
                 comparison = summary.comparisons[compile.id].comparison
                 known["comparison"] = {

@@ -260,7 +260,7 @@ class Session(Selection):
         frames = self.ask("stackTrace", {"threadId": stop.thread_id}, StackTraceBody).stack_frames
         self.stop, self.frames, self.selected, self.listed = stop, frames, 0, None
         self.printer.stop(stop, frames[0] if frames else None, hit)
-        if stop.text and stop.reason in ("data breakpoint", "function breakpoint", "step"):
+        if stop.text and stop.reason in ("data breakpoint", "function breakpoint", "step", "pause"):
             self.printer.say(f"  {stop.text}")
         if stop.reason == "exception":
             headline, *lines = self._exception(stop).splitlines() or ["exception"]

@@ -310,6 +310,17 @@ class Compiles(Request, tag="compiles"):
     """List the threads in the compiler; read from another thread, so slightly stale. Reply: CompilesBody."""
 
 
+class CompileOn(Request, tag="compileOn"):
+    """Ask what a thread compiles now; read from another thread, so slightly stale. Reply: CompileOnBody."""
+
+    thread_id: int
+
+
+class CompileOnBody(Struct, rename="camel"):
+    doing: str
+    """`the backend inductor compiles the graph that ends at model.py:20, in forward [0/1]`; "" for no compile."""
+
+
 class Cancel(Message, tag="cancel"):
     """Cancel the request of that id; it is answered with a failure, or has been answered."""
 
@@ -354,6 +365,7 @@ ToAgent: TypeAlias = (
     | Forms
     | Locations
     | Compiles
+    | CompileOn
     | Modules
     | Cancel
     | Detach

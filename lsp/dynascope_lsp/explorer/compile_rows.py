@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 
 from dynascope.facts import model
@@ -10,6 +11,7 @@ from dynascope.facts.comparison.sentences import first_difference, summary
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.facts.recompiles.story import Stories
 from dynascope.report.sources import Sources, named
 from dynascope.report.summary import breaks_at_places, counted, slowest_lines, specialized_values
 from msgspec import structs
@@ -91,6 +93,7 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
         *([_failure_row(each)] if each.failure else []),
         *(break_row(one) for one in breaks_at_places(facts.graph_breaks, own)),
         *(_cause_row_of(cause, names) for cause in found),
+        *_call_rows(reader, facts, found, compiles),
         *_difference_rows(reader, each, compiles),
         *(backend_failure_row(one, own) for one in facts.backend_failures),
         *(specialized_row(one) for one in specialized_values(facts.specializations, own)),
@@ -184,6 +187,26 @@ def _cause_row_of(cause: Cause, names: dict[int, str]) -> Row:
     row = cause_row(cause, names)
     row.children = [each for each in row.children if not each.key.startswith("compile:")]
     return row
+
+
+def _call_rows(
+    reader: Reader, facts: model.CompileFacts, found: list[Cause], compiles: list[model.Compile]
+) -> list[Row]:
+    """Return the call that was compiled again, with the arguments that differ."""
+    call, cause = facts.call, next((each for each in found if not each.is_aside), None)
+    if call is None or cause is None or not call.path:
+        return []
+    sentences = Stories(reader, compiles, reader.runs(), os.path.basename).of(cause, facts.compile.id)
+    return [
+        Row(
+            key="call",
+            label=f"Called by {call.function}",
+            description="  ".join([where(call.path, call.line), *sentences[1:]]),
+            tooltip="\n".join(sentences),
+            icon="call-incoming",
+            place=at(call.path, call.line),
+        )
+    ]
 
 
 def _difference_rows(reader: Reader, each: model.Compile, compiles: list[model.Compile]) -> list[Row]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from functools import cached_property
@@ -13,6 +14,8 @@ from dynascope.facts.distinct import Distinct, distinct, seconds_by_line, symbol
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.profile.tree import seconds_of_calls
 from dynascope.facts.reader import Reader, View
+from dynascope.facts.recompiles.causes import Cause
+from dynascope.facts.recompiles.story import Stories
 
 BLOCK = 64
 """The number of lines whose tensors are read together: about a screen."""
@@ -129,6 +132,11 @@ class FileFacts:
         if compile not in self._symbols:
             self._symbols[compile] = {each.name: each for each in symbols_of(self._view, compile)}
         return self._symbols[compile].get(name)
+
+    def story(self, cause: Cause, compile: int) -> list[str]:
+        """Return sentences on a recompile, or on a call that was refused at the limit."""
+        stories = Stories(self._reader, self.compiles.values(), self._reader.runs(), os.path.basename)
+        return stories.of(cause, compile)
 
     def comparison(self, compile: int) -> Compared | None:
         """Return what differs from the compile that this one replaces, or None."""

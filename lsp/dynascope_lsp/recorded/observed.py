@@ -174,9 +174,12 @@ class Observations:
             f"{', '.join(map(entry_text, entries))}"
             for number, entries in rows[:COMPILES_SHOWN]
         ]
+        told = [*cause.compiles[:1], *[number for number, entries in rows if entries[0].limit_reached][:1]]
+        stories = {number: " ".join(self._facts.story(cause, number)) for number in told}
+        story = [f"{self._facts.compile_id(number)}: {text}" for number, text in stories.items() if text]
         more = [f"… and {len(rows) - COMPILES_SHOWN} more"] if len(rows) > COMPILES_SHOWN else []
         differs = [first_difference(compared.comparison)] if compared is not None else []
-        return "\n".join([f"Because of {cause.about}{values}", *lines, *more, *differs])
+        return "\n".join([f"Because of {cause.about}{values}", *lines, *more, *story, *differs])
 
     def _specializations(self) -> Iterable[Finding]:
         groups = _grouped(

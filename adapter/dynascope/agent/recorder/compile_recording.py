@@ -14,16 +14,21 @@ from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_our_code, real_path
 from dynascope.agent.recorder import ending as at_the_end
+from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.frame import path_of, path_of_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
+from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.facts import break_message
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph
+from dynascope.facts.in_progress import model as in_progress
+from dynascope.facts.in_progress.board import Slot
 from dynascope.facts.model import (
     BackendFailure,
     BreakEffect,
     Compile,
+    CompiledCall,
     CompileFacts,
     GraphBreak,
     Guard,
@@ -39,18 +44,27 @@ _EARLIER_KEPT = 8
 class CompileRecording:
     """The recording of a compile, from Dynamo's decision to compile a frame to `finish`."""
 
-    def __init__(self, code: types.CodeType, compile_id: str, full_graph: bool, keeps_generated: bool = True) -> None:
-        """Take `keeps_generated`: whether graphs and bytecode are facts too."""
+    def __init__(
+        self, code: types.CodeType, compile_id: str, full_graph: bool, slot: Slot, keeps_generated: bool = True
+    ) -> None:
+        """Show it in `slot` until `finish`; `keeps_generated`: whether graphs and bytecode are facts too."""
         self.code = code
         self.compile_id = compile_id
         self.full_graph = full_graph
         self.attempts = 0
+        self.call: CompiledCall | None = None
+        """The call of the function for which it is compiled."""
         self.trace: Trace | None = None
         self._began = time.time()
-        self._now = this_threads_clock().now
-        self._clock = self._now()
+        original = original_code(code)
+        self._function, self._path, self._line = original.co_qualname, path_of(original), original.co_firstlineno
+        clock = this_threads_clock()
+        self._now = clock.now
+        about = in_progress.Compile(compile_id, self._function, self._path, self._line, line_of_break(code))
+        self.shown = ShownCompile(slot, clock, about)
+        self._clock = self.shown.compile.start
         self.thread = threading.get_ident()
-        self.profile = ProfileWriter(self._now)
+        self.profile = ProfileWriter(self._now, self.shown)
         self._times: LineTimes = {}
         self._earlier: deque[Trail] = deque(maxlen=_EARLIER_KEPT)
         """The trails of the attempts before this one."""
@@ -71,8 +85,6 @@ class CompileRecording:
         self._graphs: list[list[Graph]] = []
         """For each size, the graph and those of its operators."""
         self._built_guards: list[Guard] = []
-        original = original_code(code)
-        self._function, self._path, self._line = original.co_qualname, path_of(original), original.co_firstlineno
 
     def attempt_begins(self, is_repeated: bool) -> None:
         """Begin to record an attempt; `is_repeated`: the one before is abandoned, and did not count."""
@@ -92,10 +104,11 @@ class CompileRecording:
             path: {line: list(spent) for line, spent in lines.items()} for path, lines in self._times.items()
         }
         self.profile.attempt_begins()
-        self.trace = Trace(self._times, self.profile)
+        self.shown.attempt_begins(self.attempts)
+        self.trace = Trace(self._times, self.profile, self.shown)
 
     def backend_begins(self, output: Any, graph_module: Any) -> None:
-        self._backend = at_the_end.backend_of(output)
+        self._backend = self.shown.compile.backend = at_the_end.backend_of(output)
         self._graph_sizes.append(convert_frame_events.graph_size(graph_module))
         self._pause_line()
         if self._keeps_generated:
@@ -158,11 +171,13 @@ class CompileRecording:
         function = StackFrame(self._path, self._line, self._function)
         self._breaks[key] = break_message.graph_break(message, effect, frames, function)
 
-    def recompiles(self, reasons: list[str], frame: Any) -> None:
-        self.failed = [self._recompile(reason, frame) for reason in reasons]
+    def recompiles(self, reasons: list[str], frame: Any, asked_lines: AskedLines) -> None:
+        self.failed = [self._recompile(reason, frame, asked_lines) for reason in reasons]
 
-    def _recompile(self, reason: str, frame: Any) -> Recompile:
+    def _recompile(self, reason: str, frame: Any, asked_lines: AskedLines) -> Recompile:
         failed = recompile_reason.parse(reason, self._path)
+        if failed.path is None and (place := asked_lines.line(failed.failed_compile_id, failed.guard)) is not None:
+            failed.path, failed.line = place
         return Recompile(
             path=self._path,
             line=self._line,
@@ -206,6 +221,7 @@ class CompileRecording:
             backend_failures=self._backend_failures(error),
             line_times=line_times(self._times),
             profile=self.profile.profile(),
+            call=self.call,
             guards=self._built_guards if ending.compiled else [],
             graphs=[graph for each in self._graphs for graph in each],
         )

@@ -7,19 +7,20 @@ from typing import Any
 
 from dynascope.agent.internals.frames import line_events, translators
 from dynascope.agent.internals.frames.resume import original_code
-from dynascope.agent.program.user_code import real_path
+from dynascope.agent.program.user_code import is_user_code, real_path
 
 
 class Code:
     """The facts of a code object that are the same each time it is traced."""
 
-    __slots__ = ("code", "first_line", "function", "parameters", "path", "stored")
+    __slots__ = ("code", "first_line", "function", "is_user_code", "parameters", "path", "stored")
 
     def __init__(self, translator: Any) -> None:
         self.code: types.CodeType = translators.code_of(translator)
         """Kept alive so that no other code object gets its id, which is a key."""
         original = original_code(self.code)
         self.path = path_of(self.code)
+        self.is_user_code = bool(self.path) and is_user_code(self.path)
         self.first_line = original.co_firstlineno
         self.function = original.co_qualname
         # a resume function's prologue restores locals on lines that assign others
@@ -60,7 +61,9 @@ class Frame:
         "call",
         "code",
         "containers",
+        "in_user_code",
         "line",
+        "line_began",
         "noted",
         "number",
         "parameters",
@@ -84,6 +87,10 @@ class Frame:
         self.traced = 0
         """Its number in the profile."""
         self.line = translators.line_of(translator)
+        self.line_began = 0.0
+        """When Dynamo began the line, by its thread's clock."""
+        self.in_user_code: Frame | None = None
+        """The innermost frame, from this one outwards, that is in the user's own code."""
         self.parameters: list[tuple[str, Any]] = []
         self.pending: list[tuple[int, str, Any]] = []
         """Assigned but not yet realized by Dynamo: (line, name, variable)."""

@@ -7,6 +7,10 @@ from collections.abc import Callable
 
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.recorder.profile_writer import ProfileWriter
+from dynascope.agent.recorder.shown_compile import ShownCompile
+from dynascope.facts import model
+from dynascope.facts.in_progress.board import Board
+from dynascope.facts.in_progress.model import Compile
 from dynascope.facts.profile.model import Profile
 
 _KEPT = 200
@@ -16,15 +20,22 @@ _KEPT = 200
 class LaterPhases:
     """The outermost phases of each thread that are part of no compile in progress."""
 
-    def __init__(self, write: Callable[[str, Profile], object]) -> None:
+    def __init__(self, write: Callable[[str, Profile], object], board: Board) -> None:
         self._write = write
+        self._board = board
+        self._ended: dict[str, model.Compile] = {}
         self._counts: dict[str, int] = {}
         """How many were written of each compile that has ended."""
-        self._in_progress: dict[int, tuple[str, ProfileWriter]] = {}
+        self._in_progress: dict[int, tuple[str, ProfileWriter, ShownCompile]] = {}
 
-    def compile_ended(self, compile_id: str) -> None:
+    def compile_ended(self, compile: model.Compile) -> None:
         """Write the later phases of this compile from now on."""
-        self._counts[compile_id] = 0
+        self._counts[compile.compile_id] = 0
+        self._ended[compile.compile_id] = compile
+
+    def shown_on(self, thread: int) -> ShownCompile | None:
+        """Return what is in progress on a thread."""
+        return self._in_progress.get(thread, (None, None, None))[2]
 
     def phase_begins(self, name: str, compile_id: str | None) -> None:
         """Begin a phase on this thread; one that belongs to no compile that has ended is ignored."""
@@ -33,13 +44,18 @@ class LaterPhases:
             if compile_id is None or self._counts.get(compile_id, _KEPT) >= _KEPT:
                 return
             self._counts[compile_id] += 1
-            self._in_progress[thread] = compile_id, ProfileWriter(this_threads_clock().now)
+            clock = this_threads_clock()
+            about = self._ended[compile_id]
+            later = Compile(compile_id, about.function, about.path, about.line, about.resumes_at, is_later=True)
+            shown = ShownCompile(self._board.slot(), clock, later)
+            self._in_progress[thread] = compile_id, ProfileWriter(clock.now, shown), shown
         self._in_progress[thread][1].phase_begins(name)
 
     def phase_ends(self, name: str) -> None:
         """End a phase on this thread; the end of the outermost writes the profile."""
         thread = threading.get_ident()
-        compile_id, profile = self._in_progress.get(thread, ("", None))
-        if profile is not None and profile.phase_ends(name):
+        compile_id, profile, shown = self._in_progress.get(thread, ("", None, None))
+        if profile is not None and shown is not None and profile.phase_ends(name):
             del self._in_progress[thread]
+            shown.ends()
             self._write(compile_id, profile.profile())

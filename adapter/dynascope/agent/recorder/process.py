@@ -26,6 +26,7 @@ from dynascope.agent.internals.module_names import DYNAMO
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import command_line, pruning, store
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.profile.model import Profile
 from dynascope.facts.writer import Writer
@@ -33,6 +34,7 @@ from dynascope.facts.writer import Writer
 if TYPE_CHECKING:
     from dynascope.agent.recorder.compile_recording import CompileRecording
     from dynascope.agent.recorder.recorder import Recorder
+    from dynascope.agent.recorder.shown_compile import ShownCompile
 
 RECORD_VARIABLE = "DYNASCOPE_RECORD"
 FACTS_ONLY = "facts"
@@ -84,6 +86,11 @@ def recorded() -> Recorded | None:
     return _recording.recorded() if _recording is not None and _recording.is_on else None
 
 
+def compile_on(thread: int) -> ShownCompile | None:
+    """Return what a thread compiles now, as far as this process records it. On any thread."""
+    return _recording.compile_on(thread) if _recording is not None else None
+
+
 def hook_beneath_a_debugger() -> None:
     """Hook Dynamo if this process records, before the debugger, which removes its hooks first."""
     if _recording is not None and _recording.is_on:
@@ -122,20 +129,26 @@ class _Recording:
         self._numbers: dict[str, int] = {}
         """The number in the store of each compile, by its id; the latest where Dynamo was reset."""
         self._hooking = threading.Lock()
+        self._board = Board()
         self._not_yet_imported: Callable[[], None] = lambda: None
 
     def begin(self) -> None:
         if not self.is_on:
             self.is_on = True
+            self._board.open()
             self._not_yet_imported = when_imported(DYNAMO, self.hook_dynamo)
 
     def recorded(self) -> Recorded:
         run = self._writer.run if self._writer is not None else None
         return Recorded(self._path, run, self._recorder.in_progress if self._recorder is not None else None)
 
+    def compile_on(self, thread: int) -> ShownCompile | None:
+        return self._recorder.shown_on(thread) if self._recorder is not None else None
+
     def pause(self) -> None:
         """Remove the hooks; a compile in progress is still written."""
         self.is_on = False
+        self._board.close()
         self._not_yet_imported()
         self.say = _say
         recorder, self._recorder = self._recorder, None
@@ -155,7 +168,10 @@ class _Recording:
                 if missing:
                     self.say(f"cannot record: torch {_version('torch')} lacks {', '.join(missing)}.")
                 else:
-                    self._recorder = Recorder(self._write, self._write_later, self._note_error, self.keeps_generated)
+                    self._recorder = Recorder(
+                        self._write, self._write_later, self._note_error, self._board, self.keeps_generated
+                    )
+                    self._board.program(_program(), _rank())
             except Exception as error:
                 self.say(f"cannot record: {type(error).__name__}: {error}")
 
@@ -208,6 +224,8 @@ class _Recording:
     def forked(self) -> None:
         self._began = time.time()
         self._is_first = False
+        if self.is_on:
+            self._board.open()
         if self._writer is not None:
             _abandoned.append(self._writer)
             self._writer = None
@@ -216,7 +234,7 @@ class _Recording:
 def _run(began: float) -> Run:
     return Run(
         launch=os.environ[LAUNCH_VARIABLE],
-        program=command_line.written(sys.argv, _module()) or sys.executable,
+        program=_program(),
         folder=os.getcwd(),
         host=platform.node(),
         pid=os.getpid(),
@@ -225,6 +243,10 @@ def _run(began: float) -> Run:
         rank=_rank(),
         began=began,
     )
+
+
+def _program() -> str:
+    return command_line.written(sys.argv, _module()) or sys.executable
 
 
 def _rank() -> int | None:

@@ -6,6 +6,7 @@ import time
 import types
 from collections.abc import Callable
 
+from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
 
 _PHASES_KEPT = 2_000
@@ -14,11 +15,12 @@ _PHASES_KEPT = 2_000
 class ProfileWriter:
     """The profile of one compile so far, in the compile's own time."""
 
-    def __init__(self, now: Callable[[], float]) -> None:
-        """Take the clock of the thread that compiles."""
+    def __init__(self, now: Callable[[], float], shown: ShownCompile | None = None) -> None:
+        """Take the clock of the thread that compiles, and what to tell the phases in progress."""
         self._began = time.time()
         self._now = now
-        self._start = now()
+        self._shown = shown
+        self._start = now() if shown is None else shown.compile.start
         self._functions: list[TracedFunction] = []
         self._numbers: dict[tuple[int, int, int], int] = {}
         """The number of each function, by its caller, the caller's line and the identity of its code."""
@@ -54,6 +56,7 @@ class ProfileWriter:
         parent = self._open[-1] if self._open else NO_PARENT
         self._open.append(number)
         self._phases.append(Phase(parent, name, self._now() - self._start))
+        self._show()
 
     def phase_ends(self, name: str) -> bool:
         """End a phase; return whether it was the outermost.
@@ -64,7 +67,12 @@ class ProfileWriter:
             return False
         while self._phases[self._end_latest()].name != name:
             pass
+        self._show()
         return not self._open
+
+    def _show(self) -> None:
+        if self._shown is not None:
+            self._shown.phases_are([self._phases[number] for number in self._open])
 
     def _end_latest(self) -> int:
         number = self._open.pop()
@@ -87,6 +95,9 @@ class ProfileWriter:
         for function in self._functions[len(functions) :]:
             function.seconds, function.count = 0.0, 0
         self._open = [number for number in self._open if number < phases]
+        if self._shown is not None:
+            self._shown.forget_attempt(seconds)
+        self._show()
         del self._phases[phases:]
 
     def profile(self) -> Profile:

@@ -24,10 +24,14 @@ from dynascope.agent.internals.wrapping import Events
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
+from dynascope.agent.recorder.asked_lines import AskedLines
+from dynascope.agent.recorder.call import call_of
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.frame import path_of
 from dynascope.agent.recorder.later_phases import LaterPhases
+from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 from dynascope.facts.profile.model import Profile
 
@@ -39,7 +43,8 @@ class Recorder:
     """Record once torch._dynamo is imported; `report` gets errors.
 
     `write` gets the facts of each compile, `write_later` the profile of what torch compiles afterwards for one: its
-    backward, its kernels. `keeps_generated`: whether graphs and bytecode are facts too.
+    backward, its kernels. `board` shows other processes what is compiled now. `keeps_generated`: whether graphs and
+    bytecode are facts too.
     """
 
     def __init__(
@@ -47,9 +52,11 @@ class Recorder:
         write: Write,
         write_later: WriteLater,
         report: Callable[[str], None],
+        board: Board,
         keeps_generated: bool = True,
     ) -> None:
         self._write = write
+        self._board = board
         self._keeps_generated = keeps_generated
         failures = self.failures = HookFailures(report)
         self._compiles: list[CompileRecording] = []
@@ -65,7 +72,8 @@ class Recorder:
             ActivationHooks(self._entered, self._left, failures),
             PhaseEvents(self._phase_begins, self._phase_ends, failures),
         ]
-        self._later = LaterPhases(write_later)
+        self._asked_lines = AskedLines()
+        self._later = LaterPhases(write_later, board)
 
         self._forget_autograd = when_imported(COMPILED_AUTOGRAD, self._hook_autograd)
 
@@ -82,12 +90,18 @@ class Recorder:
         """Return the recording of the innermost compile in progress."""
         return self._compiles[-1] if self._compiles else None
 
+    def shown_on(self, thread: int) -> ShownCompile | None:
+        """Return the innermost compile in progress on a thread, also what is compiled later for one."""
+        on_it = (each.shown for each in reversed(self._compiles) if each.thread == thread)
+        return next(on_it, None) or self._later.shown_on(thread)
+
     # ---- convert_frame_events.Observer
 
     @contained
-    def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool) -> Any:
+    def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool, arguments: dict[str, Any]) -> Any:
         self._hide_from_guards()
-        recording = CompileRecording(code, compile_id, full_graph, self._keeps_generated)
+        recording = CompileRecording(code, compile_id, full_graph, self._board.slot(), self._keeps_generated)
+        recording.call = call_of(code, arguments)
         self._compiles.append(recording)
         return recording
 
@@ -99,7 +113,7 @@ class Recorder:
     @contained
     def recompiles(self, reasons: list[str], frame: Any) -> None:
         if self._compiles:
-            self._compiles[-1].recompiles(reasons, frame)
+            self._compiles[-1].recompiles(reasons, frame, self._asked_lines)
 
     @contained
     def backend_begins(self, output: Any, graph_module: Any) -> None:
@@ -130,10 +144,14 @@ class Recorder:
     def compile_ends(self, token: Any, ending: Ending) -> None:
         if token not in self._compiles:
             return
+        for ended in self._compiles[self._compiles.index(token) :]:
+            ended.shown.ends()
         del self._compiles[self._compiles.index(token) :]
         stack = graph_breaks.stack_of(ending.error) if ending.error is not None and token.full_graph else []
         facts = token.finish(ending, stack)
-        self._later.compile_ended(token.compile_id)
+        self._later.compile_ended(facts.compile)
+        self._asked_lines.compile_ended(facts)
+        self._board.ended(f"{facts.compile.function} [{token.compile_id}]", time.perf_counter())
         self._skips_known.add((facts.compile.path, facts.compile.line))
         self._write(facts, token.trails())
 

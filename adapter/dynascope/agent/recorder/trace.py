@@ -15,6 +15,7 @@ from dynascope.agent.internals.variables.variables import is_changed
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.recorder.frame import Code, Frame, code_facts
 from dynascope.agent.recorder.profile_writer import ProfileWriter
+from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail, TrailWriter
 from dynascope.facts.model import Call, LineTime, Tensor, TensorRole
 from dynascope.facts.profile.model import NO_PARENT
@@ -26,7 +27,7 @@ LineTimes = dict[str, dict[int, list[float]]]
 class Trace:
     """The facts of an attempt so far; `times` and `profile` belong to the compile and add up over attempts."""
 
-    def __init__(self, times: LineTimes, profile: ProfileWriter) -> None:
+    def __init__(self, times: LineTimes, profile: ProfileWriter, shown: ShownCompile) -> None:
         self.tensors: dict[tuple[str, int, str, str, TensorRole], Tensor] = {}
         self.calls: dict[tuple[int, int, int], Call] = {}
         self.output: Any = None
@@ -38,6 +39,7 @@ class Trace:
         self._texts: Texts = {}
         self._times = times
         self._profile = profile
+        self._shown = shown
         self._frames: list[Frame] = []
         self._now = this_threads_clock().now
         self._since = self._now()
@@ -69,7 +71,9 @@ class Trace:
                     frame.unread.append((frame.number, name, variable, frame.number))
             self._decide_read(frame)
         self._frames.append(frame)
-        self._since = self._now()
+        self._since = frame.line_began = self._now()
+        frame.in_user_code = frame if code.is_user_code else caller.in_user_code if caller is not None else None
+        self._shown.traces(frame)
 
     def line_begins(self, translator: Any, line: int) -> None:
         now = self._now()
@@ -89,7 +93,8 @@ class Trace:
             times[line] = [0.0, 1]
         else:
             spent[1] += 1
-        self._since = self._now()
+        self._since = frame.line_began = self._now()
+        self._shown.traces(frame)
 
     def left(self, translator: Any) -> None:
         frame = self._frames[-1] if self._frames else None
@@ -103,6 +108,7 @@ class Trace:
             self._note(frame, line, name, variable, "assigned")
         for name, variable in frame.parameters:
             self._note(frame, frame.code.first_line, name, variable, "parameter")
+        self._shown.traces(self._frames[-1] if self._frames else None)
         self._since = self._now()
 
     def pause(self) -> None:

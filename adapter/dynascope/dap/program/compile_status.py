@@ -17,10 +17,12 @@ from dynascope.dap.agent_channel.agent_connection import AgentConnection
 from dynascope.dap.client.client import Client
 from dynascope.dap.client.progress import PATIENCE, Progress
 from dynascope.dap.protocol.errors import RequestError
-from dynascope.wire.to_agent import Compiles, CompilesBody, Compiling
+from dynascope.wire.to_agent import CompileOn, CompileOnBody, Compiles, CompilesBody, Compiling
 
 INTERVAL = 0.5
 """Seconds between two requests for compiles, for clients that show progress."""
+ANSWERS_WITHIN = 2.0
+"""Seconds after which a stop is told without what its thread compiles."""
 SETTLED = 0.2
 """Seconds after which a thread that has entered the compiler but does not trace waits for another."""
 
@@ -34,6 +36,17 @@ async def compiles(agent: AgentConnection | None) -> list[Compiling]:
     except RequestError:
         return []
     return msgspec.json.decode(body, type=CompilesBody).compiles
+
+
+async def compile_on(agent: AgentConnection | None, thread_id: int) -> str:
+    """Return what a thread compiles, as a clause; "" for nothing, or if it is not known."""
+    if agent is None or agent.closed:
+        return ""
+    try:
+        body = await asyncio.wait_for(agent.ask(CompileOn(id=agent.next_id(), thread_id=thread_id)), ANSWERS_WITHIN)
+    except (RequestError, TimeoutError):
+        return ""
+    return msgspec.json.decode(body, type=CompileOnBody).doing
 
 
 def waits_because(waiting: Compiling, all_of_them: list[Compiling]) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import msgspec
 from msgspec import Raw
@@ -11,6 +12,7 @@ from msgspec import Raw
 from dynascope.dap.client.breakpoint_table import DebugpyBreakpoint
 from dynascope.dap.log import logger
 from dynascope.dap.program import attach_by_pid, child_processes, launch
+from dynascope.dap.program.compile_status import compile_on
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.program.stops import merged_stopped
 from dynascope.dap.protocol.envelope import Envelope, raw
@@ -76,7 +78,18 @@ class DebugpyEvents:
         program.client.breakpoints.stopped_at(body.get("hitBreakpointIds", ()))
         if stop is None:
             self._function_names_found(body.get("hitBreakpointIds", ()))
+            if body.get("reason") == "pause":
+                program.in_background(self._send_with_compile(message, body))
+                return False
         return True
+
+    async def _send_with_compile(self, message: Envelope, body: dict[str, Any]) -> None:
+        """Send a pause with what its thread compiles; the stack is torch's or a backend's."""
+        doing = await compile_on(self._program.agent, body.get("threadId", 0))
+        if doing:
+            message.body = raw(body | {"description": f"Paused while {doing}", "text": f"It was paused while {doing}."})
+        if not self._program.quiet:
+            self._program.client.send(message)
 
     def _breakpoint(self, message: Envelope) -> bool:
         table = self._program.client.breakpoints

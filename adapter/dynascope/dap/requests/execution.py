@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from dynascope.dap.program.compile_status import compiles, named, waits_because
+from dynascope.dap.program.compile_status import compile_on, compiles, named, waits_because
 from dynascope.dap.program.program import Program, decode_body
 from dynascope.dap.program.stops import Stop
 from dynascope.dap.protocol.arguments import NoArguments, ResumeArguments, ThreadArguments
@@ -34,6 +34,8 @@ PAUSE_PATIENCE = 2.0
 """Seconds after which a thread that has not paused is looked for."""
 FRAMES_SAID = 8
 """Frames of its stack that are shown."""
+NOT_PYTHON = "it runs code that is not Python, called at {}, and stops at its next line of Python."
+STOPS_LATER = "It stops at the next line that Dynamo traces or your program runs."
 NOT_STOPPED = (
     "This thread is not stopped: it is in a lock, a sleep or other code that is not Python. It stops at its next line."
 )
@@ -174,12 +176,13 @@ async def _say_where_it_runs(program: Program, thread_id: int) -> None:
     except RequestError:
         return  # the program has ended
     running = msgspec.json.decode(body, type=RunningStackBody)
-    if running.frames:
-        program.say(
-            f"{running.thread_name} has not paused: it runs code that is not Python, called at {running.frames[0]}, "
-            "and stops at its next line of Python. Its stack, innermost first: "
-            + ", ".join(running.frames[:FRAMES_SAID])
-        )
+    if not running.frames:
+        return
+    # while a thread compiles, debugpy does not trace it on Python 3.11
+    doing = await compile_on(program.agent, thread_id)
+    why = f"{doing}. {STOPS_LATER}" if doing else NOT_PYTHON.format(running.frames[0])
+    stack = ", ".join(running.frames[:FRAMES_SAID])
+    program.say(f"{running.thread_name} has not paused: {why} Its stack, innermost first: {stack}")
 
 
 @request("threads", NoArguments)

@@ -34,7 +34,9 @@ class Ending:
 class Observer(Protocol):
     """Receive the events, all on the compiling thread. The methods must not raise."""
 
-    def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool) -> Any: ...
+    def compile_begins(
+        self, code: types.CodeType, compile_id: str, full_graph: bool, arguments: dict[str, Any]
+    ) -> Any: ...
 
     def attempt_begins(self, is_repeated: bool) -> None:
         """Receive the begin of an attempt; `is_repeated`: it is one that was abandoned."""
@@ -95,7 +97,8 @@ class CompileEvents(Events):
             if self.is_removed:
                 return original(code, *args, **kwargs)
             full_graph = bool(args[5]) if len(args) > 5 else False
-            token = observer.compile_begins(code, str(kwargs.get("compile_id")), full_graph)
+            arguments = args[1] if len(args) > 1 else {}
+            token = observer.compile_begins(code, str(kwargs.get("compile_id")), full_graph, arguments)
             try:
                 result = original(code, *args, **kwargs)
             except BaseException as error:

@@ -88,8 +88,8 @@ def _met(subject: GuardedValue, value: Any) -> str | None:
             objects = len({id(each) for each in value})
             return f"{subject.text}: {'one object' if objects == 1 else f'{objects} objects'}"
         case "sizes":
-            return ", ".join(f"{name}: {_text(each)}" for name, each in zip(names.split(", "), value, strict=True))
-    return f"{names}: {_text(value)}"
+            return ", ".join(f"{name}: {value_text(each)}" for name, each in zip(names.split(", "), value, strict=True))
+    return f"{names}: {value_text(value)}"
 
 
 def _global_state(names: str) -> str | None:
@@ -137,7 +137,8 @@ def _attribute(owner: Any, name: str) -> Any:
     return found
 
 
-def _text(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """Return a value as text, `f32[8, 16]` for a tensor; the type where it may be anything."""
     if is_tensor(value):
         return tensor_text(value)
     if type(value) in _PLAIN:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 from dynascope.agent.program.frames import program_threads, running_stack
+from dynascope.agent.recorder import process
 from dynascope.agent.session.compile_status import compiles_now
 from dynascope.agent.session.requests.registry import RequestFailed, serves
 from dynascope.agent.session.session import Session
+from dynascope.facts.in_progress.sentence import doing
 from dynascope.wire.dap import ThreadsBody
 from dynascope.wire.to_agent import (
+    CompileOn,
+    CompileOnBody,
     Compiles,
     CompilesBody,
     IsStopped,
@@ -76,3 +82,15 @@ def threads(session: Session, message: Threads) -> ThreadsBody:
 @serves(Compiles)
 def compiles(session: Session, message: Compiles) -> CompilesBody:
     return CompilesBody(compiles=[] if session.hook is None else compiles_now(session.hook, session.stops))
+
+
+@serves(CompileOn)
+def compile_on(session: Session, message: CompileOn) -> CompileOnBody:
+    thread = session.suspension.thread(message.thread_id)
+    shown = process.compile_on(thread.ident) if thread is not None and thread.ident is not None else None
+    if shown is None:
+        return CompileOnBody(doing="")
+    compile = shown.compile
+    what = doing([name for name, _ in compile.phases], compile.backend, shown.place, os.path.basename)
+    later = "the backward or the kernels of " if compile.is_later else ""
+    return CompileOnBody(doing=f"{what}, in {later}{compile.function} [{compile.compile_id}]")

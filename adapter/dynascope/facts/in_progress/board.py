@@ -1,0 +1,125 @@
+"""Show other processes what this one compiles: in memory that they find in /proc (Linux).
+
+Writing takes a microsecond, and no thread, lock or file; the memory ends with the process. Each part is its length, a
+checksum and JSON, so that a reader knows a part that is half written, and reads it again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import mmap
+import os
+import struct
+import zlib
+
+import msgspec
+
+from dynascope.facts.in_progress.model import Compile, Place, Process, Standing
+
+NAME = "dynascope-compiles"
+"""The name of the memory: its link in /proc/PID/fd."""
+SLOTS = 16
+"""Compiles that are shown at once: one for each thread that compiles, and those within another."""
+PROCESS_BYTES = 4096
+SLOT_BYTES = 12288
+PARTS: dict[type[msgspec.Struct], tuple[int, int]] = {
+    Compile: (0, 8192),
+    Place: (8192, 3840),
+    Standing: (12032, 256),
+}
+"""Offset and size of the parts of a slot."""
+HEADER = struct.Struct("<II")
+
+_encoder = msgspec.json.Encoder()
+
+
+class Board:
+    """The memory of this process; while there is none, or where it cannot be had, all calls do nothing."""
+
+    def __init__(self) -> None:
+        self._memory: mmap.mmap | None = None
+        self._free: list[int] = []
+        self._process = Process(os.getpid())
+
+    def open(self) -> None:
+        """Show this process from now on. A forked child opens a memory of its own."""
+        self.close()
+        if self._process.pid != os.getpid():
+            self._process = Process(os.getpid(), self._process.program, self._process.rank)
+        size = PROCESS_BYTES + SLOTS * SLOT_BYTES
+        try:
+            number = os.memfd_create(NAME, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+            try:
+                os.ftruncate(number, size)
+                fcntl.fcntl(number, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL)
+                self._memory = mmap.mmap(number, size)  # which has a copy of the number
+            finally:
+                os.close(number)
+        except (OSError, AttributeError):  # AttributeError: not on Linux
+            pass
+        self._free = list(range(SLOTS - 1, -1, -1))
+        self._tell()
+
+    def close(self) -> None:
+        """Show nothing any more, also of compiles in progress."""
+        if self._memory is not None:
+            self._memory.close()
+        self._memory = None
+
+    def program(self, text: str, rank: int | None) -> None:
+        """Show the command line of this process."""
+        self._process.program, self._process.rank = text, rank
+        self._tell()
+
+    def ended(self, compile: str, at: float) -> None:
+        """Show that a compile has ended."""
+        self._process.ended += 1
+        self._process.latest, self._process.latest_at = compile, at
+        self._tell()
+
+    def _tell(self) -> None:
+        _write(self._memory, 0, PROCESS_BYTES, self._process)
+
+    def slot(self) -> Slot:
+        """Return the place of one compile; where there is none left, it is not shown."""
+        try:
+            return Slot(self._memory, self._free, self._free.pop())
+        except IndexError:
+            return Slot(None, self._free, 0)
+
+
+class Slot:
+    """The place of one compile, which its thread writes until it closes it."""
+
+    def __init__(self, memory: mmap.mmap | None, free: list[int], number: int) -> None:
+        self._memory = memory
+        self._free = free
+        self._number = number
+        self._offset = PROCESS_BYTES + number * SLOT_BYTES
+
+    def write(self, part: Compile | Place | Standing) -> None:
+        """Replace the part of this type."""
+        offset, size = PARTS[type(part)]
+        _write(self._memory, self._offset + offset, size, part)
+
+    def clear(self, kind: type[Compile | Place | Standing]) -> None:
+        """Remove the part of this type."""
+        offset, size = PARTS[kind]
+        _write(self._memory, self._offset + offset, size, None)
+
+    def close(self) -> None:
+        """Show this compile no more."""
+        for kind in (Compile, Place, Standing):
+            self.clear(kind)
+        if self._memory is not None:
+            self._memory = None
+            self._free.append(self._number)
+
+
+def _write(memory: mmap.mmap | None, offset: int, size: int, value: msgspec.Struct | None) -> None:
+    if memory is None or memory.closed:  # closed in a forked child, which does not go on with its parent's compiles
+        return
+    data = _encoder.encode(value) if value is not None else b""
+    if HEADER.size + len(data) > size:
+        data = b""
+    memory[offset : offset + HEADER.size + len(data)] = HEADER.pack(len(data), zlib.crc32(data)) + data

@@ -1,0 +1,1 @@
+"""The command `dynascope top`: what running processes compile now."""

@@ -1,0 +1,66 @@
+"""Draw what processes compile now, for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Group
+from rich.markup import escape
+from rich.text import Text
+
+from dynascope.facts.in_progress.reading import ProcessSeen
+from dynascope.report.sources import named, shown_path
+from dynascope.report.summary import counted
+from dynascope.report.top.snapshot import Doing, Snapshot, snapshot
+
+_SHOWN = 6
+
+
+def shown(processes: Sequence[ProcessSeen]) -> Group:
+    """Return the processes one below the other."""
+    return Group(*(Text.from_markup("\n".join(_process(snapshot(each)))) for each in processes))
+
+
+def _process(process: Snapshot) -> list[str]:
+    rank = f", rank {process.rank}" if process.rank is not None else ""
+    program = escape(process.program or "a program that has not imported torch yet")
+    rows = [f"[bold]{program}[/]  process {process.pid}{rank}"]
+    for compile in process.compiles:
+        rows += _compile(compile)
+    if not process.compiles:
+        last = f"; the last was {process.latest}, {_time(process.latest_seconds_ago)} ago" if process.ended else ""
+        ended = f"{counted(process.ended, 'compile')} {'has' if process.ended == 1 else 'have'} ended"
+        rows.append(escape(f"  It compiles nothing now. {ended}{last}."))
+    return rows
+
+
+def _compile(compile: Doing) -> list[str]:
+    name = escape(f"{named(compile.function, compile.resumes_at)} [{compile.compile_id}]")
+    later = "the backward or the kernels of " if compile.is_later else ""
+    where = f"{escape(shown_path(compile.path))}:{compile.resumes_at or compile.line}"
+    attempt = f", attempt {compile.attempt}" if compile.attempt > 1 else ""
+    rows = [
+        f"  {later}[bold cyan]{name}[/] [underline]{where}[/]  {escape(compile.thread)}, "
+        f"for {_time(compile.seconds)}{attempt}"
+    ]
+    if compile.stopped is not None:
+        rows.append(f"    [magenta]stopped by a debugger[/] for {_time(compile.stopped)}, where")
+    rows.append(f"    [bold]now[/] {escape(compile.now)}, for {_time(compile.now_seconds)}")
+    if compile.phases:
+        phases = " > ".join(f"{each.name} {_time(each.seconds)}" for each in compile.phases[-_SHOWN:])
+        rows.append(f"    [dim]in  {escape(phases)}[/]")
+    rows.append(f"    so far: {_sums(compile.parts)}")
+    rows.append(f"    [dim]longest: {escape(_sums({k or 'outside of all': v for k, v in compile.spent.items()}))}[/]")
+    return rows
+
+
+def _sums(spent: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {_time(seconds)}" for name, seconds in list(spent.items())[:_SHOWN] if seconds >= 0.0005)
+
+
+def _time(seconds: float | None) -> str:
+    if seconds is None:
+        return "?"
+    if seconds < 1:
+        return f"{seconds * 1e3:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.1f} min"
