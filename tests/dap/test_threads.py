@@ -144,6 +144,7 @@ def test_a_thread_that_waits_for_one_that_goes_on_alone_stops_where_its_compile_
         client.request("continue", {"threadId": other.thread_id})
         if client.wait_for_event("stopped", "terminated")["event"] == "terminated":
             break
+    assert "was never hit" not in client.output("console"), client.output("console")
     assert "both" in client.output("stdout")
 
 

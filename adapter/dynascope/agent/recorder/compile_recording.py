@@ -47,7 +47,10 @@ class CompileRecording:
     def __init__(
         self, code: types.CodeType, compile_id: str, full_graph: bool, slot: Slot, keeps_generated: bool = True
     ) -> None:
-        """Show it in `slot` until `finish`; `keeps_generated`: whether graphs and bytecode are facts too."""
+        """Show the compile in `slot` until `finish`.
+
+        `keeps_generated`: whether graphs and bytecode are facts too.
+        """
         self.code = code
         self.compile_id = compile_id
         self.full_graph = full_graph

@@ -217,12 +217,13 @@ class Hook:
             return
         rehearses = compile_state.travel is not None and compile_state.travel.rehearsal is not None
         activation.may_stop = rehearses or not clock.is_silent()
-        stop: Stop | None = None
+        stop = self._stop_of_checks(state, activation)
         if state.pause_pending:
             state.pause_pending = False
-            if self._suspension.pause_requested():
-                stop = Stop("pause")  # pydevd has suspended the thread: no other reason reaches the client
-        stop = stop or self._stop_of_checks(state, activation)
+            if (
+                self._suspension.pause_requested()
+            ):  # pydevd has suspended the thread: no other reason reaches the client
+                stop = Stop("pause", stop.breakpoint_ids if stop is not None else [])
         if stop is None and activation.may_stop and not rehearses and self._step_ends(state, activation):
             stop = Stop("entry" if state.stops_on_entry else "step", text=state.new_compile)
             state.stops_on_entry = False
