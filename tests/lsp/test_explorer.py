@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from dynascope.facts.writer import Writer
+from lsprotocol import types
 
 from tests.lsp.editor import PULLS, Editor, editor, run
 from tests.support.facts import sample
@@ -97,6 +98,22 @@ def test_a_run_appears_when_it_is_recorded_and_is_forgotten(tmp_path: Path):
             assert [row["label"] for row in await rows(each)] == ["train.py --steps 2"]
             await each.client.protocol.send_request_async("dynascope/forget", {})
             assert await rows(each) == []
+
+    run(scenario)
+
+
+def test_a_change_that_a_save_sees_first_is_told(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    saved = types.DidSaveTextDocumentParams(types.TextDocumentIdentifier((tmp_path / "layers.py").as_uri()))
+
+    async def scenario() -> None:
+        async with editor(tmp_path, capabilities=WATCHES) as each:
+            each.client.feature("dynascope/factsChanged")(each._on_refresh("dynascope/factsChanged"))
+            for number in range(2, 7):
+                each.refreshed.clear()
+                Writer(tmp_path / ".dynascope/facts.db", sample.new_run(tmp_path, f"launch {number}")).close()
+                each.client.text_document_did_save(saved)
+                await each.until(lambda: "dynascope/factsChanged" in each.refreshed)
 
     run(scenario)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from dynascope_lsp.features.refreshing import refresh, watch
+from dynascope_lsp.features.refreshing import check_stores, refresh, watch
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 from dynascope_lsp.settings import SECTION, read_settings
@@ -80,7 +80,7 @@ def did_change_watched_files(session: Session, params: types.DidChangeWatchedFil
     """Handle a new store, or a Python file that was changed outside the editor."""
     for change in params.changes:
         session.file_changed(change.uri)
-    session.stores.refresh()
+    check_stores(session)
     refresh(session)
 
 
@@ -88,7 +88,7 @@ def did_change_watched_files(session: Session, params: types.DidChangeWatchedFil
 def did_save(session: Session, params: types.DidSaveTextDocumentParams) -> None:
     """Refresh after a save: other files may import the saved one."""
     session.file_changed(params.text_document.uri)
-    session.stores.refresh()
+    check_stores(session)
     refresh(session)
 
 

@@ -33,13 +33,19 @@ async def _watch(session: Session) -> None:
     while True:
         await asyncio.sleep(BETWEEN_SECONDS if session.searching else LOOK_SECONDS)
         try:
-            changed = session.stores.refresh()
-            if changed and session.client_watches_facts:
-                session.server.protocol.notify(FACTS_CHANGED, {})
+            changed = check_stores(session)
             if session.search() or changed:
                 refresh(session)
         except Exception:
             log.exception("looking at the stores failed")
+
+
+def check_stores(session: Session) -> bool:
+    """Check the stores, and tell a client that watches facts; return whether they have changed."""
+    changed = session.stores.refresh()
+    if changed and session.client_watches_facts:
+        session.server.protocol.notify(FACTS_CHANGED, {})
+    return changed
 
 
 def refresh(session: Session) -> None:
