@@ -15,6 +15,7 @@ from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 from dynascope.facts.recompiles.wanted_value import met, state_wanted, wanted
 
+_ALIASES = "{} must be {}, and are {}"
 _CHANGED_SINCE = "all its guards are true for these values, and no other reason is known."
 
 
@@ -73,10 +74,14 @@ def _fits(entry: CacheEntry, frame: Frame) -> str:
 
 
 def _place_in_tree(entry: CacheEntry, subject: GuardedValue, paths: list[str]) -> tuple[str, int] | None:
-    """Return the line for which torch has the guard on a tensor, as its tree of guards says."""
-    wanted = readable(subject.expression)
+    """Return the line of a guard for which torch tells none, as its tree of guards says.
+
+    A guard on a tensor is that of TENSOR_MATCH; on the length of a module's `_modules`, that of the module.
+    """
+    owner = subject.expression.removesuffix("._modules")
+    kind = "TENSOR_MATCH" if owner == subject.expression else "TYPE_MATCH"
     for line in lines(entry.guards):
-        if line.is_guard and line.text.startswith("TENSOR_MATCH") and f"({wanted}, " in readable(line.text):
+        if line.is_guard and line.text.startswith(kind) and f"({readable(owner)}, " in readable(line.text):
             return recompile_reason.place(line.text, paths)
     return None
 
@@ -96,10 +101,15 @@ def _sentence(guard: str, subject: GuardedValue, entry: CacheEntry, frame: Frame
     tensor = failed_guard.guarded_object(subject, frame)
     if subject.kind == "size" and is_tensor(tensor):
         now_met = str(tensor.shape[subject.dimension or 0])
+    if subject.kind == "aliases":
+        is_one = guard.startswith("Duplicate")
+        return _ALIASES.format(readable(subject.expression), "different objects" if is_one else "one object", now_met)
     if subject.kind == "sizes":
         return f"{readable(guard)} must be true" + (f", with {value}" if value else "")
     wants = wanted(guard, subject)
-    name = readable(subject.expression) if subject.kind in ("identity", "keys", "attribute") else subject.text
+    name = (
+        readable(subject.expression) if subject.kind in ("identity", "keys", "elements", "attribute") else subject.text
+    )
     if wants is None:
         return f"{readable(guard)} must be true" + (f", and {name} is {now_met}" if now_met else "")
     if subject.kind == "attribute":

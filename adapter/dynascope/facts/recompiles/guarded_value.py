@@ -13,7 +13,7 @@ from msgspec import Struct
 
 Kind = Literal[
     "value", "size", "stride", "dtype", "rank", "requires_grad", "device", "dispatch key set",
-    "sizes", "length", "type", "identity", "aliases", "keys", "attribute", "global state", "other",
+    "sizes", "length", "type", "identity", "aliases", "keys", "elements", "attribute", "global state", "other",
 ]  # fmt: skip
 """`sizes`: how those of several tensors compare; `aliases`: whether several are one object; `attribute`: whether it
 exists; `other`: only the text is known."""
@@ -46,6 +46,7 @@ _TEXTS: dict[Kind, str] = {
     "identity": "which object {0} is",
     "aliases": "whether {0} are one object",
     "keys": "keys of {0}",
+    "elements": "elements of {0}",
     "attribute": "names in {0}",
 }
 _PREFIX = re.compile(r"L\['(\w+)'\]")
@@ -71,6 +72,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("identity", re.compile(r"___check_obj_id\((?P<name>.+?), \d+\)")),
     ("attribute", re.compile(r"(?:not )?___dict_contains\(.+, (?P<name>[^,]+)\)$")),
     ("attribute", re.compile(r"(?:not )?hasattr\((?P<name>.+), .+\)$")),
+    ("elements", re.compile(r"(?:not )?(?:frozen)?set\.__contains__\((?P<name>.+?), .+\)$")),
     ("keys", re.compile(r"list\((?:dict\.keys\((?P<name>.+?)\)|(?P<other_name>[^()]+)\.keys\(\))\)")),
     ("keys", re.compile(r"(?:'.*'|[\w.-]+) in (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
     ("length", re.compile(r"len\((?P<name>.+?)\) (?:[=!]=|>) \d+$")),

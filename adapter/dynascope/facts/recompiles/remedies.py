@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from dynascope.facts.recompiles.guarded_value import Kind, guarded_value, is_bound, readable
+from dynascope.facts.recompiles.guarded_value import GuardedValue, Kind, guarded_value, is_bound, readable
 from dynascope.facts.recompiles.sizes import size_advice
 
 _BY_KIND: dict[Kind, str] = {
@@ -23,12 +23,21 @@ _BY_KIND: dict[Kind, str] = {
     ),
     "identity": "Each object is compiled on its own, such as a new lambda, or a member of an enumeration: pass few.",
     "keys": "Keep the keys and their order the same in each call.",
+    "elements": (
+        "Whether a set has an element is asked in the compiled function, and compiled for each answer: pass few "
+        "different sets, or ask outside of the compiled function."
+    ),
     "attribute": "Set all attributes before the first call: each later one is compiled again.",
     "global state": "Call it in the same state each time: gradients on or off, autocast, default dtype, threads.",
 }
 _MEMBERSHIP = (
     "Whether a dict has a key is asked in the compiled function, and compiled for each answer: fill the dict before "
     "the first call, or ask outside of the compiled function."
+)
+_BUFFER = (
+    "Dynamo gives buffers fixed sizes: pass the tensor as an argument; or compile with `dynamic=True`, and with "
+    "`torch._dynamo.config.force_parameter_static_shapes = False` (in modules of torch's own classes also "
+    "`torch._dynamo.config.force_nn_module_property_static_shapes = False`)."
 )
 _SLOT = (
     "`{}` is what the line of the graph break had computed when its graph ended, or what the call that broke returned: "
@@ -70,12 +79,7 @@ def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | 
     if subject.kind == "other" and guards[0].endswith("got deallocated"):
         return [_GONE]
     if subject.kind == "size":
-        if any("mismatch" not in guard for guard in guards):
-            return [_BOUNDS.format(what="size")]
-        if "._parameters[" in subject.expression:
-            return []
-        name = readable(subject.expression)
-        return [size_advice(name, subject.dimension or 0, guards, conditions, is_rest)]
+        return _against_size(subject, guards, conditions, is_rest)
     if subject.kind == "aliases":
         parted = {guard.startswith("Duplicate") for guard in guards}
         return [text for is_one, text in ((False, _ALIASES), (True, _DUPLICATES)) if is_one in parted]
@@ -89,6 +93,23 @@ def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | 
         return [_MEMBERSHIP]
     text = _BY_KIND.get(subject.kind)
     return [text] if text is not None else []
+
+
+def _against_size(
+    subject: GuardedValue, guards: Sequence[str], conditions: Sequence[str] | None, is_rest: bool
+) -> list[str]:
+    if any("mismatch" not in guard for guard in guards):
+        return [_BOUNDS.format(what="size")]
+    if "._parameters[" in subject.expression:
+        return []
+    if is_buffer(subject):
+        return [_BUFFER]
+    return [size_advice(readable(subject.expression), subject.dimension or 0, guards, conditions, is_rest)]
+
+
+def is_buffer(subject: GuardedValue) -> bool:
+    """Whether a value is a buffer of a module, to which Dynamo gives fixed sizes."""
+    return "._buffers[" in subject.expression
 
 
 def _is_number(guard: str) -> bool:

@@ -12,8 +12,12 @@ _EXPECTED = re.compile(
 _LENGTH = re.compile(r"len\(.+\) (?P<operator>==|>) (?P<length>\d+)$")
 _EQUAL = re.compile(r"\S.* (?P<operator>==|!=|is not|is) (?P<value>.+)$")
 _KEY = re.compile(r"list\(.+\)\[(?P<index>\d+)\] == (?P<key>.+)$|(?P<some>'.*'|[\w.-]+) in \S+$")
-_CLASS = re.compile(r"type=<(?:class '(?:.*\.)?(?P<name>[^'.]+)'>|(?P<of>\w+) )")
-_ABSENT = re.compile(r"(?P<absent>not )?(?:hasattr\(.+, (?P<name>'.+')\)|___dict_contains\((?P<key>.+?), .+\))$")
+_CLASS = re.compile(r"type=<(?:class '(?:.*\.)?(?P<name>[^'.]+)'>|(?P<member>[\w.]+): |(?P<of>\w+) )")
+"""The class, or as torch 2.11 writes it the member of an enumeration."""
+_ABSENT = re.compile(
+    r"(?P<absent>not )?(?:hasattr\(.+, (?P<name>'.+')\)|___dict_contains\((?P<key>.+?), .+\)"
+    r"|\w+\.__contains__\(.+?, (?P<element>.+)\))$"
+)
 _BOOLS = {"0": "False", "1": "True"}
 
 
@@ -31,15 +35,15 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
         case "type" if found := _CLASS.search(guard):
             return f"be {found['name'] or found['of']}"
         case "identity" if found := _CLASS.search(guard):
-            return f"be the same {found['name'] or found['of']} as then"
+            return f"be {found['member'] or 'the same {} as then'.format(found['name'] or found['of'])}"
         case "keys" if found := _KEY.search(guard):
             return (
                 f"have {found['key']} as key {int(found['index']) + 1}"
                 if found["key"]
                 else f"have the key {found['some']}"
             )
-        case "attribute" if found := _ABSENT.search(guard):
-            return f"{'lack' if found['absent'] else 'have'} {found['name'] or found['key']}"
+        case "attribute" | "elements" if found := _ABSENT.search(guard):
+            return f"{'lack' if found['absent'] else 'have'} {found['name'] or found['key'] or found['element']}"
         case "value" | "keys" if found := _EQUAL.search(guard):
             return f"{'not ' if found['operator'] in ('!=', 'is not') else ''}be {readable(found['value'])}"
     return None

@@ -25,6 +25,9 @@ _INDEXED = (list, tuple, dict, OrderedDict)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
 _OF_PYTHON = (types.FunctionType, types.CellType)
 """Types whose attributes Python itself computes: `__code__`, `cell_contents`."""
+_NAMED_TUPLE_FIELD = type(inspect.FullArgSpec.args)
+"""The type of what reads a field of a named tuple: Python has no public name for it."""
+_OF_TORCH = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 _MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 _VALUE_LENGTH = 120
 _KEYS_MET = re.compile(r"actual DispatchKeySet\((?P<keys>.*)\)")
@@ -78,6 +81,8 @@ def _met(subject: GuardedValue, value: Any) -> str | None:
             return f"{subject.text}: {len(value)}"
         case "type" if not is_tensor(value):
             return f"{subject.text}: {type(value).__qualname__}"
+        case "elements" if type(value) in (set, frozenset):
+            return f"{subject.text}: {_elements(value)}"
         case "keys" | "attribute" if issubclass(type(value), dict):
             return f"{subject.text}: {repr(list(dict.keys(value)))[:_VALUE_LENGTH]}"
         case "requires_grad" if is_tensor(value):
@@ -90,6 +95,11 @@ def _met(subject: GuardedValue, value: Any) -> str | None:
         case "sizes":
             return ", ".join(f"{name}: {value_text(each)}" for name, each in zip(names.split(", "), value, strict=True))
     return f"{names}: {value_text(value)}"
+
+
+def _elements(value: set[Any] | frozenset[Any]) -> str:
+    texts = sorted(map(value_text, value)) if all(type(each) in _PLAIN for each in value) else None
+    return f"{{{', '.join(texts)}}}"[:_VALUE_LENGTH] if texts else value_text(value)
 
 
 def _global_state(names: str) -> str | None:
@@ -111,6 +121,8 @@ def _evaluate(node: ast.expr, frame: Any) -> Any:
             container = _evaluate(owner, frame)
             if type(container) in _INDEXED:
                 return container[key]
+            if issubclass(type(container), tuple) and type(key) is int:
+                return tuple.__getitem__(container, key)
     raise TypeError(ast.unparse(node))
 
 
@@ -130,7 +142,11 @@ def _attribute(owner: Any, name: str) -> Any:
             return attributes[table][name]
     found = inspect.getattr_static(type(owner), name)
     is_slot = isinstance(found, types.MemberDescriptorType)
-    if is_slot or (type(owner) in _OF_PYTHON and isinstance(found, types.GetSetDescriptorType)):
+    if (
+        is_slot
+        or type(found) is _NAMED_TUPLE_FIELD
+        or (type(owner) in _OF_PYTHON and isinstance(found, types.GetSetDescriptorType))
+    ):
         return found.__get__(owner)
     if hasattr(type(found), "__get__"):
         raise AttributeError(name)
@@ -141,7 +157,7 @@ def value_text(value: Any) -> str:
     """Return a value as text, `f32[8, 16]` for a tensor; the type where it may be anything."""
     if is_tensor(value):
         return tensor_text(value)
-    if type(value) in _PLAIN:
+    if type(value) in _PLAIN or type(value) in _OF_TORCH:
         return repr(value)[:_VALUE_LENGTH]
     if type(value) in _CONTAINERS:
         return f"{type(value).__name__} of {len(value)}"

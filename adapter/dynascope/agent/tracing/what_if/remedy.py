@@ -15,6 +15,7 @@ from dynascope.agent.internals.compile.trial import Outcome
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
 from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
+from dynascope.facts.recompiles.remedies import is_buffer
 
 InForce = Callable[[], AbstractContextManager[None]]
 Remedy = tuple[str, InForce]
@@ -29,6 +30,11 @@ _WHY_NOT = {
     "value": "Dynamo makes only ints and floats dynamic.",
     "global state": "the calls would have to be made in the same state.",
 }
+_OTHER_NUMBER = "the callers would have to pass numbers of one type."
+_BUFFERS = (  # the second is for modules of torch's own classes
+    "torch._dynamo.config.force_parameter_static_shapes = False"
+    " torch._dynamo.config.force_nn_module_property_static_shapes = False"
+)
 _CALLER = "what the callers pass would have to change."
 
 
@@ -37,20 +43,21 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
 
     `guard` has Dynamo's remarks; `value`: of the guarded expression now; `then`: the number that the guard wants.
     """
+    if subject.kind == "size" and is_buffer(subject):
+        parameters, properties = (_by_setting(found, subject) for found in _SETTING.finditer(_BUFFERS))
+        both = f"{parameters[0].partition(' and ')[0]}, {properties[0]}"
+        return [parameters, (both, _with({}, parameters[1], properties[1]))]
     setting = _SETTING.search(guard)
     if setting is not None:
-        module, name, wanted = setting.groups()
-        text = f"`{setting[0]}`"
-        change = functools.partial(changes.setting_changed, name, wanted == "True", module)
-        if subject.kind == "sizes":
-            return [(text, change)]
-        return [(f"{text} and {_DYNAMIC[0]}", _with(_DYNAMIC[1], change))]
+        return [_by_setting(setting, subject)]
     number: Any = value
     if subject.kind == "size" and is_tensor(value) and "mismatch" in guard:
         number = value.shape[subject.dimension or 0]  # type: ignore[attr-defined]
     is_number = type(number) is int or (type(number) is float and subject.kind == "value")
     if subject.kind not in ("size", "value") or not is_number:
         return _WHY_NOT.get(subject.kind, _CALLER)
+    if subject.kind == "value" and " == " in guard and (type(number) is int) != (then is not None):
+        return _OTHER_NUMBER
     if type(number) is int and {number, then} & {0, 1}:
         return f"the {'size' if subject.kind == 'size' else 'number'}s {_ALWAYS_FIXED}"
     found: list[Remedy] = []
@@ -63,6 +70,14 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
         make = functools.partial(changes.number_dynamic, source)
         found.append((f'`torch.compiler.config.dynamic_sources = "{source}"`', _with(_AS_FIRST_CALL, make)))
     return [*found, (_DYNAMIC[0], _with(_DYNAMIC[1]))]
+
+
+def _by_setting(setting: re.Match[str], subject: GuardedValue) -> Remedy:
+    module, name, wanted = setting.groups()
+    change = functools.partial(changes.setting_changed, name, wanted == "True", module)
+    if subject.kind == "sizes":
+        return f"`{setting[0]}`", change
+    return f"`{setting[0]}` and {_DYNAMIC[0]}", _with(_DYNAMIC[1], change)
 
 
 def _with(settings: dict[str, bool], *others: InForce) -> InForce:
