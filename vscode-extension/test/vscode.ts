@@ -197,6 +197,10 @@ export const window = {
     panels.push(panel);
     return panel;
   },
+  registerWebviewPanelSerializer: (type: string, serializer: FakeSerializer) => {
+    serializers.set(type, serializer);
+    return nothing;
+  },
   createTreeView: (view: string, { treeDataProvider }: { treeDataProvider: FakeTree }) => {
     trees.set(view, treeDataProvider);
     return { ...nothing, reveal: (row: unknown, how: object): Promise<void> => Promise.resolve(void revealed.push({ row, how })) };
@@ -378,6 +382,11 @@ export interface FakePanel {
   readonly onDidDispose: (listener: () => void) => void;
   dispose: () => void;
 }
+interface FakeSerializer {
+  readonly deserializeWebviewPanel: (panel: FakePanel, state: unknown) => Promise<void>;
+}
+/** What fills the panels of each type after a reload. */
+export const serializers = new Map<string, FakeSerializer>();
 /** Every panel made. */
 export const panels: FakePanel[] = [];
 /** What was sent to pages. */
