@@ -49,6 +49,9 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, hintsAtStops),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
     vscode.commands.registerCommand('dynascope.recordFile', recordFile(report, runs.show)),
+    vscode.debug.onDidTerminateDebugSession(({ type, configuration }) => {
+      if (type === DEBUG_TYPE && configuration.noDebug === true && configuration.record !== false) void runs.show();
+    }),
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),
     ...timeline(),

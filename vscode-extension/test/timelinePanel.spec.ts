@@ -20,8 +20,8 @@ beforeEach(() => {
   posted.length = 0;
   answers = { 'dynascope/timeline': FOUND, 'dynascope/chromeTrace': '{"traceEvents":[]}', 'dynascope/locate': 12 };
   const request = <T>(method: string, { keys }: { keys?: string[] }): Promise<T | undefined> => Promise.resolve((keys ? ROWS[keys.at(-1) ?? ''] : answers[method]) as T | undefined);
-  const memory = { get: (_: string, fallback: unknown) => fallback } as unknown as Memento;
-  explorer({ request: request as never, onDidChangeFacts: new EventEmitter<void>().event as never }, memory, Uri.file('/extension') as never);
+  const memory = { get: (_: string, fallback: unknown) => fallback };
+  explorer({ request, onDidChangeFacts: new EventEmitter<void>().event as never }, memory as unknown as Memento, Uri.file('/extension') as never);
 });
 
 /** Opens the timeline from the palette; what its page sends messages with. */
