@@ -1,5 +1,6 @@
 // The view of runs in the activity bar: the rows of the language server's tree, which it makes from what was recorded.
 import * as vscode from 'vscode';
+import { lastRun } from './lastRun';
 import { fillPicture, GRAPH, showPicture } from './graphPanel';
 import { openDocument, openPlace, recordedDocuments, type Place, type RecordedDocument } from './recordedDocuments';
 import { fillTimeline, showTimeline, TIMELINE } from './timelinePanel';
@@ -19,6 +20,8 @@ export interface Row {
   /** Whether the rows below it must be asked for. */
   readonly isLazy?: boolean;
   readonly isOpen?: boolean;
+  /** What is said of a run where there is little room. */
+  readonly brief?: string;
 }
 
 /** A row in the tree, with the keys from the top to it. */
@@ -66,15 +69,15 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
   const changed = new vscode.EventEmitter<void>();
   const order = (): string => memory.get<string>(ORDER, 'time');
   let pending: NodeJS.Timeout | undefined;
-  let last = 0;
+  let refreshed = 0;
   const soon = (): void => {
     pending ??= setTimeout(
       () => {
         pending = undefined;
-        last = Date.now();
+        refreshed = Date.now();
         changed.fire();
       },
-      Math.max(0, last + QUIET - Date.now()),
+      Math.max(0, refreshed + QUIET - Date.now()),
     );
   };
   const getChildren = async (node?: Node): Promise<Node[]> => {
@@ -106,9 +109,12 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
     const items = runs.map(({ row }) => ({ label: row.label, description: row.description ?? '', key: row.key }));
     return (await vscode.window.showQuickPick(items, { placeHolder: 'The run', matchOnDescription: true }))?.key;
   };
+  const last = lastRun();
   const disposables = [
     changed,
     view,
+    last.item,
+    changed.event(() => void getChildren().then(([newest]) => last.show(newest?.row), () => undefined)), // the view says what fails
     new vscode.Disposable(() => clearTimeout(pending)),
     server.onDidChangeFacts(soon),
     vscode.commands.registerCommand('dynascope.refreshRuns', () => changed.fire()),
