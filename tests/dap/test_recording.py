@@ -54,6 +54,20 @@ def test_a_session_records(spawn: Callable[..., DapClient], tmp_path: Path, runt
         assert [run.ended is not None for run in reader.runs()] == [True]  # a full run: it replaces earlier ones
 
 
+@RUNTIME
+def test_a_program_without_a_debugger_records(spawn: Callable[..., DapClient], tmp_path: Path, runtime: bool) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    started = {"program": "program.py", "cwd": str(tmp_path), "console": "internalConsole", "noDebug": True}
+    for record in (False, "facts"):
+        client = spawn(environment=IN_THE_PROGRAMS_FOLDER)
+        client.initialize()
+        client.request("launch", started | {"runtime": runtime, "record": record})
+        assert client.wait_for_end() == 0
+        assert (tmp_path / FOLDER_NAME).exists() == bool(record)
+    with Reader.open(tmp_path / FOLDER_NAME / FILE_NAME) as reader:
+        assert [recorded.kinds(reader, each.id) for each in reader.compiles()] == [set(), set()]
+
+
 def test_a_session_records_no_graphs_where_it_is_told_so(spawn: Callable[..., DapClient], tmp_path: Path) -> None:
     def kinds(folder: Path, **configuration: Any) -> list[set[str]]:
         folder.mkdir()

@@ -82,6 +82,22 @@ def test_the_graph_of_a_compile_is_a_document(tmp_path: Path):
     run(scenario)
 
 
+def test_a_run_has_a_timeline_and_a_chrome_trace(tmp_path: Path):
+    sample.write_sample(tmp_path)
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            key = (await rows(each))[0]["key"]
+            send = each.client.protocol.send_request_async
+            found = await send("dynascope/timeline", {"key": key})
+            assert [span.name for span in found.spans] == ["Model.forward [0/0]", "Model.forward [0/1]"]
+            assert await send("dynascope/chromeTrace", {"key": key}) is None  # it was recorded without times
+            elsewhere = json.dumps([str(tmp_path / "elsewhere"), "launch 1"])
+            assert await send("dynascope/timeline", {"key": elsewhere}) is None
+
+    run(scenario)
+
+
 def test_a_run_appears_when_it_is_recorded_and_is_forgotten(tmp_path: Path):
     sample.write_sample(tmp_path)
 

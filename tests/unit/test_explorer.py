@@ -66,9 +66,10 @@ def test_runs_with_what_went_wrong_in_them(store: Path, below: Below):
     add(store, "launch 2", program="other.py")
     newest, older = below()
     assert (newest.label, newest.icon, newest.is_lazy) == ("other.py", "circle-slash", False)
-    assert "nothing was compiled" in newest.description
+    assert "nothing was compiled" in newest.description and newest.brief == "nothing was compiled"
     assert (older.label, older.severity, older.is_lazy) == (RUN, "error", True)
     assert "1 failed compile, 2 graph breaks, 1 recompile, 1.8 s" in older.description
+    assert older.brief == "1 failed compile, 2 graph breaks, 1 recompile"
     assert "torch 2.13.0" in older.description and "Python 3.12.4" in older.tooltip
 
 
@@ -78,6 +79,7 @@ def test_a_run_that_goes_on_and_one_that_was_killed(store: Path, below: Below):
         run.host, run.pid = platform.node(), pid
         Writer(store, run)  # not closed: it has not ended
     described = {each.label: each for each in below()}
+    assert described["goes on.py"].brief == "recording"
     assert "running" in described["goes on.py"].description and described["goes on.py"].icon == "loading~spin"
     assert "not ended" in described["killed.py"].description
 

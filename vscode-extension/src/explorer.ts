@@ -1,7 +1,9 @@
 // The view of runs in the activity bar: the rows of the language server's tree, which it makes from what was recorded.
 import * as vscode from 'vscode';
-import { showPicture } from './graphPanel';
-import { located, openDocument, recordedDocuments, type Place, type RecordedDocument } from './recordedDocuments';
+import { lastRun } from './lastRun';
+import { fillPicture, GRAPH, showPicture } from './graphPanel';
+import { openDocument, openPlace, recordedDocuments, type Place, type RecordedDocument } from './recordedDocuments';
+import { fillTimeline, showTimeline, TIMELINE } from './timelinePanel';
 
 /** A row as the server's request `dynascope/rows` lists it. */
 export interface Row {
@@ -18,12 +20,15 @@ export interface Row {
   /** Whether the rows below it must be asked for. */
   readonly isLazy?: boolean;
   readonly isOpen?: boolean;
+  /** What is said of a run where there is little room. */
+  readonly brief?: string;
 }
 
 /** A row in the tree, with the keys from the top to it. */
 interface Node {
   readonly row: Row;
   readonly keys: readonly string[];
+  readonly parent?: Node;
 }
 
 /** What the view needs of the language server. */
@@ -32,6 +37,12 @@ export interface FactsServer {
   request<T>(method: string, params: object): Promise<T | undefined>;
   /** Facts have changed, or the server has begun or ended. */
   readonly onDidChangeFacts: vscode.Event<void>;
+}
+
+/** What the page of a panel keeps: the run, and of a picture the document. */
+interface PanelState {
+  readonly key: string;
+  readonly document?: string;
 }
 
 const VIEW = 'dynascope.runs';
@@ -58,38 +69,64 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
   const changed = new vscode.EventEmitter<void>();
   const order = (): string => memory.get<string>(ORDER, 'time');
   let pending: NodeJS.Timeout | undefined;
-  let last = 0;
+  let refreshed = 0;
   const soon = (): void => {
     pending ??= setTimeout(
       () => {
         pending = undefined;
-        last = Date.now();
+        refreshed = Date.now();
         changed.fire();
       },
-      Math.max(0, last + QUIET - Date.now()),
+      Math.max(0, refreshed + QUIET - Date.now()),
     );
   };
   const getChildren = async (node?: Node): Promise<Node[]> => {
     const keys = node?.keys ?? [];
     const rows = node?.row.children ?? (await server.request<Row[]>('dynascope/rows', { keys, order: order() })) ?? [];
-    return rows.map((row) => ({ row, keys: [...keys, row.key] }));
+    return rows.map((row) => ({ row, keys: [...keys, row.key], ...(node && { parent: node }) }));
   };
-  const getParent = (): undefined => undefined; // only runs are revealed, which are at the top
+  const getParent = ({ parent }: Node): Node | undefined => parent;
   const treeDataProvider = { onDidChangeTreeData: changed.event, getChildren, getParent, getTreeItem: item };
   const view = vscode.window.createTreeView<Node>(VIEW, { showCollapseAll: true, treeDataProvider });
   const show = async (): Promise<void> => {
     const [newest] = await getChildren();
     if (newest) await view.reveal(newest, { select: false, focus: false, expand: true });
   };
+  const reveal = async (keys: readonly string[]): Promise<void> => {
+    let found: Node | undefined;
+    for (const key of keys) {
+      found = (await getChildren(found)).find(({ row }) => row.key === key);
+      if (!found) return;
+    }
+    if (found) await view.reveal(found, { select: true, focus: true, expand: true });
+  };
+  /** The key of the run of a row; without a row, from the palette, of the run that the user chooses. */
+  const chosen = async (node: Node | undefined): Promise<string | undefined> => {
+    if (node) return node.keys[0];
+    const runs = await getChildren();
+    if (runs.length === 0) void vscode.window.showInformationMessage('Nothing has been recorded here yet: run "Dynascope: Record Current File" first.');
+    if (runs.length < 2) return runs[0]?.row.key;
+    const items = runs.map(({ row }) => ({ label: row.label, description: row.description ?? '', key: row.key }));
+    return (await vscode.window.showQuickPick(items, { placeHolder: 'The run', matchOnDescription: true }))?.key;
+  };
+  const last = lastRun();
   const disposables = [
     changed,
     view,
+    last.item,
+    changed.event(() => void getChildren().then(([newest]) => last.show(newest?.row), () => undefined)), // the view says what fails
     new vscode.Disposable(() => clearTimeout(pending)),
     server.onDidChangeFacts(soon),
     vscode.commands.registerCommand('dynascope.refreshRuns', () => changed.fire()),
-    vscode.commands.registerCommand('dynascope.openRecordedLine', ({ row, keys }: Node) => open(server, row.place, keys[0])),
+    vscode.commands.registerCommand('dynascope.openRecordedLine', ({ row, keys }: Node) => row.place && openPlace(server, keys[0], row.place)),
     vscode.commands.registerCommand('dynascope.openRecordedDocument', ({ row, keys }: Node) => openDocument(row.document, keys[0])),
     vscode.commands.registerCommand('dynascope.showGraph', ({ row, keys }: Node) => showPicture(server, extension, row.document, keys[0] ?? '')),
+    vscode.commands.registerCommand('dynascope.showRunTimeline', async (node?: Node) => {
+      const key = await chosen(node);
+      if (key !== undefined) await showTimeline(server, extension, reveal, key);
+    }),
+    keptPanel(GRAPH, (panel, { key, document = '' }) => fillPicture(panel, server, extension, key, document)),
+    keptPanel(TIMELINE, (panel, { key }) => fillTimeline(panel, server, extension, reveal, key)),
     ...recordedDocuments(server),
     vscode.commands.registerCommand('dynascope.sortCompiles', async () => {
       const items = Object.entries(ORDERS).map(([id, label]) => ({ id, label, description: id === order() ? 'now' : '' }));
@@ -98,15 +135,26 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
       await memory.update(ORDER, chosen.id);
       changed.fire();
     }),
-    vscode.commands.registerCommand('dynascope.openRunReport', ({ keys }: Node) =>
-      server.request('workspace/executeCommand', { command: 'dynascope.openReport', arguments: [{ key: keys[0] }] }),
-    ),
+    vscode.commands.registerCommand('dynascope.openRunReport', async (node?: Node) => {
+      const key = await chosen(node);
+      if (key !== undefined) await server.request('workspace/executeCommand', { command: 'dynascope.openReport', arguments: [{ key }] });
+    }),
     vscode.commands.registerCommand('dynascope.clearRuns', () => forget(server, {}, 'Delete everything that was recorded here?')),
     vscode.commands.registerCommand('dynascope.forgetRun', ({ row, keys }: Node) =>
       forget(server, { key: keys[0] }, `Delete what was recorded of ${row.label}?`),
     ),
   ];
   return { disposables, show };
+}
+
+/** Fills panels again that VS Code has kept over a reload of the window, with the state that their pages have set. */
+function keptPanel(type: string, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): vscode.Disposable {
+  const deserializeWebviewPanel = (panel: vscode.WebviewPanel, state: PanelState | undefined): Promise<void> => {
+    if (state) fill(panel, state);
+    else panel.dispose(); // its page had not been filled yet
+    return Promise.resolve();
+  };
+  return vscode.window.registerWebviewPanelSerializer(type, { deserializeWebviewPanel });
 }
 
 function item(node: Node): vscode.TreeItem {
@@ -122,17 +170,6 @@ function item(node: Node): vscode.TreeItem {
   if (row.document) shown.command = { command: 'dynascope.openRecordedDocument', title: 'Open', arguments: [node] };
   else if (row.place) shown.command = { command: 'dynascope.openRecordedLine', title: 'Open Line', arguments: [node] };
   return shown;
-}
-
-/** Opens a recorded line where it is now. */
-async function open(server: FactsServer, place: Place | undefined, key: string | undefined): Promise<void> {
-  if (!place) return;
-  const start = new vscode.Position((await located(server, key, place)) - 1, 0);
-  try {
-    await vscode.window.showTextDocument(vscode.Uri.file(place.path), { selection: new vscode.Range(start, start), preserveFocus: true, preview: true });
-  } catch {
-    void vscode.window.showWarningMessage(`${place.path} is not on this machine, or was deleted since it was recorded.`);
-  }
 }
 
 async function forget(server: FactsServer, which: { readonly key?: string }, question: string): Promise<void> {

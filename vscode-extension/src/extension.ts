@@ -8,12 +8,14 @@ import { comparison } from './comparison';
 import { formLinks } from './formLinks';
 import { chooseInterpreter } from './chooseInterpreter';
 import { explorer } from './explorer';
+import { firstStop } from './firstStop';
 import { LanguageServer } from './languageServer';
 import { lineTimes } from './lineTimes';
 import { missedStops } from './missedStops';
 import { pickProcess } from './pickProcess';
 import type { Problem } from './preflight';
 import { recordFile } from './recordFile';
+import { openSample, showSample } from './sample';
 import { stopText } from './stopText';
 import { threadCommands } from './threadCommands';
 import { timeline } from './timeline';
@@ -47,8 +49,12 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, stopText),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, missedStops),
     vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, hintsAtStops),
+    vscode.debug.registerDebugAdapterTrackerFactory(DEBUG_TYPE, firstStop(context.globalState)),
     vscode.commands.registerCommand('dynascope.debugFile', debugFile),
     vscode.commands.registerCommand('dynascope.recordFile', recordFile(report, runs.show)),
+    vscode.debug.onDidTerminateDebugSession(({ type, configuration }) => {
+      if (type === DEBUG_TYPE && configuration.noDebug === true && configuration.record !== false) void runs.show();
+    }),
     ...Object.entries(DEBUG_COMMANDS).map(([name, run]) => vscode.commands.registerCommand(name, run)),
     ...threadCommands(),
     ...timeline(),
@@ -58,6 +64,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...formLinks(),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
+    vscode.commands.registerCommand('dynascope.openSample', openSample(context)),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),
     vscode.commands.registerCommand('dynascope.restartLanguageServer', () => server.restart()),
     vscode.workspace.onDidChangeConfiguration((change) => {
@@ -70,6 +77,7 @@ export function activate(context: vscode.ExtensionContext): void {
     vscode.workspace.onDidGrantWorkspaceTrust(() => void server.restart()),
   );
   void server.restart();
+  void showSample(context);
 }
 
 export async function deactivate(): Promise<void> {

@@ -2,7 +2,7 @@
 import * as vscode from 'vscode';
 import type { FactsServer } from './explorer';
 import type { Graph, Place } from './graph/folding';
-import { located, type RecordedDocument } from './recordedDocuments';
+import { openPlace, save, type RecordedDocument } from './recordedDocuments';
 
 /** The response of the server's request `dynascope/graph`. */
 interface Graphs {
@@ -10,42 +10,41 @@ interface Graphs {
   readonly graphs: readonly Graph[];
 }
 
+const GONE = 'The graph of this compile is not recorded any more.';
+
 type Message = { readonly type: 'ready' } | { readonly type: 'open'; readonly place: Place } | { readonly type: 'save'; readonly svg: string };
+
+export const GRAPH = 'dynascope.graph';
 
 /** Opens the picture of the graph that a document of a row of the run `key` has. */
 export async function showPicture(server: FactsServer, extension: vscode.Uri, document: RecordedDocument | undefined, key: string): Promise<void> {
-  const found = document && (await server.request<Graphs | null>('dynascope/graph', { key, document: document.id }));
+  const found = document && (await graphs(server, key, document.id));
   if (!found) {
-    void vscode.window.showInformationMessage('The graph of this compile is not recorded any more.');
+    void vscode.window.showInformationMessage(GONE);
     return;
   }
-  const scripts = vscode.Uri.joinPath(extension, 'dist');
-  const options = { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [scripts] };
-  const panel = vscode.window.createWebviewPanel('dynascope.graph', found.title, vscode.ViewColumn.Beside, options);
+  const options = { enableScripts: true, retainContextWhenHidden: true, localResourceRoots: [vscode.Uri.joinPath(extension, 'dist')] };
+  const panel = vscode.window.createWebviewPanel(GRAPH, found.title, vscode.ViewColumn.Beside, options);
+  fillPicture(panel, server, extension, key, document.id, found);
+}
+
+/** Puts the page into a panel; into one that VS Code has kept over a reload without the graph, which is asked for. */
+export function fillPicture(panel: vscode.WebviewPanel, server: FactsServer, extension: vscode.Uri, key: string, document: string, found?: Graphs): void {
   panel.webview.onDidReceiveMessage(async (message: Message) => {
-    if (message.type === 'ready') await panel.webview.postMessage(found);
-    else if (message.type === 'save') await save(message.svg, found.title);
-    else await open(server, key, message.place);
+    if (message.type === 'save') await save(message.svg, `${panel.title}.svg`, { SVG: ['svg'] }, 'The picture is saved as');
+    else if (message.type === 'open') await openPlace(server, key, message.place, { viewColumn: vscode.ViewColumn.One });
+    else {
+      const sent = found ?? (await graphs(server, key, document));
+      if (sent) await panel.webview.postMessage({ ...sent, state: { key, document } });
+      else void vscode.window.showInformationMessage(GONE);
+    }
   });
-  panel.webview.html = page(panel.webview.asWebviewUri(vscode.Uri.joinPath(scripts, 'graph.js')).toString(), panel.webview.cspSource);
+  const script = vscode.Uri.joinPath(extension, 'dist', 'graph.js');
+  panel.webview.html = page(panel.webview.asWebviewUri(script).toString(), panel.webview.cspSource);
 }
 
-async function open(server: FactsServer, key: string, place: Place): Promise<void> {
-  const start = new vscode.Position((await located(server, key, place)) - 1, 0);
-  try {
-    await vscode.window.showTextDocument(vscode.Uri.file(place.path), { viewColumn: vscode.ViewColumn.One, selection: new vscode.Range(start, start), preserveFocus: true, preview: true });
-  } catch {
-    void vscode.window.showWarningMessage(`${place.path} is not on this machine, or was deleted since it was recorded.`);
-  }
-}
-
-async function save(svg: string, title: string): Promise<void> {
-  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
-  const name = `${title.replaceAll('/', '-')}.svg`;
-  const file = await vscode.window.showSaveDialog({ ...(folder && { defaultUri: vscode.Uri.joinPath(folder, name) }), filters: { SVG: ['svg'] } });
-  if (!file) return;
-  await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(svg));
-  void vscode.window.showInformationMessage(`The picture is saved as ${file.fsPath}.`);
+async function graphs(server: FactsServer, key: string, document: string): Promise<Graphs | null | undefined> {
+  return server.request<Graphs | null>('dynascope/graph', { key, document });
 }
 
 /** The page: it loads one script, the extension's own, and nothing else. */

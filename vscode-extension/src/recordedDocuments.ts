@@ -36,6 +36,26 @@ export async function located(server: FactsServer, key: string | undefined, plac
   return (await server.request<number>('dynascope/locate', { key, place })) ?? place.line;
 }
 
+/** Opens a recorded line where it is now, and leaves the focus where it is. */
+export async function openPlace(server: FactsServer, key: string | undefined, place: Place, where: { readonly viewColumn?: vscode.ViewColumn } = {}): Promise<void> {
+  const start = new vscode.Position((await located(server, key, place)) - 1, 0);
+  try {
+    await vscode.window.showTextDocument(vscode.Uri.file(place.path), { ...where, selection: new vscode.Range(start, start), preserveFocus: true, preview: true });
+  } catch {
+    void vscode.window.showWarningMessage(`${place.path} is not on this machine, or was deleted since it was recorded.`);
+  }
+}
+
+/** Saves a text as a file that the user chooses, and says so. */
+export async function save(text: string, name: string, filters: Readonly<Record<string, string[]>>, saved: string): Promise<void> {
+  const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
+  const proposed = name.replaceAll(/[/\\:]/g, '-');
+  const file = await vscode.window.showSaveDialog({ ...(folder && { defaultUri: vscode.Uri.joinPath(folder, proposed) }), filters });
+  if (!file) return;
+  await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(text));
+  void vscode.window.showInformationMessage(`${saved} ${file.fsPath}.`);
+}
+
 /** Opens a document of a row of the run `key`; its URI names it also after a restart. */
 export async function openDocument(document: RecordedDocument | undefined, key: string | undefined): Promise<void> {
   if (!document) return;

@@ -31,7 +31,7 @@ test('the page gets the graph when it is ready', async () => {
   expect(asked).toEqual([['dynascope/graph', { key: KEY, document: 'graph:17' }]]);
   expect([panels.at(-1)?.title, posted]).toEqual(['f [0/0] graph', []]);
   await send({ type: 'ready' });
-  expect(posted).toEqual([FOUND]);
+  expect(posted).toEqual([{ ...FOUND, state: { key: KEY, document: 'graph:17' } }]);
 });
 
 test('the page may run the script of the extension and load nothing else', async () => {

@@ -31,7 +31,7 @@ const [contributed] = contributes.debuggers;
 
 test('every command that package.json names is registered, and those of the language server', () => {
   workspace.isTrusted = false; // no language server
-  activate({ subscriptions: [] } as unknown as ExtensionContext);
+  activate({ subscriptions: [], workspaceState: new Map() } as unknown as ExtensionContext);
   const named = [...contributes.commands.map((entry) => entry.command), ...Object.keys(DEBUG_COMMANDS), ...Object.values(contributed?.variables ?? {})];
   expect([...state.registered].sort()).toEqual([...named].sort());
 });

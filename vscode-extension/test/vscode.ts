@@ -126,6 +126,7 @@ export const ViewColumn = { Active: -1, Beside: -2, One: 1 };
 export const workspace = {
   fs: {
     readFile: (uri: FakeUri): Promise<Uint8Array> => fs.promises.readFile(uri.fsPath),
+    copy: (from: FakeUri, to: FakeUri): Promise<void> => fs.promises.cp(from.fsPath, to.fsPath, { errorOnExist: true, force: false }),
     writeFile: (uri: FakeUri, content: Uint8Array): Promise<void> => fs.promises.writeFile(uri.fsPath, content),
   },
   workspaceFolders: undefined as Folder[] | undefined,
@@ -165,8 +166,8 @@ const show = (message: string): Promise<string | undefined> => {
 export const opened: string[] = [];
 
 export const window = {
-  showTextDocument: (uri: FakeUri, { selection }: { selection?: Range }): Promise<void> => {
-    opened.push(selection ? `${uri.fsPath}:${selection.start.line + 1}` : `${uri.scheme}:${uri.fsPath}?${uri.query}`);
+  showTextDocument: (uri: FakeUri, { selection }: { selection?: Range } = {}): Promise<void> => {
+    opened.push(uri.scheme === 'file' && !selection ? uri.fsPath : selection ? `${uri.fsPath}:${selection.start.line + 1}` : `${uri.scheme}:${uri.fsPath}?${uri.query}`);
     return Promise.resolve();
   },
   visibleTextEditors: [{ document: {} }] as unknown[],
@@ -196,6 +197,10 @@ export const window = {
     };
     panels.push(panel);
     return panel;
+  },
+  registerWebviewPanelSerializer: (type: string, serializer: FakeSerializer) => {
+    serializers.set(type, serializer);
+    return nothing;
   },
   createTreeView: (view: string, { treeDataProvider }: { treeDataProvider: FakeTree }) => {
     trees.set(view, treeDataProvider);
@@ -255,6 +260,7 @@ export const commands = {
   },
   executeCommand: (name: string, ...given: unknown[]): Promise<unknown> => {
     state.executed.push(name);
+    if (name === 'vscode.openFolder') opened.push(`${name} ${(given[0] as FakeUri).fsPath} ${JSON.stringify(given[1])}`);
     return Promise.resolve(name.startsWith('dynascope.') ? state.commands.get(name)?.(...given) : undefined);
   },
   getCommands: (): Promise<string[]> => Promise.resolve([...state.commands.keys()]),
@@ -378,6 +384,11 @@ export interface FakePanel {
   readonly onDidDispose: (listener: () => void) => void;
   dispose: () => void;
 }
+interface FakeSerializer {
+  readonly deserializeWebviewPanel: (panel: FakePanel, state: unknown) => Promise<void>;
+}
+/** What fills the panels of each type after a reload. */
+export const serializers = new Map<string, FakeSerializer>();
 /** Every panel made. */
 export const panels: FakePanel[] = [];
 /** What was sent to pages. */

@@ -31,6 +31,11 @@ from dynascope_lsp.explorer.rows import (
 )
 from dynascope_lsp.recorded.compiles import seconds
 
+_ID_EXPLAINED = (
+    "[0/1] is Dynamo's name of a compile: 0 is the number of the function, 1 of its compile, both from 0. "
+    "What follows a graph break is a function of its own."
+)
+
 
 def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -> Row:
     """Return a compile, named by its id or by a name that says of which rank it is."""
@@ -50,6 +55,7 @@ def compile_row(each: model.Compile, breaks: int = 0, name: str | None = None) -
         each.reason or "",
         each.skip_reason or "",
         each.failure or "",
+        _ID_EXPLAINED if each.compile_id else "",
     ]
     name = each.compile_id if name is None else name
     function = f"{each.function} from line {each.resumes_at}" if each.resumes_at else each.function

@@ -40,6 +40,7 @@ def launch_row(key: str, launch: Launch, is_newest: bool) -> Row:
         severity=severity,
         is_lazy=bool(launch.compiling),
         is_open=is_newest and bool(launch.compiling),
+        brief="recording" if launch.is_running else ", ".join(_problems(launch)),
     )
 
 
@@ -50,8 +51,12 @@ def section(key: str, label: str, count: int | None, icon: str, what: str = "") 
 
 
 def _sums(launch: Launch) -> str:
+    return ", ".join([*_problems(launch), *([seconds(launch.seconds)] if launch.compiling else [])])
+
+
+def _problems(launch: Launch) -> list[str]:
     if not launch.compiling:
-        return "nothing was compiled"
+        return ["nothing was compiled"]
     found = [
         counted(number, what)
         for number, what in (
@@ -61,7 +66,7 @@ def _sums(launch: Launch) -> str:
         )
         if number
     ]
-    return ", ".join([*(found or ["no graph breaks"]), seconds(launch.seconds)])
+    return found or ["no graph breaks"]
 
 
 def _icon(launch: Launch) -> tuple[str, Severity]:

@@ -51,6 +51,8 @@ class Row(Struct, kw_only=True, omit_defaults=True, rename="camel"):
     """Whether the rows below it must be asked for."""
     is_open: bool = False
     """Whether it is open when it is first shown."""
+    brief: str = ""
+    """What is said of a run where there is little room, as in a status bar."""
 
 
 def at(path: str, line: int, source: int = 0) -> Place | None:

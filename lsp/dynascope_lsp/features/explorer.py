@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import Any
 
@@ -9,16 +10,20 @@ import msgspec
 from dynascope.facts.pruning import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import StoreError
+from dynascope.report.profile import exports
+from dynascope.report.profile.measured import measured
 
 from dynascope_lsp.documents.alignment import Alignment
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
 from dynascope_lsp.explorer.rows import Place
+from dynascope_lsp.explorer.timeline import timeline
 from dynascope_lsp.explorer.tree import Order, launch_of, rows
 from dynascope_lsp.registry import feature
 from dynascope_lsp.session import Session
 
 ROWS, LOCATE = "dynascope/rows", "dynascope/locate"
 DOCUMENT, GRAPH = "dynascope/document", "dynascope/graph"
+TIMELINE, CHROME_TRACE = "dynascope/timeline", "dynascope/chromeTrace"
 FORGET = "dynascope/forget"
 
 
@@ -83,6 +88,24 @@ def graph(session: Session, params: Any) -> dict[str, Any] | None:
     reader = _reader(session, folder)
     found = graph_data(reader, launch, opened.document) if reader is not None else None
     return msgspec.to_builtins(found) if found is not None else None
+
+
+@feature(TIMELINE)
+def timeline_of_run(session: Session, params: Any) -> dict[str, Any] | None:
+    """Return when everything in the run `{"key"}` happened; None if nothing was compiled in it."""
+    folder, launch = launch_of(_plain(params)["key"])
+    reader = _reader(session, folder)
+    found = timeline(reader, launch) if reader is not None else None
+    return msgspec.to_builtins(found, str_keys=True) if found is not None else None
+
+
+@feature(CHROME_TRACE)
+def chrome_trace(session: Session, params: Any) -> str | None:
+    """Return the run `{"key"}` as the text of a Chrome trace; None if nothing was timed in it."""
+    folder, launch = launch_of(_plain(params)["key"])
+    reader = _reader(session, folder)
+    found = measured(reader, launch) if reader is not None else []
+    return json.dumps(exports.chrome_trace(found)) if found else None
 
 
 @feature(FORGET)

@@ -6,6 +6,7 @@ import { fold, isTooMuch, outerBoxes, search, unfoldedAtFirst, view, DRAWN, type
 
 interface Host {
   postMessage(message: object): void;
+  setState(state: unknown): void;
 }
 declare function acquireVsCodeApi(): Host;
 
@@ -213,7 +214,8 @@ element('fold').addEventListener('click', () => {
 });
 element('fit').addEventListener('click', fit);
 element('save').addEventListener('click', () => host.postMessage({ type: 'save', svg: exported() }));
-window.addEventListener('message', ({ data }: MessageEvent<{ readonly graphs: readonly Graph[] }>) => {
+window.addEventListener('message', ({ data }: MessageEvent<{ readonly graphs: readonly Graph[]; readonly state: unknown }>) => {
+  host.setState(data.state); // VS Code keeps it over a reload of the window
   const [first] = data.graphs;
   if (!first) return;
   choice.replaceChildren(...data.graphs.map(({ name }) => new Option(name)));

@@ -100,8 +100,14 @@ async def command_line(arguments: LaunchArguments) -> list[str]:
 
 
 def environment(arguments: LaunchArguments, ours: dict[str, str]) -> dict[str, str | None]:
-    """Return the changes of the environment: `env`, then `ours`. None removes a variable."""
-    return arguments.env | ours
+    """Return the changes of the environment: `env`, then `ours`. None removes a variable.
+
+    A program that runs without a debugger records itself (`dynascope.autoload`), unless `record` is false.
+    """
+    records: dict[str, str | None] = {}
+    if arguments.no_debug and arguments.record:
+        records["DYNASCOPE_RECORD"] = "facts" if arguments.record == "facts" else "1"
+    return records | arguments.env | ours
 
 
 async def _has_agent(python: list[str], arguments: LaunchArguments) -> bool:

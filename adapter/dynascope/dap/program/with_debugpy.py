@@ -163,7 +163,7 @@ class ProgramWithDebugpy(Program):
     def _configuration(self) -> Raw:
         configuration = for_debugpy(self.configuration)
         if isinstance(self.arguments, LaunchArguments) and self.launched_processes is not None:
-            configuration["env"] = raw(self.arguments.env | self.launched_processes.environment())
+            configuration["env"] = raw(launch.environment(self.arguments, self.launched_processes.environment()))
             paths = {"cwd": self.arguments.cwd, "program": self.arguments.program}
             configuration |= {name: raw(path) for name, path in paths.items() if path is not None}
             if not self.arguments.no_debug:

@@ -1,0 +1,26 @@
+// Explains the name of a compile, such as [0/0], in the debug console where it is first seen.
+import type { DebugProtocol } from '@vscode/debugprotocol';
+import * as vscode from 'vscode';
+
+const TOLD = 'dynascope.toldCompileId';
+const COMPILE_ID = /\[(\d+)\/(\d+)(?:_\d+)?\]$/;
+
+/** Returns the tracker that says it once, in the first session that stops in a compile. */
+export function firstStop(memory: vscode.Memento): vscode.DebugAdapterTrackerFactory {
+  return {
+    createDebugAdapterTracker: () => ({
+      onDidSendMessage(message: DebugProtocol.Response) {
+        if (message.type !== 'response' || message.command !== 'stackTrace' || !message.success || memory.get<boolean>(TOLD)) return;
+        const { stackFrames } = message.body as DebugProtocol.StackTraceResponse['body'];
+        const found = stackFrames.map(({ name }) => COMPILE_ID.exec(name)).find((each) => each !== null);
+        if (!found) return;
+        void memory.update(TOLD, true);
+        const [name, func, compile] = found;
+        vscode.debug.activeDebugConsole.appendLine(
+          `${found.input} is a function that Dynamo compiles. ${name} is Dynamo's name of this compile: ${func} is the number of the function, ` +
+            `${compile} of its compile (both from 0), and after an underscore the attempt. Frames without such a name belong to the running program.`,
+        );
+      },
+    }),
+  };
+}

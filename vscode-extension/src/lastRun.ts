@@ -1,0 +1,22 @@
+// The status bar item of the last run: whether it is being recorded, and what went wrong in it.
+import * as vscode from 'vscode';
+import type { Row } from './explorer';
+import { findInterpreter } from './interpreter';
+
+/** Returns what shows the newest run, and hides the item where nothing was recorded. */
+export function lastRun(): { readonly item: vscode.StatusBarItem; readonly show: (newest: Row | undefined) => Promise<void> } {
+  const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, -900);
+  item.name = 'Dynascope: the last run';
+  item.command = { command: 'dynascope.runs.focus', title: 'Show the Runs' };
+  const show = async (newest: Row | undefined): Promise<void> => {
+    if (!newest?.brief) {
+      item.hide();
+      return;
+    }
+    const { command, origin } = await findInterpreter(vscode.workspace.workspaceFolders?.[0]?.uri);
+    item.text = `$(${newest.icon ?? 'type-hierarchy'}) ${newest.label.split(' ')[0] ?? ''}: ${newest.brief}`;
+    item.tooltip = `${newest.tooltip ?? newest.label}\nInterpreter: ${command.join(' ')} (${origin})\nA click shows the view of runs.`;
+    item.show();
+  };
+  return { item, show };
+}

@@ -1,0 +1,80 @@
+import * as fs from 'node:fs';
+import * as path from 'node:path';
+import { beforeEach, expect, test } from 'vitest';
+import type { Memento } from 'vscode';
+import { explorer } from '../src/explorer';
+import { page } from '../src/timelinePanel';
+import { folder } from './support';
+import { EventEmitter, opened, panels, posted, revealed, serializers, state, Uri, workspace, window } from './vscode';
+
+const KEY = '["/a/.dynascope","one"]';
+const FOUND = { title: 'Timeline of train.py, 15:34', processes: {}, names: [], spans: [] };
+const ROWS: Record<string, { key: string; label: string }[]> = {
+  '': [{ key: KEY, label: 'train.py' }],
+  [KEY]: [{ key: 'compiles:1', label: 'Compiles' }],
+  'compiles:1': [{ key: 'compile:17', label: '[0/0] f' }],
+};
+let answers: Record<string, unknown>;
+
+beforeEach(() => {
+  posted.length = 0;
+  answers = { 'dynascope/timeline': FOUND, 'dynascope/chromeTrace': '{"traceEvents":[]}', 'dynascope/locate': 12 };
+  const request = <T>(method: string, { keys }: { keys?: string[] }): Promise<T | undefined> => Promise.resolve((keys ? ROWS[keys.at(-1) ?? ''] : answers[method]) as T | undefined);
+  const memory = { get: (_: string, fallback: unknown) => fallback };
+  explorer({ request, onDidChangeFacts: new EventEmitter<void>().event as never }, memory as unknown as Memento, Uri.file('/extension') as never);
+});
+
+/** Opens the timeline from the palette; what its page sends messages with. */
+async function show(): Promise<(message: unknown) => Promise<void>> {
+  await state.commands.get('dynascope.showRunTimeline')?.();
+  return panels.at(-1)?.clicked ?? (() => Promise.resolve());
+}
+
+test('from the palette the only run is opened, and the page gets its timeline when it is ready', async () => {
+  const send = await show();
+  expect([panels.at(-1)?.title, posted]).toEqual([FOUND.title, []]);
+  await send({ type: 'ready' });
+  expect(posted).toEqual([{ timeline: FOUND, state: { key: KEY } }]);
+});
+
+test('after a reload the page is filled again, by the state that it has kept', async () => {
+  const panel = window.createWebviewPanel('dynascope.runTimeline', 'kept');
+  await serializers.get('dynascope.runTimeline')?.deserializeWebviewPanel(panel, { key: KEY });
+  await panel.clicked?.({ type: 'ready' });
+  expect(posted).toEqual([{ timeline: FOUND, state: { key: KEY } }]);
+  const picture = window.createWebviewPanel('dynascope.graph', 'kept');
+  answers['dynascope/graph'] = { title: 'f [0/0] graph', graphs: [] };
+  await serializers.get('dynascope.graph')?.deserializeWebviewPanel(picture, { key: KEY, document: 'graph:17' });
+  await picture.clicked?.({ type: 'ready' });
+  expect(posted.at(-1)).toEqual({ title: 'f [0/0] graph', graphs: [], state: { key: KEY, document: 'graph:17' } });
+});
+
+test('a bar that is clicked opens its line, and its compile is shown in the view of runs', async () => {
+  const send = await show();
+  await send({ type: 'open', place: { path: '/home/me/model.py', line: 3 } });
+  expect(opened).toEqual(['/home/me/model.py:12']);
+  await send({ type: 'reveal', compile: 17, run: 1 });
+  expect(revealed.at(-1)).toMatchObject({ row: { row: { label: '[0/0] f' }, keys: [KEY, 'compiles:1', 'compile:17'] }, how: { select: true, focus: true } });
+});
+
+test('it is saved as a Chrome trace', async () => {
+  workspace.workspaceFolders = [{ uri: Uri.file(folder.path) }];
+  await (await show())({ type: 'save' });
+  expect(JSON.parse(fs.readFileSync(path.join(folder.path, 'Timeline of train.py, 15-34.json'), 'utf8'))).toEqual({ traceEvents: [] });
+});
+
+test('a run in which nothing was compiled has none', async () => {
+  const before = panels.length;
+  answers = { 'dynascope/timeline': null };
+  await show();
+  expect(panels).toHaveLength(before);
+  expect(state.shown.join()).toContain('Nothing was compiled in this run');
+});
+
+test('the page may run the script of the extension and load nothing else', async () => {
+  await show();
+  const html = panels.at(-1)?.webview.html ?? '';
+  expect(html).toContain(`content="default-src 'none'; script-src https://own.example; style-src 'unsafe-inline'"`);
+  expect(html.match(/<script[^>]*>/g)).toEqual(['<script src="file:///extension/dist/runTimeline.js">']);
+  expect(page('a.js', 'b')).not.toMatch(/https?:|<link|\son\w+=/);
+});
