@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import os.path
 import sys
+import threading
 import types
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -24,6 +25,7 @@ from dynascope.wire.from_agent import Output
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
+    from dynascope.agent.internals.codegen.codegen import Ending
     from dynascope.agent.internals.graph.events import GraphHook
     from dynascope.agent.internals.wrapping import Wrapping
     from dynascope.agent.tracing.hook import Hook
@@ -40,6 +42,8 @@ class LoadedSourceDocuments:
         self._hook: Hook | None = None
         self._graph_hook: GraphHook | None = None
         self._form_hooks: list[Wrapping] = []
+        self._ended = threading.local()
+        """`parts`: the instructions around the graph that ended last on this thread, and what each is for."""
         self._no_longer_wanted: list[Callable[[], None]] = []
         self.failures = HookFailures(lambda trace: send(Output(category="important", output=_FAILED + trace)))
         self._traced: Counter[str] = Counter()
@@ -47,6 +51,7 @@ class LoadedSourceDocuments:
     def attach(self, hook: Hook) -> None:
         """Collect documents of compiles from now on. torch._dynamo is imported and hooked."""
         from dynascope.agent.documents.later_forms import LaterForms
+        from dynascope.agent.internals.codegen.events import CodegenEvents
         from dynascope.agent.internals.graph.events import GraphHook
         from dynascope.agent.internals.graph.later_forms import hooks
         from dynascope.agent.session.source_observer import SourceObserver
@@ -54,6 +59,7 @@ class LoadedSourceDocuments:
         self._hook = hook
         hook.compiles.observe(SourceObserver(self.compile_ended, self.code_generated))
         self._graph_hook = GraphHook(self._graph_done, self.failures)
+        self._form_hooks.append(CodegenEvents(self._graph_ended, self.failures))
         for module, install in hooks(LaterForms(self._documents), self.failures).items():
             hook_it = functools.partial(self._install, install)
             self._no_longer_wanted.append(when_imported(module, hook_it))
@@ -119,11 +125,19 @@ class LoadedSourceDocuments:
         lines = graph_code.module_code(module, graph_code.value_of_dynamo, lambda path: is_user_code(real_path(path)))
         self._documents.graph_compiled(function, compile_id, lines)
 
+    def _graph_ended(self, ending: Ending) -> None:
+        from dynascope.agent.inspection.scopes.generated import parts_of
+        from dynascope.agent.internals.frames.translators import code_of
+
+        self._ended.parts = code_of(ending.frames[-1].translator), parts_of(ending)
+
     @contained
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None:
         from dynascope.agent.internals.frames import resume
 
-        self._documents.code_generated(code, generated, compile_id, resume.is_resume_function(code))
+        ended, parts = vars(self._ended).pop("parts", (None, ()))
+        by_offset = {each.offset: part for each, part in parts if ended is code and each.offset is not None}
+        self._documents.code_generated(code, generated, compile_id, resume.is_resume_function(code), by_offset)
 
 
 def _files(codes: Iterable[types.CodeType]) -> set[str]:

@@ -35,6 +35,17 @@ def instruction_rows(generated: list[Any], ending: Ending, names: ValueNames) ->
     return rows
 
 
+def parts_of(ending: Ending) -> list[tuple[Any, str]]:
+    """Return the instructions generated so far, each with what it is for."""
+    generated = ending.instructions()
+    resumes = {resume.name: f"calls {resume.code.co_name}" for resume in ending.resumes}
+    parts, calls = [], None
+    for each, (_, label) in zip(generated, _labels(generated, ending, ValueNames(ending)), strict=True):
+        calls = resumes.get(each.argval) if each.opname == "LOAD_GLOBAL" and each.argval in resumes else calls
+        parts.append((each, calls or label))
+    return parts
+
+
 def _labels(generated: list[Any], ending: Ending, names: ValueNames) -> list[tuple[int, str]]:
     """Return for each instruction its group: a number, unique for each group, and a label."""
     groups = {id(instruction): (-1, _CALL) for instruction in ending.call}

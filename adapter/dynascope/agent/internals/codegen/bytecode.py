@@ -5,8 +5,11 @@ from __future__ import annotations
 import dis
 import io
 import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
-from dynascope.agent.internals.frames.instructions import constant_text
+from dynascope.agent.internals.frames.instructions import Instruction, constant_text, described
 from dynascope.facts.generated.model import CODE_KEPT, Bytecode
 
 
@@ -30,6 +33,55 @@ def listing(code: types.CodeType) -> str:
     text.write(f"{code.co_qualname}, from {code.co_filename}:{code.co_firstlineno}\n\n")
     dis.dis(_shown(code), file=text, depth=1)
     return text.getvalue()
+
+
+@dataclass(eq=False, slots=True)
+class _Running:
+    """An instruction of a code object, with the attributes of Dynamo's `Instruction` (2.0)."""
+
+    opcode: int
+    opname: str
+    arg: int | None
+    argval: object
+    offset: int
+    positions: Any
+    target: _Running | None = None
+    exn_tab_entry: _Handler | None = None
+    starts_line: None = None
+
+
+@dataclass(eq=False, slots=True)
+class _Handler:
+    target: _Running
+    depth: int
+    lasti: bool
+
+
+def running_instructions(code: types.CodeType) -> list[Instruction]:
+    """Return the instructions as they run, without the prefixes of their arguments."""
+    running = list(_running(code))
+    at = {offset: each for each, first in running for offset in range(first, each.offset + 1, 2)}
+    handlers: Any = dis.Bytecode(_shown(code)).exception_entries  # type: ignore[attr-defined]
+    for each, _ in running:
+        if each.opcode in dis.hasjrel or each.opcode in dis.hasjabs:
+            each.target = at.get(each.argval)  # type: ignore[call-overload]
+        for handler in handlers:
+            if handler.start <= each.offset < handler.end:
+                each.exn_tab_entry = _Handler(at[handler.target], handler.depth, handler.lasti)
+    return described([each for each, _ in running])
+
+
+def _running(code: types.CodeType) -> Iterator[tuple[_Running, int]]:
+    """Yield each instruction, and the offset where it begins with the prefixes of its argument."""
+    first = None
+    for each in dis.get_instructions(_shown(code)):
+        first = each.offset if first is None else first
+        if each.opcode == dis.EXTENDED_ARG:
+            continue
+        is_constant = each.arg is not None and (each.opcode in dis.hasconst or each.opname == "KW_NAMES")
+        value = code.co_consts[each.arg or 0] if is_constant else each.argval
+        yield _Running(each.opcode, each.opname, each.arg, value, each.offset, each.positions), first
+        first = None
 
 
 def bytecode_of(code: types.CodeType) -> Bytecode:

@@ -29,11 +29,13 @@ class _Noted(list[Any]):
     """A list that calls `note` with each item before it is taken, and with None after the last."""
 
     def __init__(self, items: list[Any], note: Callable[[Any], None]) -> None:
-        super().__init__(items)
+        super().__init__(items[:])
+        self._items = items
+        """The list itself: it may note for another."""
         self._note = note
 
     def __iter__(self) -> Iterator[Any]:
-        for item in super().__iter__():
+        for item in self._items:
             self._note(item)
             yield item
         self._note(None)

@@ -34,6 +34,8 @@ class Instruction(Struct, frozen=True):
     """The change of the stack's depth when it does not jump; None where that is unknown."""
     depth: int | None
     """The stack's depth after it; None for an instruction that is never reached."""
+    offset: int
+    """Where it is in running code."""
 
 
 def instructions_of(translator: Translator) -> tuple[Any, ...]:
@@ -73,6 +75,7 @@ def described(instructions: Sequence[Any]) -> list[Instruction]:
                 end_column=place and place.end_col_offset,
                 effect=effect,
                 depth=None if before is None or effect is None else before + effect,
+                offset=-1 if each.offset is None else each.offset,
             )
         )
     return rows
