@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import torch
 from dynascope.agent.documents.form_answers import NoAnswer
-from dynascope.agent.documents.later_forms import placed_code
 from dynascope.agent.internals.graph.later_forms import Kernels
+from dynascope.agent.internals.graph.named_forms import placed_code
 
 from tests.support.agent.scripted_session import ScriptedSession
 
@@ -237,7 +237,7 @@ def call(args):
     kernels = Kernels(
         {"triton_poi_fused_sin_0": [[stacks[0]], [stacks[1]]]}, {"buf1": [stacks[1]], "buf2": [stacks[2]]}
     )
-    lines = list(placed_code(code, kernels))
+    lines = list(placed_code(code, kernels, lambda path: True))
     assert [line.text for line in lines if "# File" not in line.text] == code.split("\n")
     known = {line.text.strip(): [place.line for place in line.places] for line in lines if line.places}
     assert known["def triton_poi_fused_sin_0(in_ptr0):"] == known["tmp0 = tl.load(in_ptr0)"] == [1, 2]

@@ -17,6 +17,7 @@ from dynascope.agent.recorder.recorder import Recorder
 from dynascope.facts.generated import model
 from dynascope.facts.generated.model import Graph
 from dynascope.facts.generated.names import users_name
+from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import CompileFacts
 
 
@@ -55,7 +56,7 @@ def compiled(function: Callable[..., Any], *arguments: Any, **options: Any) -> t
         modules.append(module)
         return module.forward
 
-    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, profile: None, pytest.fail)
+    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, what: None, pytest.fail, Board())
     try:
         torch.compile(function, backend=backend, **options)(*arguments)
     finally:
@@ -127,7 +128,7 @@ def test_a_graph_that_the_backend_refuses_is_kept():
 
     torch._dynamo.reset()
     found: list[CompileFacts] = []
-    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, profile: None, pytest.fail)
+    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, what: None, pytest.fail, Board())
     try:
         with pytest.raises(Exception, match="no kernel"):
             torch.compile(lambda x: x.sin(), backend=refuses)(torch.ones(3))
