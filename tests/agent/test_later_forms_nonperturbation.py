@@ -25,7 +25,15 @@ from tests.support.nonperturbation.capture import Traces, run
 from tests.support.nonperturbation.observers import Everywhere
 from tests.support.nonperturbation.programs import LATER
 
-MADE = ("joint graph", "inference graph", "forward graph", "backward graph", "post-grad graph", "output code")
+MADE = (
+    "joint graph",
+    "inference graph",
+    "forward graph",
+    "backward graph",
+    "post-grad graph",
+    "output code",
+    "saved values",
+)
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="Inductor needs a C++ compiler")
 
 

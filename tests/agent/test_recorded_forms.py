@@ -78,8 +78,8 @@ def test_the_graphs_are_those_that_the_compilers_get():
 
     found = Recorded(aot_autograd(fw_compiler=compiler, partition_fn=min_cut_rematerialization_partition))
     (facts,) = found.compiles
-    joint, forward, backward = facts.forms
-    assert [each.name for each in facts.forms] == ["joint graph", "forward graph", "backward graph"]
+    joint, forward, backward, _ = facts.forms
+    assert [each.name for each in facts.forms] == ["joint graph", "forward graph", "backward graph", "saved values"]
     assert [recorded_nodes(forward), recorded_nodes(backward)] == got
     assert len(joint.graphs[0].nodes) > len(forward.graphs[0].nodes)
     (exp,) = [node for node in forward.graphs[0].nodes if node.name == "exp"]
@@ -97,7 +97,7 @@ def test_what_inductor_makes_now_and_later(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr("dynascope.agent.recorder.later_forms.CODE_KEPT", 10)
         cut = Recorded("inductor").compiles[0].forms[-1]
     names = [each.name for each in first.compiles[0].forms]
-    assert names == ["joint graph", "forward graph", "backward graph", "post-grad graph", "output code"]
+    assert names == ["joint graph", "forward graph", "backward graph", "saved values", "post-grad graph", "output code"]
     assert [(at, each.name) for at, each in first.later] == [
         ("0/0", "backward post-grad graph"),
         ("0/0", "backward output code"),
@@ -107,7 +107,7 @@ def test_what_inductor_makes_now_and_later(monkeypatch: pytest.MonkeyPatch):
     not_made, post_grad, *_ = cached.compiles[0].forms
     assert "found its result in its cache" in not_made.text
     assert re.match("from Inductor's cache, key ", post_grad.heading) and "aten.exp" in post_grad.text
-    assert [each.name for each in cached.compiles[0].forms[1:]] == [*names[3:], *(each.name for _, each in first.later)]
+    assert [each.name for each in cached.compiles[0].forms[1:]] == [*names[4:], *(each.name for _, each in first.later)]
     assert (cut.name, len(cut.text), cut.left_out > 100) == ("backward output code", 10, True)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from dynascope.agent.internals.graph.code import CodeLine, Place, places_of
 from dynascope.agent.internals.graph.later_forms import Kernels
+from dynascope.agent.internals.graph.saved_values import Division, saved_values
 
 _MADE = {
     "joint": "forward and backward in one, by AOTAutograd",
@@ -52,6 +53,9 @@ class NamedForms:
 
     def graph_made(self, form: str, module: Any) -> None:
         self._graph(f"{form} graph", _MADE[form], module)
+
+    def divided(self, division: Division) -> None:
+        self._text("saved values", *saved_values(division, self._is_users))
 
     def code_made(self, code: str, kernels: Kernels, module: Any, is_backward: bool) -> None:
         prefix = "backward " if is_backward else ""
