@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 import torch
 from dynascope.agent.documents.form_answers import NoAnswer
-from dynascope.agent.documents.later_forms import placed_code
 from dynascope.agent.internals.graph.later_forms import Kernels
+from dynascope.agent.internals.graph.named_forms import placed_code
 
 from tests.support.agent.scripted_session import ScriptedSession
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="Inductor needs a C++ compiler")
-INDUCTOR = ["graph", "joint graph", "forward graph", "backward graph", "post-grad graph", "output code"]
+GRAPHS = ["graph", "joint graph", "forward graph", "backward graph", "saved values"]
+INDUCTOR = [*GRAPHS, "post-grad graph", "output code"]
 BACKWARD = ["backward post-grad graph", "backward output code"]
 
 
@@ -62,7 +63,7 @@ class Forms:
 
     def names(self) -> list[str]:
         names = (source.name or "" for source in self._reading.sources())
-        return [name.partition("] ")[2] for name in names if name.endswith(("graph", "output code"))]
+        return [name.partition("] ")[2] for name in names if name.endswith(("graph", "output code", "saved values"))]
 
     def ask(self, question: str) -> str:
         return self._reading.forms(question)
@@ -237,7 +238,7 @@ def call(args):
     kernels = Kernels(
         {"triton_poi_fused_sin_0": [[stacks[0]], [stacks[1]]]}, {"buf1": [stacks[1]], "buf2": [stacks[2]]}
     )
-    lines = list(placed_code(code, kernels))
+    lines = list(placed_code(code, kernels, lambda path: True))
     assert [line.text for line in lines if "# File" not in line.text] == code.split("\n")
     known = {line.text.strip(): [place.line for place in line.places] for line in lines if line.places}
     assert known["def triton_poi_fused_sin_0(in_ptr0):"] == known["tmp0 = tl.load(in_ptr0)"] == [1, 2]
@@ -249,7 +250,7 @@ def call(args):
 def test_other_backends() -> None:
     with compiled(Model(), "aot_eager") as (model, forms):
         model(torch.randn(3, 4)).backward()
-        assert forms.names() == INDUCTOR[:4]
+        assert forms.names() == GRAPHS
     torch._dynamo.reset()
     with compiled(Model(), "eager") as (model, forms):
         with pytest.raises(NoAnswer, match="only compiles that begin afterwards"):

@@ -14,6 +14,9 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from dynascope.facts.generated.model import LaterForm
+from dynascope.facts.in_progress.board import Board
+from dynascope.facts.profile.model import Profile
 from dynascope.wire.dap import EvaluateResult, SourceBody
 from dynascope.wire.to_agent import Forms, SourceText
 from torch._dynamo.backends.registry import lookup_backend
@@ -22,6 +25,15 @@ from tests.support.nonperturbation.capture import Traces, run
 from tests.support.nonperturbation.observers import Everywhere
 from tests.support.nonperturbation.programs import LATER
 
+MADE = (
+    "joint graph",
+    "inference graph",
+    "forward graph",
+    "backward graph",
+    "post-grad graph",
+    "output code",
+    "saved values",
+)
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="Inductor needs a C++ compiler")
 
 
@@ -31,6 +43,21 @@ def ask_about_forms(session: Everywhere) -> None:
         session.ask(Forms(id=8, question=question), EvaluateResult)
     for source in session.agent.session.loaded_sources.sources():
         session.ask(SourceText(id=9, source_reference=source.source_reference or 0), SourceBody)
+
+
+@contextlib.contextmanager
+def recording(forms: list[LaterForm]) -> Iterator[None]:
+    """Record, and note the forms."""
+    from dynascope.agent.recorder.recorder import Recorder
+
+    def later(compile_id: str, what: Profile | LaterForm) -> None:
+        forms.extend([what] if isinstance(what, LaterForm) else [])
+
+    recorder = Recorder(lambda facts, trails: forms.extend(facts.forms), later, pytest.fail, Board())
+    try:
+        yield
+    finally:
+        recorder.remove()
 
 
 @contextlib.contextmanager
@@ -87,3 +114,7 @@ def test_what_is_made_of_a_graph(name: str, backend: str) -> None:
     kept = [source.name or "" for source in session.agent.session.loaded_sources.sources()]
     assert any(form.endswith(("joint graph", "inference graph")) for form in kept)
     assert any(form.endswith("output code") for form in kept) == (backend == "inductor")
+    forms: list[LaterForm] = []
+    with fresh_inductor_cache():
+        assert plain.differences(once(recording(forms))) == []
+    assert {each.name for each in forms} == {form.partition("] ")[2] for form in kept if form.endswith(MADE)}

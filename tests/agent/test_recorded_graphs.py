@@ -56,9 +56,7 @@ def compiled(function: Callable[..., Any], *arguments: Any, **options: Any) -> t
         modules.append(module)
         return module.forward
 
-    recorder = Recorder(
-        lambda facts, trails: found.append(facts), lambda compile_id, profile: None, pytest.fail, Board()
-    )
+    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, what: None, pytest.fail, Board())
     try:
         torch.compile(function, backend=backend, **options)(*arguments)
     finally:
@@ -130,9 +128,7 @@ def test_a_graph_that_the_backend_refuses_is_kept():
 
     torch._dynamo.reset()
     found: list[CompileFacts] = []
-    recorder = Recorder(
-        lambda facts, trails: found.append(facts), lambda compile_id, profile: None, pytest.fail, Board()
-    )
+    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, what: None, pytest.fail, Board())
     try:
         with pytest.raises(Exception, match="no kernel"):
             torch.compile(lambda x: x.sin(), backend=refuses)(torch.ones(3))

@@ -13,7 +13,7 @@ from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunct
 from dynascope.facts.pruning import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
-from dynascope_lsp.explorer.generated_rows import document_text
+from dynascope_lsp.explorer.generated_rows import document_text, graph_data
 from dynascope_lsp.explorer.rows import Row
 from dynascope_lsp.explorer.tree import Order, rows
 
@@ -125,6 +125,7 @@ def test_what_is_below_a_compile(below: Below):
         "Data-dependent branching",
         "Graph",
         "Generated Code",
+        "Made of the Graph",
         "Guards",
         "Functions Traced Inline",
         "Slowest Lines to Trace",
@@ -165,6 +166,23 @@ def test_a_recompile_has_its_call_and_what_differs_in_it(store: Path, below: Bel
     (row,) = [each for each in below("called.py", "Compiles", "[0/1] Model.forward") if each.key == "call"]
     assert (row.label, row.place is not None) == ("Called by train", True)
     assert row.description == "layers.py:4  Arguments since 0/0: scale was 2, and is 5."
+
+
+def test_what_was_made_of_the_graph_is_below_it(store: Path, below: Below):
+    (made,) = [each for each in below(RUN, "Compiles", "[0/0] Model.forward") if each.key.startswith("forms:")]
+    documents = [each.document for each in made.children if each.document is not None]
+    assert [each.label for each in made.children] == ["Inference graph", "Output code"] and not made.is_lazy
+    assert documents[0].name == "Model.forward [0-0] inference graph.py"
+    assert [each.id.partition(":")[0] for each in documents] == ["form-graph", "form-text"]
+    with Reader.open(store) as reader:
+        graph, code = [document_text(reader, "launch 1", each.id) for each in documents]
+        assert "# Model.forward [0/0] inference graph: by AOTAutograd" in graph and "gt = sum_1 > 0" in graph
+        assert "buf0 = mm(arg0)" in code
+        data = graph_data(reader, "launch 1", documents[0].id)
+        assert data is not None and data.title == "Model.forward [0/0] inference graph"
+        assert [each["name"] for each in data.graphs[0]["nodes"]][-2:] == ["gt", "output"]
+        assert graph_data(reader, "launch 1", documents[1].id) is None
+        assert "has no recorded joint graph" in document_text(reader, "launch 1", "form-graph:1:joint graph")
 
 
 def test_where_the_time_of_a_compile_went(store: Path, below: Below):

@@ -13,6 +13,7 @@ from dynascope.facts import model, store
 from dynascope.facts.columns import FACTS
 from dynascope.facts.comparison.recorded import NotComparable, compared
 from dynascope.facts.generated import recorded
+from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.reader import Reader
 from dynascope.facts.schema import VERSION
 from dynascope.facts.writer import Writer
@@ -46,7 +47,25 @@ def test_graphs_and_bytecode_come_back_as_they_were(written: Path, tmp_path: Pat
         assert recorded.graphs(reader, first.id) == expected.graphs
         assert recorded.bytecode(reader, first.id) == expected.bytecode
         assert recorded.kinds(reader, first.id) == {"graphs", "bytecode"}
+        assert recorded.forms(reader, first.id) == expected.forms
+        assert [each.is_graph for each in recorded.form_names(reader, first.id)] == [True, False]
         assert (recorded.graphs(reader, second.id), recorded.bytecode(reader, second.id)) == ([], None)
+        assert recorded.forms(reader, second.id) == []
+
+
+def test_forms_made_later_follow_those_of_the_compile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("dynascope.facts.writer.FORMS_KEPT", 4)
+    writer = Writer(tmp_path / "facts.db", sample.new_run(tmp_path))
+    number = writer.write(sample.first_compile("/p/model.py", "/p/layers.py"))
+    for name in ("output code", "backward output code", "one too many"):
+        writer.write_later(number, LaterForm(name, "by Inductor", text=name))
+    writer.close()
+    with Reader.open(tmp_path / "facts.db") as reader:
+        names = ["inference graph", "output code", "output code (2)", "backward output code"]
+        assert [each.name for each in recorded.forms(reader, number)] == names
+        second = recorded.form_named(reader, number, "output code (2)")
+        assert second is not None and second.text == "output code"
+        assert recorded.form_named(reader, number, "one too many") is None
 
 
 def stripped(fact: model.Fact) -> str:
@@ -154,6 +173,7 @@ def test_a_store_of_an_earlier_version_is_read_as_it_is(written: Path):
         first, second = reader.compiles()[:2]
         assert reader.compile(first.id) is not None and reader.trails(first.id) == {}
         assert (recorded.graphs(reader, first.id), recorded.kinds(reader, first.id)) == ([], set())
+        assert recorded.forms(reader, first.id) == []
         with pytest.raises(NotComparable, match=r"The lines of 0/0 are not recorded: .* an older Dynascope"):
             compared(reader, first, second)
 

@@ -158,7 +158,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     facts.compile.seconds, facts.compile.backend_seconds, facts.profile = 4.0, 2.0, PROFILE
     writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
     number = writer.write(facts)
-    writer.write_profile(number, Profile(1010.0, [], [Phase(NO_PARENT, "entire_backward_compile", 0.0, 3.0)]))
+    writer.write_later(number, Profile(1010.0, [], [Phase(NO_PARENT, "entire_backward_compile", 0.0, 3.0)]))
     writer.close()
     return tmp_path
 

@@ -56,6 +56,8 @@ def test_json_holds_everything(workspace: Path):
     assert [each.pop("name") for each in told["compiles"]] == ["0/0", "0/1", ""]
     (graph,), *none = [each.pop("graphs") for each in told["compiles"]]
     assert none == [[], []] and [node["value"] for node in graph["nodes"]][2:4] == ["f32[8, 16]", "f32[]"]
+    (inference, code), *none = [each.pop("forms") for each in told["compiles"]]
+    assert none == [[], []] and inference["graphs"] == [graph] and code["text"].endswith("buf0 = mm(arg0)")
     norm = graph["nodes"][2]
     assert (norm["inputs"], norm["module"]) == (["l_x_", "l_self_weight_"], "blocks.0.norm")
     assert [(each["line"], each["function"]) for each in norm["stack"]] == [(7, "Block.forward"), (15, "Model.forward")]
@@ -94,13 +96,26 @@ def test_the_graph_and_the_bytecode_of_a_compile(workspace: Path):
     assert "The newest are 0/0, 0/1." in report("--code", "7/7", fails=True)
 
 
+def test_what_was_made_of_the_graph_of_a_compile(workspace: Path):
+    text = report("--form", "0/0", "inference graph")
+    assert text.startswith("# Model.forward [0/0] inference graph: by AOTAutograd\ndef forward(self,\n")
+    assert f"    # File: {workspace.resolve() / 'model.py'}:7 in Block.forward, code: h = self.norm(x)\n" in text
+    code = report("--form", "0/0", "output")
+    assert code.splitlines()[0] == "# Model.forward [0/0] output code: by Inductor" and "buf0 = mm(arg0)" in code
+    assert report("--form", "0/0", "all") == f"{text}\n{code}"
+    assert "0/0 has: inference graph, output code" in report("--form", "0/0", "joint", fails=True)
+    assert "0/1 has no recorded form" in report("--form", "0/1", "all", fails=True)
+
+
 def test_what_was_left_out_of_a_graph_is_said(workspace: Path):
     facts = sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py"))
     facts.graphs[0].left_out = 12345
     facts.bytecode = Bytecode("RESUME", left_out=7)
+    facts.forms[1].left_out = 77
     record(workspace, "launch 2", facts)
     assert "# 12,345 more nodes were not kept: of a compile, the first 20,000 are." in report("--graph", "0/0")
     assert "7 more characters were not kept" in report("--code", "0/0")
+    assert "77 more characters were not kept" in report("--form", "0/0", "output code")
 
 
 def test_a_page_that_needs_nothing_else(workspace: Path):

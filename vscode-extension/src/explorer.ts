@@ -165,7 +165,7 @@ function item(node: Node): vscode.TreeItem {
   shown.id = JSON.stringify(keys); // by it VS Code knows after a refresh which rows are open
   shown.description = row.description;
   shown.tooltip = [row.label, row.tooltip || row.description].filter(Boolean).join('\n');
-  shown.contextValue = keys.length === 1 ? 'run' : row.document?.id.startsWith('graph:') ? 'graph' : 'row';
+  shown.contextValue = keys.length === 1 ? 'run' : /^(form-)?graph:/.test(row.document?.id ?? '') ? 'graph' : 'row';
   if (row.icon) shown.iconPath = new vscode.ThemeIcon(row.icon, row.severity ? new vscode.ThemeColor(COLORS[row.severity] ?? '') : undefined);
   if (row.document) shown.command = { command: 'dynascope.openRecordedDocument', title: 'Open', arguments: [node] };
   else if (row.place) shown.command = { command: 'dynascope.openRecordedLine', title: 'Open Line', arguments: [node] };

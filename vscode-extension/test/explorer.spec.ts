@@ -76,6 +76,14 @@ test('a click on the graph of a compile opens its document', async () => {
   expect(opened).toEqual([`dynascope-recorded:/f [0-0] graph.py?${JSON.stringify([RUN.key, 'graph:17'])}`]);
 });
 
+test.each([
+  ['form-graph:17:joint graph', 'graph'],
+  ['form-text:17:output code', 'row'],
+])('a later form is drawn if it is a graph: %s', async (id, contextValue) => {
+  rows.set(RUN.key, [{ key: 'form', label: 'Form', document: { id, name: 'form.py' } }]);
+  expect(tree.getTreeItem(await firstBreak())).toMatchObject({ contextValue, command: { command: 'dynascope.openRecordedDocument' } });
+});
+
 test('no server: no rows, and a click opens the recorded line', async () => {
   const found = await firstBreak();
   rows.clear();

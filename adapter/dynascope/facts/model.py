@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from dynascope.facts.generated.model import Bytecode, Graph
+from dynascope.facts.generated.model import Bytecode, Graph, LaterForm
 from dynascope.facts.profile.model import Profile
 
 LINE_HASH_BYTES = 4
@@ -277,6 +277,6 @@ class CompileFacts(Struct, kw_only=True):
     profile: Profile | None = None
     """To be written; `Reader.profiles` reads it, and those of what was compiled later."""
     graphs: list[Graph] = field(default_factory=list)
-    """To be written; `Reader.graphs` reads them."""
+    """To be written; `generated.recorded` reads them, as what follows."""
     bytecode: Bytecode | None = None
-    """To be written; `Reader.bytecode` reads it."""
+    forms: list[LaterForm] = field(default_factory=list)

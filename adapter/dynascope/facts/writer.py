@@ -21,7 +21,7 @@ import msgspec
 from dynascope.facts import model, store
 from dynascope.facts.columns import COMPILE, FACTS, ROLES, Kind, Mapping
 from dynascope.facts.comparison.trail import Trail
-from dynascope.facts.generated.model import encoded
+from dynascope.facts.generated.model import FORM, FORMS_KEPT, LaterForm, encoded
 from dynascope.facts.interning import Interning
 from dynascope.facts.profile.model import Profile
 
@@ -66,6 +66,8 @@ class Writer:
             generated = {"graphs": facts.graphs, "bytecode": facts.bytecode}
             rows = [(number, kind, encoded(each)) for kind, each in generated.items() if each]
             connection.executemany("INSERT INTO generated VALUES (?, ?, ?)", rows)
+            for form in facts.forms:
+                self._insert_form(number, form)
             if facts.call is not None:
                 row = number, msgspec.json.encode(facts.call)
                 connection.execute("INSERT INTO compiled_call VALUES (?, ?)", row)
@@ -76,11 +78,14 @@ class Writer:
             intern.flush()
         return number
 
-    def write_profile(self, compile: int, profile: Profile) -> None:
-        """Store the profile of what torch compiled later for a compile."""
+    def write_later(self, compile: int, what: Profile | LaterForm) -> None:
+        """Store what torch compiled later for a compile: the profile of that, or what was made."""
         later = "SELECT :compile, coalesce(max(ordinal), 0) + 1, :data FROM profile WHERE compile_id = :compile"
         with self._lock, self._transaction() as connection:
-            connection.execute(f"INSERT INTO profile {later}", {"compile": compile, "data": profile.encoded()})
+            if isinstance(what, LaterForm):
+                self._insert_form(compile, what)
+            else:
+                connection.execute(f"INSERT INTO profile {later}", {"compile": compile, "data": what.encoded()})
 
     def forget_source(self, path: str) -> None:
         """Read a reloaded file again next time: later facts belong to its new content."""
@@ -114,6 +119,13 @@ class Writer:
         row = [self.run, *values]
         inserted = self._connection.execute(f"INSERT INTO compile ({', '.join(columns)}) VALUES ({marks})", row)
         return int(inserted.lastrowid or 0)
+
+    def _insert_form(self, compile: int, form: LaterForm) -> None:
+        known = "SELECT count(*) FROM generated WHERE compile_id = ? AND kind LIKE ?"
+        count = self._connection.execute(known, (compile, f"{FORM}%")).fetchone()[0]
+        if count < FORMS_KEPT:
+            row = compile, f"{FORM}{count:03} {'graph' if form.graphs else 'text'} {form.name}", encoded(form)
+            self._connection.execute("INSERT INTO generated VALUES (?, ?, ?)", row)
 
     def _insert(self, mapping: Mapping, compile: int, facts: list[msgspec.Struct]) -> set[int]:
         """Insert facts of one kind and return the sources they name."""

@@ -23,6 +23,12 @@ from dynascope.report.summary import summarize
 @click.option("--compare", nargs=2, metavar="ID ID", help="Show two compiles of a function side by side: 0/0 0/1.")
 @click.option("--graph", metavar="ID", help="Print the graph of a compile: 0/0.")
 @click.option("--code", metavar="ID", help="Print the bytecode that Dynamo generated for a compile: 0/0.")
+@click.option(
+    "--form",
+    nargs=2,
+    metavar="ID NAME",
+    help='Print what AOTAutograd or Inductor made of the graph of a compile: 0/0 "backward graph"; 0/0 all.',
+)
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="Write one HTML page.")
 def report(
     workspace: Path | None,
@@ -33,14 +39,15 @@ def report(
     compare: tuple[str, str] | None,
     graph: str | None,
     code: str | None,
+    form: tuple[str, str] | None,
     html: Path | None,
 ) -> None:
     """Report Dynamo's decisions in the newest launch: graph breaks, recompiles, slow lines."""
     with opened(workspace, facts) as reader:
         if launches:
             _list_launches(reader)
-        elif graph or code:
-            _print_generated(reader, chosen_launch(reader, launch), graph, code)
+        elif graph or code or form:
+            _print_generated(reader, chosen_launch(reader, launch), graph, code, form)
         else:
             _report(reader, chosen_launch(reader, launch), as_json, compare, html)
 
@@ -75,14 +82,18 @@ def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str]
         print_summary(summary, Sources(reader), Console(highlight=False, soft_wrap=True))
 
 
-def _print_generated(reader: Reader, launch: str, graph: str | None, code: str | None) -> None:
-    """Print the graph of a compile, and the code of one."""
+def _print_generated(
+    reader: Reader, launch: str, graph: str | None, code: str | None, form: tuple[str, str] | None
+) -> None:
+    """Print the graph of a compile, the code of one, and a later form."""
     from dynascope.report import generated
 
     try:
         for name, text in ((graph, generated.graph), (code, generated.code)):
             if name:
                 click.echo(text(reader, generated.compile_named(reader, launch, name)), nl=False)
+        if form:
+            click.echo(generated.forms(reader, generated.compile_named(reader, launch, form[0]), form[1]), nl=False)
     except generated.NotRecorded as error:
         raise click.ClickException(str(error)) from None
 

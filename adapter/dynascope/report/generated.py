@@ -1,11 +1,11 @@
-"""Find the compile whose graph or bytecode is asked for, and write them for the terminal."""
+"""Find the compile whose graph, later forms or bytecode are asked for, and write them for the terminal."""
 
 from __future__ import annotations
 
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import no_compile
 from dynascope.facts.generated import recorded
-from dynascope.facts.generated.text import bytecode_text, graphs_text
+from dynascope.facts.generated.text import bytecode_text, form_text, graphs_text
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources, named
@@ -45,6 +45,28 @@ def code(reader: Reader, each: model.Compile) -> str:
     if bytecode is None:
         raise NotRecorded(_NOT_THERE.format(each.compile_id, "bytecode"))
     return bytecode_text(bytecode)
+
+
+def forms(reader: Reader, each: model.Compile, asked: str) -> str:
+    """Return the text of the later form whose name contains what is asked for, or of `all`.
+
+    Raises NotRecorded.
+    """
+    known = [form.name for form in recorded.form_names(reader, each.id)]
+    if not known:
+        raise NotRecorded(_NOT_THERE.format(each.compile_id, "form of a graph but Dynamo's own"))
+    fitting = known if asked == "all" else [asked] if asked in known else [name for name in known if asked in name]
+    if not fitting or (len(fitting) > 1 and asked != "all"):
+        raise NotRecorded(f"Which? {each.compile_id} has: {', '.join(known)}; `all` prints all.")
+    return "\n".join(form(reader, each, name) for name in fitting)
+
+
+def form(reader: Reader, each: model.Compile, name: str) -> str:
+    """Return the text of a later form. Raises NotRecorded."""
+    found = recorded.form_named(reader, each.id, name)
+    if found is None:
+        raise NotRecorded(_NOT_THERE.format(each.compile_id, name))
+    return form_text(title(each), found, Sources(reader).line)
 
 
 def title(each: model.Compile) -> str:

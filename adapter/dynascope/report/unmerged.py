@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import msgspec
 
 from dynascope.facts.generated import recorded
-from dynascope.facts.generated.text import as_objects
+from dynascope.facts.generated.text import as_objects, form_as_objects
 from dynascope.facts.profile.tree import tree
 from dynascope.facts.reader import Reader
 from dynascope.report.summary import Summary
@@ -18,7 +18,7 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
 
     A recompile has a `story`, and a `comparison` with the compile that it replaces. `profile` has the compile's tree of
     times, and one for each time that torch compiled something for it later; `graphs` and `bytecode` are what Dynamo
-    generated.
+    generated, `forms` what AOTAutograd and Inductor made of the graphs.
     """
     yield b'{\n"launch": %b,\n"runs": %b,\n"compiles": [' % (_json(summary.launch), _json(summary.runs))
     for position, compile in enumerate(summary.compiles):
@@ -27,6 +27,7 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
             known = {"name": summary.names[compile.id], **msgspec.structs.asdict(facts)}
             known["profile"] = [tree(each) for each in reader.profiles(compile.id)] or None
             known["graphs"] = [as_objects(each) for each in recorded.graphs(reader, compile.id)]
+            known["forms"] = [form_as_objects(each) for each in recorded.forms(reader, compile.id)]
             known["bytecode"] = recorded.bytecode(reader, compile.id)
             if compile.id in summary.stories:
                 known["story"] = summary.stories[compile.id]

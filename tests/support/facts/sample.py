@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from dynascope.facts import model
-from dynascope.facts.generated.model import NO_STACK, Bytecode, Graph, GraphNode, Place
+from dynascope.facts.generated.model import NO_STACK, Bytecode, Graph, GraphNode, LaterForm, Place
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME
 from dynascope.facts.writer import Writer
 
@@ -169,6 +169,10 @@ def first_compile(model_path: str, layers_path: str) -> model.CompileFacts:
             model.LineTime(path=layers_path, line=5, seconds=0.2, visits=2),
         ],
         graphs=[graph_of_first(model_path, layers_path)],
+        forms=[
+            LaterForm("inference graph", "by AOTAutograd", [graph_of_first(model_path, layers_path)]),
+            LaterForm("output code", "by Inductor", text=f"# File: {model_path}:7 in Block.forward\nbuf0 = mm(arg0)"),
+        ],
         bytecode=Bytecode("Model.forward, from model.py:13\n\n  2 LOAD_GLOBAL 1 (NULL + __compiled_fn_1)\n"),
     )
 

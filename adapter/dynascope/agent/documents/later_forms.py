@@ -1,4 +1,4 @@
-"""Write what AOTAutograd and Inductor make of a graph as documents, whose lines lead back to the program's.
+"""Keep what AOTAutograd and Inductor make of a graph as documents, whose lines lead back to the program's.
 
 All is written when it is made, from the graphs' nodes: nothing of the program is kept alive. What comes from one of
 torch's caches is told as far as the cache has it.
@@ -6,117 +6,29 @@ torch's caches is told as far as the cache has it.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
 from dynascope.agent.documents.documents import Documents
 from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
-from dynascope.agent.internals.graph.code import (
-    CodeLine,
-    Place,
-    module_code,
-    places_of,
-    value_of_aot,
-)
-from dynascope.agent.internals.graph.later_forms import Kernels
+from dynascope.agent.internals.graph.code import CodeLine, module_code, value_of_aot
+from dynascope.agent.internals.graph.named_forms import NamedForms
 from dynascope.agent.program.user_code import is_user_code, real_path
 
-_MADE = {
-    "joint": "forward and backward in one, by AOTAutograd",
-    "forward": "as AOTAutograd divided the joint graph",
-    "backward": "as AOTAutograd divided the joint graph",
-    "inference": "by AOTAutograd; nothing here needs a gradient",
-}
-_POST_GRAD = "after the passes of Inductor, as it is lowered"
-_OUTPUT_CODE = "by Inductor; the lines `# File: …` above kernels and calls are Dynascope's"
-_CACHED = "from Inductor's cache, key {key}"
-_CACHED_CODE = f"{_CACHED}, which does not tell what lines the kernels are from"
-_NOT_MADE = (
-    "# AOTAutograd found its result in its cache, key {key}: no graph was made by it here.",
-    "# With TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 in the environment everything is made anew.",
-)
-_PLACE = re.compile(r" *# (?:Backward of forward node: )?File: (.+?):(\d+) in (.*?)(?:, code: (.*))?")
-"""Torch 2.15 says which nodes are a backward's."""
-_NO_PLACE = "# No stacktrace found"
-_KERNEL = re.compile(r"^(\w+) = async_compile\.|^ +(?:\w+ = )?(\w+?)(?:\.run)?\(")
-_BUFFER = re.compile(r"\bbuf\d+\b")
-_END_OF_SOURCE = "'''"
-_NO_CALL = re.compile(
-    r" *(#|del |return\b|assert_|with |\w+ = (empty_strided|alloc_from_pool|reinterpret_tensor))|.*# reuse"
-)
 
+def later_forms(documents: Documents) -> NamedForms:
+    """Return an observer that adds a document for each form."""
 
-class LaterForms:
-    """Add a document for each form; see `FormObserver`."""
+    def graph(name: str, heading: str, module: Any) -> None:
+        text(name, heading, module_code(module, value_of_aot, _is_users))
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-
-    def graph_made(self, form: str, module: Any) -> None:
-        self._add(f"{form} graph", _MADE[form], module_code(module, value_of_aot, _is_users))
-
-    def code_made(self, code: str, kernels: Kernels, module: Any, is_backward: bool) -> None:
-        prefix = "backward " if is_backward else ""
-        self._add(f"{prefix}post-grad graph", _POST_GRAD, module_code(module, value_of_aot, _is_users))
-        self._add(f"{prefix}output code", _OUTPUT_CODE, placed_code(code, kernels))
-
-    def code_cached(self, code: str, post_grad: str, key: str, is_backward: bool) -> None:
-        prefix = "backward " if is_backward else ""
-        self._add(f"{prefix}post-grad graph", _CACHED.format(key=key), _as_printed(post_grad))
-        self._add(f"{prefix}output code", _CACHED_CODE.format(key=key), map(CodeLine, code.split("\n")))
-
-    def graphs_cached(self, key: str, has_backward: bool) -> None:
-        lines = (CodeLine(line.format(key=key)) for line in _NOT_MADE)
-        self._add("joint graph" if has_backward else "inference graph", "not made", lines)
-
-    def _add(self, form: str, what: str, lines: Iterable[CodeLine]) -> None:
+    def text(name: str, heading: str, lines: Iterable[CodeLine]) -> None:
         compile_id, _ = compile_id_and_attempt()
         if compile_id != "?":  # of no compile of Dynamo's
-            self._documents.form_made(form, what, compile_id, lines)
+            documents.form_made(name, heading, compile_id, lines)
+
+    return NamedForms(_is_users, graph, text)
 
 
 def _is_users(path: str) -> bool:
     return is_user_code(real_path(path))
-
-
-def _as_printed(text: str) -> Iterator[CodeLine]:
-    """Yield the lines of `GraphModule.print_readable`, with the places in its comments."""
-    places: tuple[Place, ...] = ()
-    for line in text.split("\n"):
-        found = _PLACE.fullmatch(line)
-        if found is not None:
-            places = (Place(found[1], int(found[2]), found[3], found[4] or ""),)
-        elif _NO_PLACE in line or line.lstrip().startswith(("class ", "def ", "return")):
-            places = ()
-        yield CodeLine(line, places if line else ())
-
-
-def placed_code(code: str, kernels: Kernels) -> Iterator[CodeLine]:
-    """Yield output code, with comments above kernels and calls that say what they are from."""
-    calls = {name: iter(stacks) for name, stacks in kernels.fused.items()}
-    buffers = dict(kernels.buffers)
-    runs = is_source = False
-    places: tuple[Place, ...] = ()
-    for line in code.split("\n"):
-        if is_source:
-            is_source = not line.startswith(_END_OF_SOURCE)
-            yield CodeLine(line, places)
-            continue
-        runs = runs or line.startswith("async_compile.wait(")
-        found = _KERNEL.match(line)
-        name = (found[1] or found[2]) if found is not None else ""
-        called = [] if not runs or _NO_CALL.match(line) else _BUFFER.findall(line)
-        made = [stack for each in called for stack in buffers.pop(each, ())]
-        each_call = kernels.fused.get(name)
-        if each_call is not None:
-            made = next(calls[name], each_call[-1]) if runs else [stack for stacks in each_call for stack in stacks]
-        places = _all_places(made)
-        indent = line[: len(line) - len(line.lstrip())]
-        yield from (CodeLine(f"{indent}# {place}", places) for place in places)
-        yield CodeLine(line, places)
-        is_source = not runs and each_call is not None and _END_OF_SOURCE in line
-
-
-def _all_places(stacks: Iterable[str]) -> tuple[Place, ...]:
-    return tuple(dict.fromkeys(place for stack in stacks for place in places_of(stack, _is_users)))

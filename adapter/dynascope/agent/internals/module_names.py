@@ -3,6 +3,7 @@
 DYNAMO = "torch._dynamo"
 COMPILED_AUTOGRAD = "torch._dynamo.compiled_autograd"
 AOT_GRAPHS = "torch._functorch._aot_autograd.graph_compile"
+PARTITIONERS = "torch._functorch.partitioners"
 AOT_CACHE = "torch._functorch._aot_autograd.autograd_cache"
 INDUCTOR_GRAPH = "torch._inductor.graph"
 INDUCTOR_CACHE = "torch._inductor.codecache"
@@ -10,6 +11,15 @@ CPP_KERNELS = "torch._inductor.codegen.cpp"
 TRITON_KERNELS = "torch._inductor.codegen.triton"
 
 IMPORTED_LATER = frozenset(
-    {COMPILED_AUTOGRAD, AOT_GRAPHS, AOT_CACHE, INDUCTOR_GRAPH, INDUCTOR_CACHE, CPP_KERNELS, TRITON_KERNELS}
+    {
+        COMPILED_AUTOGRAD,
+        AOT_GRAPHS,
+        PARTITIONERS,
+        AOT_CACHE,
+        INDUCTOR_GRAPH,
+        INDUCTOR_CACHE,
+        CPP_KERNELS,
+        TRITON_KERNELS,
+    }
 )
 """Modules that may be imported after `torch._dynamo`: their names are checked when they are wrapped."""

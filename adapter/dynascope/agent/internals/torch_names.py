@@ -41,6 +41,7 @@ from dynascope.agent.internals.module_names import (
     CPP_KERNELS,
     INDUCTOR_CACHE,
     INDUCTOR_GRAPH,
+    PARTITIONERS,
     TRITON_KERNELS,
 )
 
@@ -221,7 +222,16 @@ RUN_NODE = _declare("torch._dynamo.utils", "run_node", "tracer, node, args, kwar
 
 LOG_INFERENCE_GRAPH = _declare(AOT_GRAPHS, "_log_inference_graph", "fw_module, ...", "2.11", LATER_FORMS)
 LOG_JOINT_GRAPH = _declare(AOT_GRAPHS, "_log_joint_graph", "fx_g, ...", "2.11", LATER_FORMS)
-LOG_FW_BW_GRAPHS = _declare(AOT_GRAPHS, "_log_fw_bw_graphs", "fw_module, bw_module, ...", "2.11", LATER_FORMS)
+LOG_FW_BW_GRAPHS = _declare(
+    AOT_GRAPHS,
+    "_log_fw_bw_graphs",
+    "fw_module, bw_module, maybe_subclass_meta, fw_metadata, aot_config, ...",
+    "2.11",
+    LATER_FORMS,
+)
+SOLVE_MIN_CUT = _declare(
+    PARTITIONERS, "solve_min_cut", "joint_graph, node_info, min_cut_options, dont_ban", "2.3", LATER_FORMS
+)
 AOT_LOOKUP = _declare(AOT_CACHE, "AOTAutogradCache._lookup", "key, ...", "2.11", LATER_FORMS)
 SAVE_OUTPUT_CODE = _declare(INDUCTOR_GRAPH, "GraphLowering.save_output_code", None, "2.11", LATER_FORMS)
 LOAD_WITH_KEY = _declare(

@@ -21,7 +21,7 @@ from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
 from dynascope.facts import break_message
 from dynascope.facts.comparison.trail import Trail
-from dynascope.facts.generated.model import Graph
+from dynascope.facts.generated.model import Graph, LaterForm
 from dynascope.facts.in_progress import model as in_progress
 from dynascope.facts.in_progress.board import Slot
 from dynascope.facts.model import (
@@ -74,7 +74,7 @@ class CompileRecording:
         self._attempt_began = self._clock
         self._times_before: LineTimes = {}
         """The times when the attempt began."""
-        self._graphs_before = 0
+        self._made_before = 0, 0
         self._breaks: dict[tuple[Any, ...], GraphBreak] = {}
         self.failed: list[Recompile] = []
         """Why earlier compiles could not be used."""
@@ -87,6 +87,7 @@ class CompileRecording:
         self._graph_sizes: list[int] = []
         self._graphs: list[list[Graph]] = []
         """For each size, the graph and those of its operators."""
+        self.forms: list[LaterForm] = []
         self._built_guards: list[Guard] = []
 
     def attempt_begins(self, is_repeated: bool) -> None:
@@ -97,12 +98,13 @@ class CompileRecording:
             self.profile.forget_attempt(now - self._attempt_began)
             self._times.clear()
             self._times.update(self._times_before)
-            del self._graph_sizes[self._graphs_before :], self._graphs[self._graphs_before :]
+            graphs, forms = self._made_before
+            del self._graph_sizes[graphs:], self._graphs[graphs:], self.forms[forms:]
         else:
             if self.trace is not None:
                 self._earlier.append(self.trace.finished_trail(is_repeated=True))
             self.attempts += 1
-        self._attempt_began, self._graphs_before = now, len(self._graph_sizes)
+        self._attempt_began, self._made_before = now, (len(self._graph_sizes), len(self.forms))
         self._times_before = {
             path: {line: list(spent) for line, spent in lines.items()} for path, lines in self._times.items()
         }
@@ -227,6 +229,7 @@ class CompileRecording:
             call=self.call,
             guards=self._built_guards if ending.compiled else [],
             graphs=[graph for each in self._graphs for graph in each],
+            forms=self.forms,
         )
         if self._keeps_generated and ending.code is not None:
             facts.bytecode = at_the_end.bytecode_of(ending.code)

@@ -26,6 +26,7 @@ from dynascope.agent.internals.module_names import DYNAMO
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.facts import command_line, pruning, store
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import CompileFacts, Run
 from dynascope.facts.profile.model import Profile
@@ -187,12 +188,12 @@ class _Recording:
             if facts is not None:
                 self._numbers[facts.compile.compile_id] = self._writer.write(facts, trails)
 
-    def _write_later(self, compile_id: str, profile: Profile) -> None:
-        """Store the profile of what torch has compiled for a compile that has ended."""
+    def _write_later(self, compile_id: str, what: Profile | LaterForm) -> None:
+        """Store what torch has compiled for a compile that has ended."""
         number = self._numbers.get(compile_id)
         if self._writer is not None and number is not None and not self._failed:
             with self._contained_store():
-                self._writer.write_profile(number, profile)
+                self._writer.write_later(number, what)
 
     @contextmanager
     def _contained_store(self) -> Iterator[None]:

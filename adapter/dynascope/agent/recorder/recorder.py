@@ -7,6 +7,7 @@ import threading
 import time
 import types
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from dynascope.agent.internals.autograd.captures import CaptureEvents
@@ -17,10 +18,11 @@ from dynascope.agent.internals.compile.phases import PhaseEvents
 from dynascope.agent.internals.frames.line_events import LineEvents
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import ActivationHooks
+from dynascope.agent.internals.graph.later_forms import hooks as form_hooks
 from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
-from dynascope.agent.internals.wrapping import Events
+from dynascope.agent.internals.wrapping import Wrapping
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.import_hooks import when_imported
 from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_code, is_user_code
@@ -28,23 +30,25 @@ from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.call import call_of
 from dynascope.agent.recorder.compile_recording import CompileRecording
 from dynascope.agent.recorder.frame import path_of
+from dynascope.agent.recorder.later_forms import recorded_forms
 from dynascope.agent.recorder.later_phases import LaterPhases
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail
+from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import Compile, CompileFacts, StackFrame
 from dynascope.facts.profile.model import Profile
 
 Write = Callable[[CompileFacts, Sequence[Trail]], object]
-WriteLater = Callable[[str, Profile], object]
+WriteLater = Callable[[str, Profile | LaterForm], object]
 
 
 class Recorder:
     """Record once torch._dynamo is imported; `report` gets errors.
 
-    `write` gets the facts of each compile, `write_later` the profile of what torch compiles afterwards for one: its
-    backward, its kernels. `board` shows other processes what is compiled now. `keeps_generated`: whether graphs and
-    bytecode are facts too.
+    `write` gets the facts of each compile, `write_later` the profile of what torch compiles afterwards for one (its
+    backward, its kernels) and what it makes. `board` shows other processes what is compiled now. `keeps_generated`:
+    whether graphs, what is made of them and bytecode are facts too.
     """
 
     def __init__(
@@ -64,7 +68,7 @@ class Recorder:
         self._skips_known: set[tuple[str, int]] = set()
         self._hidden = False
         trace_rules.never_trace(NEVER_TRACED)
-        self._hooks: list[Events] = [
+        self._hooks: list[Wrapping] = [
             CompileEvents(self, failures),
             GraphBreakEvents(self._graph_break, self._graph_break_counted, failures),
             SpecializationEvents(self._specialized, failures),
@@ -74,14 +78,19 @@ class Recorder:
         ]
         self._asked_lines = AskedLines()
         self._later = LaterPhases(write_later, board)
+        self._write_later = write_later
+        later: dict[str, Callable[[], Wrapping]]
+        later = {COMPILED_AUTOGRAD: lambda: CaptureEvents(self._captured, lambda: this_threads_clock().now(), failures)}
+        if keeps_generated:
+            later |= form_hooks(recorded_forms(self._form_made), failures)
+        self._no_longer_wanted = [when_imported(module, partial(self._install, hook)) for module, hook in later.items()]
 
-        self._forget_autograd = when_imported(COMPILED_AUTOGRAD, self._hook_autograd)
-
-    def _hook_autograd(self) -> None:
-        self._hooks.append(CaptureEvents(self._captured, lambda: this_threads_clock().now(), self.failures))
+    def _install(self, install: Callable[[], Wrapping]) -> None:
+        self._hooks.append(install())
 
     def remove(self) -> None:
-        self._forget_autograd()
+        for cancel in self._no_longer_wanted:
+            cancel()
         for hook in reversed(self._hooks):
             hook.remove()
 
@@ -189,6 +198,13 @@ class Recorder:
             nodes=nodes,
         )
         self._write(CompileFacts(compile=capture), ())
+
+    def _form_made(self, compile_id: str, form: LaterForm) -> None:
+        recording = self._on_this_thread()
+        if recording is not None and recording.compile_id == compile_id:
+            recording.forms.append(form)
+        else:
+            self._write_later(compile_id, form)
 
     # ---- breaks, specialisations
 

@@ -50,7 +50,7 @@ class LoadedSourceDocuments:
 
     def attach(self, hook: Hook) -> None:
         """Collect documents of compiles from now on. torch._dynamo is imported and hooked."""
-        from dynascope.agent.documents.later_forms import LaterForms
+        from dynascope.agent.documents.later_forms import later_forms
         from dynascope.agent.internals.codegen.events import CodegenEvents
         from dynascope.agent.internals.graph.events import GraphHook
         from dynascope.agent.internals.graph.later_forms import hooks
@@ -60,7 +60,7 @@ class LoadedSourceDocuments:
         hook.compiles.observe(SourceObserver(self.compile_ended, self.code_generated))
         self._graph_hook = GraphHook(self._graph_done, self.failures)
         self._form_hooks.append(CodegenEvents(self._graph_ended, self.failures))
-        for module, install in hooks(LaterForms(self._documents), self.failures).items():
+        for module, install in hooks(later_forms(self._documents), self.failures).items():
             hook_it = functools.partial(self._install, install)
             self._no_longer_wanted.append(when_imported(module, hook_it))
 

@@ -1,1 +1,1 @@
-"""What Dynamo generated in a compile: its graphs and its bytecode."""
+"""What was generated in a compile: Dynamo's graphs and bytecode, and what was made of the graphs later."""

@@ -1,4 +1,4 @@
-"""The graphs and the bytecode of one compile, as data: bounded when they are written, compressed in the store."""
+"""What was generated in one compile, as data: bounded when it is written, compressed in the store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ NODES_KEPT = 20_000
 TEXT_KEPT = 1_000
 """The most characters of a node's statement, and of its value's text."""
 CODE_KEPT = 1 << 20
-"""The most characters of a compile's bytecode."""
+"""The most characters of a compile's bytecode, and of a text of Inductor's."""
+FORMS_KEPT = 100
+"""The most later forms of a compile that are kept."""
+FORM = "form "
+"""What the kind of a later form begins with in the store; then its number, `graph` or `text`, and its name."""
 NO_STACK = -1
 _FASTEST = 1
 T = TypeVar("T")
@@ -73,12 +77,26 @@ class Bytecode(Struct):
     """How many characters were not kept."""
 
 
+class LaterForm(Struct):
+    """What AOTAutograd or Inductor made of the graph of a compile."""
+
+    name: str
+    """`joint graph`, `backward output code`."""
+    heading: str
+    """What made it: `as AOTAutograd divided the joint graph`."""
+    graphs: list[Graph] = []
+    """The graph and those of its operators; [] for code, and for a graph that a cache has as text."""
+    text: str = ""
+    left_out: int = 0
+    """How many characters of the text were not kept."""
+
+
 def bounded(text: str) -> str:
     """Return a text of at most TEXT_KEPT characters; one that is cut ends with `…`."""
     return text if len(text) <= TEXT_KEPT else f"{text[: TEXT_KEPT - 1]}…"
 
 
-def encoded(value: list[Graph] | Bytecode) -> bytes:
+def encoded(value: list[Graph] | Bytecode | LaterForm) -> bytes:
     """Return graphs or code as bytes, for `decoded`."""
     return zlib.compress(msgspec.msgpack.encode(value), _FASTEST)
 

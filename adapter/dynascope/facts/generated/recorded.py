@@ -1,8 +1,13 @@
-"""Read what was recorded of the graphs and the bytecode of a compile; an older Dynascope recorded neither."""
+"""Read what was recorded of what a compile generated; an older Dynascope recorded nothing of it."""
 
 from __future__ import annotations
 
-from dynascope.facts.generated.model import Bytecode, Graph, decoded
+from collections import Counter
+from typing import NamedTuple
+
+from msgspec import structs
+
+from dynascope.facts.generated.model import FORM, Bytecode, Graph, LaterForm, decoded
 from dynascope.facts.reader import Reader
 
 
@@ -18,11 +23,53 @@ def bytecode(reader: Reader, compile: int) -> Bytecode | None:
     return decoded(data, Bytecode) if data is not None else None
 
 
+class FormName(NamedTuple):
+    """A later form that was recorded; `is_graph`: it has nodes, and no text."""
+
+    name: str
+    is_graph: bool
+    kind: str
+    """What it is called in the store."""
+
+
+def form_names(reader: Reader, compile: int) -> list[FormName]:
+    """Return what was made of the graphs of a compile, in the order in which it was made.
+
+    A name has a number where there are several: a backend may divide a graph.
+    """
+    seen: Counter[str] = Counter()
+    found = []
+    for kind in _all_kinds(reader, compile):
+        if kind.startswith(FORM):
+            _, _, what, name = kind.split(" ", 3)
+            seen[name] += 1
+            found.append(FormName(name if seen[name] == 1 else f"{name} ({seen[name]})", what == "graph", kind))
+    return found
+
+
+def forms(reader: Reader, compile: int) -> list[LaterForm]:
+    """Return all these forms."""
+    return [form for each in form_names(reader, compile) if (form := form_named(reader, compile, each.name))]
+
+
+def form_named(reader: Reader, compile: int, name: str) -> LaterForm | None:
+    """Return the form with this name; None if there is none."""
+    for each in form_names(reader, compile):
+        if each.name == name and (data := _data(reader, compile, each.kind)) is not None:
+            return structs.replace(decoded(data, LaterForm), name=name)
+    return None
+
+
 def kinds(reader: Reader, compile: int) -> set[str]:
     """Return which of `graphs` and `bytecode` there are."""
+    return {kind for kind in _all_kinds(reader, compile) if not kind.startswith(FORM)}
+
+
+def _all_kinds(reader: Reader, compile: int) -> list[str]:
     if not _has_table(reader):
-        return set()
-    return {row[0] for row in reader.execute("SELECT kind FROM generated WHERE compile_id = ?", (compile,))}
+        return []
+    query = "SELECT kind FROM generated WHERE compile_id = ? ORDER BY kind"
+    return [row[0] for row in reader.execute(query, (compile,))]
 
 
 def _data(reader: Reader, compile: int, kind: str) -> bytes | None:

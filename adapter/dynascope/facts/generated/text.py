@@ -1,4 +1,4 @@
-"""Write recorded graphs and bytecode as texts, and graphs as plain objects."""
+"""Write recorded graphs, what was made of them, and bytecode as texts, and graphs as plain objects."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import structs
 
-from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Bytecode, Graph, GraphNode, Place
+from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Bytecode, Graph, GraphNode, LaterForm, Place
 
 LineOf = Callable[[str, int], str]
 """Return the text of a line of a file, "" where it cannot be read."""
@@ -25,8 +25,20 @@ def graphs_text(heading: str, graphs: Sequence[Graph], line_of: LineOf) -> str:
 
 def bytecode_text(bytecode: Bytecode) -> str:
     """Return the bytecode, and how much of it is missing."""
-    note = f"\n… {bytecode.left_out:,} more characters were not kept.\n" if bytecode.left_out else ""
-    return bytecode.text + note
+    return bytecode.text + _left_out(bytecode.left_out)
+
+
+def form_text(frame: str, form: LaterForm, line_of: LineOf) -> str:
+    """Return a later form of a graph of `frame`, `forward [0/1]`."""
+    heading = f"{frame} {form.name}: {form.heading}"
+    if form.graphs:
+        return graphs_text(heading, form.graphs, line_of)
+    return f"# {heading}\n{form.text}\n{_left_out(form.left_out)}"
+
+
+def form_as_objects(form: LaterForm) -> dict[str, Any]:
+    """Return a later form, for JSON."""
+    return {**structs.asdict(form), "graphs": [as_objects(each) for each in form.graphs]}
 
 
 def as_objects(graph: Graph) -> dict[str, Any]:
@@ -59,6 +71,10 @@ def _graph(graph: Graph, line_of: LineOf) -> Iterator[str]:
         yield f"    {node.text}{_note(node)}"
     if graph.left_out:
         yield f"    # {graph.left_out:,} more nodes were not kept: of a compile, the first {NODES_KEPT:,} are."
+
+
+def _left_out(count: int) -> str:
+    return f"\n… {count:,} more characters were not kept.\n" if count else ""
 
 
 def _note(node: GraphNode) -> str:

@@ -56,6 +56,7 @@ def forms(session: Session, argument: str) -> None:
     """Show what AOTAutograd and Inductor made of each graph, and of a line of yours.
 
     `forms` lists joint, forward, backward and post-grad graphs and output code, `forms 0/0` those of one compile.
+    `forms 0/0 saved values` tells which tensors are saved for the backward, and why.
     `forms 0/0 backward graph` shows one with its lines' numbers, and `forms 0/0 backward graph:12` the lines of your
     program that line 12 is from. `forms from model.py:20` shows all that was made of your line; without a file, of
     that line of the current one.

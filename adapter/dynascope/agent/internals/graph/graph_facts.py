@@ -1,4 +1,4 @@
-"""Write the graphs that a backend gets as facts; only nodes are read, and nothing of the program is kept alive."""
+"""Write graphs as facts; only nodes are read, and nothing of the program is kept alive."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.internals.graph.code import places_of, statement, value_of_dynamo
+from dynascope.agent.internals.graph.code import ValueText, places_of, statement, value_of_dynamo
 from dynascope.agent.internals.graph.graph import input_expression, target_text
 from dynascope.facts.generated.model import NO_STACK, NODES_KEPT, Graph, GraphNode, Place, bounded
 from dynascope.facts.generated.names import users_name
@@ -15,7 +15,12 @@ from dynascope.facts.generated.names import users_name
 PlacesOf = Callable[[str], list[Place]]
 
 
-def graphs_of(module: Any, is_users: Callable[[str], bool], real_path: Callable[[str], str]) -> list[Graph]:
+def graphs_of(
+    module: Any,
+    is_users: Callable[[str], bool],
+    real_path: Callable[[str], str],
+    value_text: ValueText = value_of_dynamo,
+) -> list[Graph]:
     """Return a `torch.fx.GraphModule`'s graph (1.8), then those of its higher-order operators."""
 
     def places(stack: str) -> list[Place]:
@@ -27,7 +32,7 @@ def graphs_of(module: Any, is_users: Callable[[str], bool], real_path: Callable[
     room = NODES_KEPT
     for name, part in _modules("forward", module):
         nodes = part.graph.nodes
-        graph = _graph(name, list(nodes) if len(nodes) <= room else _first(nodes, room), places)
+        graph = _graph(name, list(nodes) if len(nodes) <= room else _first(nodes, room), places, value_text)
         graph.left_out = len(nodes) - len(graph.nodes)
         room -= len(graph.nodes)
         graphs.append(graph)
@@ -45,7 +50,7 @@ def _first(nodes: Any, count: int) -> list[Any]:
     return [node for _, node in zip(range(count), nodes, strict=False)]
 
 
-def _graph(name: str, nodes: list[Any], places: PlacesOf) -> Graph:
+def _graph(name: str, nodes: list[Any], places: PlacesOf, value_text: ValueText) -> Graph:
     numbers = {node: number for number, node in enumerate(nodes)}
     graph = Graph(name, [], [])
     stacks: dict[str, int] = {"": NO_STACK}
@@ -65,7 +70,7 @@ def _graph(name: str, nodes: list[Any], places: PlacesOf) -> Graph:
                 op=node.op,
                 target=bounded(target_text(node.target)),
                 text="" if is_input else bounded(statement(node)),
-                value=bounded(value_of_dynamo(node)),
+                value=bounded(value_text(node)),
                 inputs=[numbers[each] for each in node.all_input_nodes],
                 stack=stack,
                 module="" if is_input else _module_of(node),

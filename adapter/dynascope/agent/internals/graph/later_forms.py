@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import sys
+import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 from dynascope.agent.internals import module_names, torch_names
+from dynascope.agent.internals.graph.saved_values import Division, Partition
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.wrapping import Events, Wrapping
+
+_Partitions = dict[int, Partition]
+"""The latest min cut of each thread whose graphs have not been logged yet."""
 
 
 class Kernels(NamedTuple):
@@ -27,6 +32,9 @@ class FormObserver(Protocol):
     def graph_made(self, form: str, module: Any) -> None:
         """Take a graph of AOTAutograd: `joint`, `forward`, `backward` or `inference`."""
 
+    def divided(self, division: Division) -> None:
+        """Take what the backward uses of the forward, after their graphs."""
+
     def code_made(self, code: str, kernels: Kernels, module: Any, is_backward: bool) -> None:
         """Take Inductor's output code and the post-grad graph it is from."""
 
@@ -37,18 +45,35 @@ class FormObserver(Protocol):
         """Take the key of what AOTAutograd has found in its cache."""
 
 
+class MinCuts(Events):
+    """Note which nodes a min cut does not let a backward compute again."""
+
+    def __init__(self, partitions: _Partitions, failures: HookFailures) -> None:
+        super().__init__(failures)
+
+        def solved(result: Any, *args: Any, **kwargs: Any) -> None:
+            known = partitions.get(threading.get_ident())
+            banned = {node.name for node in result[1]}
+            partitions[threading.get_ident()] = Partition(banned, is_first=known is None)
+
+        self.call_after(torch_names.SOLVE_MIN_CUT, solved)
+
+
 class AotGraphs(Events):
     """Report the graphs of AOTAutograd, where it logs them."""
 
-    def __init__(self, observer: FormObserver, failures: HookFailures) -> None:
+    def __init__(self, observer: FormObserver, partitions: _Partitions, failures: HookFailures) -> None:
         super().__init__(failures)
         made = observer.graph_made
         self.call_before(torch_names.LOG_JOINT_GRAPH, lambda graph, *args, **kwargs: made("joint", graph))
         self.call_before(torch_names.LOG_INFERENCE_GRAPH, lambda graph, *args, **kwargs: made("inference", graph))
 
-        def both(forward: Any, backward: Any, *args: Any, **kwargs: Any) -> None:
+        def both(forward: Any, backward: Any, maybe_subclass_meta: Any, fw_metadata: Any, aot_config: Any) -> None:
             made("forward", forward)
             made("backward", backward)
+            sources = vars(aot_config).get("aot_autograd_arg_pos_to_source") or ()
+            partition = partitions.pop(threading.get_ident(), None)
+            observer.divided(Division(forward, backward, sources, partition))
 
         self.call_before(torch_names.LOG_FW_BW_GRAPHS, both)
 
@@ -136,8 +161,10 @@ class OutputCode(Events):
 def hooks(observer: FormObserver, failures: HookFailures) -> dict[str, Callable[[], Wrapping]]:
     """Return what installs each hook, by the module that has to be imported before."""
     kernels = _KernelNames()
+    partitions: _Partitions = {}
     return {
-        module_names.AOT_GRAPHS: lambda: AotGraphs(observer, failures),
+        module_names.PARTITIONERS: lambda: MinCuts(partitions, failures),
+        module_names.AOT_GRAPHS: lambda: AotGraphs(observer, partitions, failures),
         module_names.AOT_CACHE: lambda: AotCache(observer, failures),
         module_names.INDUCTOR_CACHE: lambda: InductorCache(observer, failures),
         module_names.INDUCTOR_GRAPH: lambda: OutputCode(observer, kernels, failures),
