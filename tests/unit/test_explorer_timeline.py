@@ -37,7 +37,7 @@ def found(tmp_path: Path) -> Timeline:
     number = writer.write(first)
     writer.write(sample.skipped_frame(model_path))
     assert number is not None
-    writer.write_profile(number, Profile(1005.0, [], BACKWARD))
+    writer.write_later(number, Profile(1005.0, [], BACKWARD))
     writer.close()
     with Reader.open(store) as reader:
         made = timeline(reader, "launch 1")

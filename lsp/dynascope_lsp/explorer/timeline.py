@@ -149,7 +149,7 @@ def _facts_of_compiles(reader: Reader, launch: str) -> defaultdict[int, list[mod
 
 
 def _mark(fact: model.Fact, each: model.Compile, end_of_trace: float) -> Mark | None:
-    """Return the mark of a fact: a recompile is known when it begins, a graph break when the trace has ended."""
+    """Return the mark of a fact: a recompile is known as it begins, a break at the end."""
     place = at(fact.path, fact.line, fact.source)
     match fact:
         case model.Recompile(limit_reached=True):

@@ -32,7 +32,7 @@ class _Cell(NamedTuple):
 
 
 def beside(code: types.CodeType, generated: types.CodeType, parts: Mapping[int, str]) -> GeneratedCode:
-    """Return `code` and what was generated of it; `parts` says for offsets what an instruction is for."""
+    """Return `code` and what was generated of it; `parts`: what an instruction is for."""
     own, made = list(_own(code)), list(_made(generated, parts))
     lines = [
         f"{code.co_qualname}: left its bytecode, right what Dynamo generated, which runs instead",

@@ -104,7 +104,7 @@ def _is_computed_again(node: Any) -> bool:
 
 
 def _bytes(node: Any) -> int | None:
-    """Return the size of a tensor; None for other values and symbolic sizes, which are not to be guarded."""
+    """Return the size of a tensor; None for symbolic sizes, which are not to be guarded."""
     value = node.meta.get("val")
     if not isinstance(value, torch.Tensor) or any(type(size) is not int for size in value.shape):
         return None
@@ -116,7 +116,7 @@ def _bytes(node: Any) -> int | None:
 
 def _name(node: Any, sources: Sequence[Any]) -> str:
     """Return what the program calls an input (`meta["desc"]`, a `PlainAOTInput`, 2.8), or ""."""
-    described = node.meta.get("desc") if node.op == "placeholder" else None
+    described: Any = node.meta.get("desc") if node.op == "placeholder" else None
     if type(described).__name__ != "PlainAOTInput" or described.idx >= len(sources):
         return ""
     return users_name(source_text(sources[described.idx]) or "")
