@@ -41,6 +41,11 @@ def test_where_the_program_runs(client: DapClient) -> None:
     assert kept == f"{costs}\n"
     unmeasured = client.request("source", {"sourceReference": references["guarded [0/0] guards"]})["content"]
     assert "type `guards 0/0`" in unmeasured and "TENSOR_MATCH" in unmeasured
+    told = ask(client, "guards filters 0/1", running)
+    assert told.startswith("guarded [0/1]: what is left of its guards") and "keep_tensor_guards_unsafe" in told
+    assert "filters are tried where all guards are true" in ask(client, "guards filters 0/0", running)
+    assert "nothing_such is no filter here" in ask(client, "guards filters 0/1 nothing_such", running)
+    assert "With the filter call: TypeError: " in ask(client, "guards filters 0/1 call", running)
     assert "has no compiled code" in ask(client, "guards check", stop.frames()[0].id)
     assert "it has: 0/1, 0/0" in ask(client, "guards 9/9", running)
     stop.resume()
@@ -59,6 +64,7 @@ def test_while_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
     told = ask(client, "guards check", stop.frames()[0].id)
     assert told.startswith("guarded [0/0]: this guard fails, after ") and "expected 3, actual 4" in told
     assert "No costs: for the values in this frame this guard fails" in ask(client, "guards 0/0", stop.frames()[0].id)
+    assert "where all guards are true" in ask(client, "guards filters", stop.frames()[0].id)
     client.request("setBreakpoints", {"source": {"path": str(GUARDED)}, "breakpoints": []})
     stop.resume()
     assert client.wait_for_end() == 0

@@ -23,6 +23,19 @@ def test_guards_are_checked_and_shown_with_their_costs(folder: Path) -> None:
     assert "as torch evaluates them at each call" in out.replace("\n", " ")
 
 
+def test_filters_of_guards_are_tried(folder: Path) -> None:
+    commands = (
+        "continue\ncontinue\nup\nguards filters\nguards filters 0/1 skip_all_guards_unsafe\nhelp guards\ncontinue\n"
+    )
+    where = f"{GUARDED}:{line(GUARDED, 'uncompiled')}"
+    code, out = debug("-b", where, str(GUARDED), commands=commands)
+    assert code == 0
+    assert "guarded [0/1]: what is left of its guards" in out and "  keep_tensor_guards_unsafe\n" in out
+    assert "guarded [0/1]: with skip_all_guards_unsafe 0 of " in out
+    assert f"\nscale must be 2 (guarded.py:{line(GUARDED, 'traced')} needs this)\n" in out
+    assert "what could change then without a recompile" in out.replace("\n", " ")
+
+
 def test_why_it_is_compiled_again(folder: Path) -> None:
     code, out = debug("--catch", "recompile", str(GUARDED), commands="why\nhelp why\ncontinue\n")
     assert code == 0

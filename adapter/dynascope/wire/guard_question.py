@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import Literal, NamedTuple, cast
 
-_QUESTION = re.compile(r"\s*guards(?:\s+(check))?(?:\s+(\S*\d/\S*\d))?\s*")
+_QUESTION = re.compile(r"\s*guards(?:\s+(check|filters)(?![\w/]))?(?:\s+(\S*\d/\S*\d))?(?:\s+([^\W\d]\w*))?\s*")
 
 _FORMS = re.compile(r"\s*forms\s+(all|from\s+.*\S|\S*\d/\S*\d(?:\s.*\S)?)\s*")
 
 
 class GuardQuestion(NamedTuple):
-    """Whether to evaluate guards or to measure them, and of which entry; "" for every one."""
+    """What is asked about guards, of which entry ("" for every one), and about which filter of guards ("" for all)."""
 
-    checks: bool
+    asked: Literal["costs", "check", "filters"]
     compile_id: str
+    filter: str = ""
 
 
 def guard_question(text: str) -> GuardQuestion | None:
     """Return what a line asks about guards; None for an expression, such as a variable `guards`."""
     match = _QUESTION.fullmatch(text)
-    if match is None or not (match[1] or match[2]):
+    if match is None or not (match[1] or match[2]) or (match[3] and match[1] != "filters"):
         return None
-    return GuardQuestion(match[1] is not None, match[2] or "")
+    asked = cast("Literal['costs', 'check', 'filters']", match[1] or "costs")
+    return GuardQuestion(asked, match[2] or "", match[3] or "")
 
 
 def forms_question(text: str) -> str | None:

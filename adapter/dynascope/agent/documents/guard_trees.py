@@ -31,18 +31,19 @@ def with_costs(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]) 
     """Measure the guards for a frame's locals, on its thread; return them with their costs."""
     costs = measure(entry.guards, values)
     if costs is None:
-        return _text(code, entry, None, f"No costs: for the values in this frame {_outcome(entry, values)}.")
-    note = f"A lookup takes {_time(costs.lookup)}: repeated, on a copy of the guards, with the values in this frame."
+        return _text(code, entry, None, f"No costs: for the values in this frame {outcome_of(entry, values)}.")
+    note = f"A lookup takes {duration(costs.lookup)}: repeated, on a copy of the guards, with the values in this frame."
     text = _measured[entry.guards] = _text(code, entry, costs, note)
     return text
 
 
 def checked(code: types.CodeType, entries: Sequence[CacheEntry], values: dict[str, Any]) -> str:
     """Evaluate the guards of each entry for a frame's locals; return which fails first."""
-    return "\n".join(f"{code.co_name} [{entry.compile_id}]: {_outcome(entry, values)}" for entry in entries)
+    return "\n".join(f"{code.co_name} [{entry.compile_id}]: {outcome_of(entry, values)}" for entry in entries)
 
 
-def _outcome(entry: CacheEntry, values: dict[str, Any]) -> str:
+def outcome_of(entry: CacheEntry, values: dict[str, Any]) -> str:
+    """Return as a clause that all guards are true for a frame's locals, or which fails."""
     outcome = check(entry.guards, values)
     if outcome.failed is None:
         return f"all {outcome.evaluated} guards are true"
@@ -60,7 +61,9 @@ def _text(code: types.CodeType, entry: CacheEntry, costs: Costs | None, note: st
     if costs is None:
         return "\n".join([*heading, "", *(f"{'py' if line.in_python else '  '}  {line}" for line in listed)])
     totals = _totals(listed, costs)
-    rows = [f"{_time(total):>9} {_time(own):>9} {'py' if py else '  '}  {line}" for total, own, py, line in totals]
+    rows = [
+        f"{duration(total):>9} {duration(own):>9} {'py' if py else '  '}  {line}" for total, own, py, line in totals
+    ]
     return "\n".join([*heading, "", f"{'with all':>9} {'itself':>9}", f"{'below':>9}", *rows])
 
 
@@ -83,7 +86,8 @@ def _totals(listed: list[GuardLine], costs: Costs) -> list[tuple[float | None, f
     return [(costs.lookup, *root[1:]), *others]
 
 
-def _time(nanoseconds: float | None) -> str:
-    if nanoseconds is None:
+def duration(time: float | None) -> str:
+    """Return a time as text: `338 ns`, `1.5 µs`."""
+    if time is None:
         return ""
-    return f"{nanoseconds:.0f} ns" if nanoseconds < 1_000 else f"{nanoseconds / 1_000:.1f} µs"
+    return f"{time:.0f} ns" if time < 1_000 else f"{time / 1_000:.1f} µs"

@@ -19,6 +19,7 @@ from dynascope.agent.internals.features import (
     EVALUATION,
     GRAPH_BREAK,
     GRAPH_DOCUMENTS,
+    GUARD_FILTERS,
     LATER_FORMS,
     NEVER_HIT,
     NODE_BREAKPOINTS,
@@ -139,7 +140,10 @@ RECOMPILATION_REASONS = _convert_frame(
     TIMELINE,
 )
 EXCEEDS_RECOMPILE_LIMIT = _convert_frame("exceeds_recompile_limit", None, "2.7", RECOMPILE_LIMIT)
-BUILD_GUARDS = _convert_frame("CheckFunctionManager.__init__", "self, f_code, output_graph, ...", "2.0", RECORDING)
+BUILD_GUARDS = _convert_frame(
+    "CheckFunctionManager.__init__", "self, f_code, output_graph, ...", "2.0", RECORDING, GUARD_FILTERS
+)
+BUILD_GUARDS_OF = _convert_frame("CheckFunctionManager.build_guards", "self, sorted_guards, ...", "2.8", GUARD_FILTERS)
 OUTPUT_CODES = _convert_frame("output_codes", None, "2.0", STOPS)
 COMPILE_LOCK = _convert_frame("compile_lock", None, "2.0", EVALUATION)
 
@@ -208,6 +212,7 @@ MAYBE_GUARD_REL = _symbolic_shapes("ShapeEnv._maybe_guard_rel", "self, expr", "2
 UPDATE_VAR_TO_RANGE = _symbolic_shapes(
     "ShapeEnv._update_var_to_range", "self, symbol, ...", "2.1", SPECIALIZATION, DATA_BREAKPOINTS
 )
+PRODUCE_GUARDS_VERBOSE = _symbolic_shapes("ShapeEnv.produce_guards_verbose", None, "2.7", GUARD_FILTERS)
 CONSTRAINT_VIOLATION = _symbolic_shapes("ConstraintViolationError.__init__", None, "2.0", SPECIALIZATION)
 
 CALL_FAKE_KERNEL = _declare("torch._library.utils", "Kernel.__call__", "self, args, kwargs", "2.4", CALLED_FUNCTIONS)

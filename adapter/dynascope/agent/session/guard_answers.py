@@ -1,4 +1,4 @@
-"""Answer `guards 0/1` and `guards check` of the debug console, on the stopped thread."""
+"""Answer `guards 0/1`, `guards check` and `guards filters` of the debug console, on the stopped thread."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from dynascope.wire.guard_question import GuardQuestion, guard_question
 
 if TYPE_CHECKING:
     from dynascope.agent.inspection.stop_inspection import StopInspection
+    from dynascope.agent.internals.guards.tree import CacheEntry
 
 _NO_FUNCTION = "Guards are evaluated where a compiled function is traced or runs: select such a frame."
 _NOTHING_COMPILED = "The program has not compiled anything yet."
@@ -68,7 +69,22 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
         there = ", ".join(entry.compile_id for entry in entries)
         raise EvaluationError(f"{code.co_name} has no compiled code [{question.compile_id}]; it has: {there}.")
     with collection_postponed():
-        return checked(code, asked, values) if question.checks else with_costs(code, asked[0], values)
+        if question.asked == "filters":
+            return _filters(code, asked[0], values, question.filter)
+        return checked(code, asked, values) if question.asked == "check" else with_costs(code, asked[0], values)
+
+
+def _filters(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], name: str) -> str:
+    from dynascope.agent.documents.guard_filters import UnknownFilter, filters
+
+    try:
+        return filters(code, entry, values, name)
+    except UnknownFilter as error:
+        raise EvaluationError(str(error)) from error
+    except Exception as error:  # of a filter of the program, or of torch about what it returns
+        if not name:
+            raise
+        raise EvaluationError(f"With the filter {name}: {type(error).__name__}: {error}") from error
 
 
 def _sees(frame: types.FrameType, variables: Mapping[str, Any]) -> bool:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from dynascope.agent.internals.wrapping import Wrapping
     from dynascope.agent.tracing.hook import Hook
 
-_FAILED = "dynascope failed to keep a graph for reading; the compile continues.\n"
+_FAILED = "dynascope failed to keep what a compile made for reading; the compile continues.\n"
 
 
 class LoadedSourceDocuments:
@@ -41,7 +41,7 @@ class LoadedSourceDocuments:
         self._documents = Documents(stops.source_references, send)
         self._hook: Hook | None = None
         self._graph_hook: GraphHook | None = None
-        self._form_hooks: list[Wrapping] = []
+        self._hooks: list[Wrapping] = []
         self._ended = threading.local()
         """`parts`: the instructions around the graph that ended last on this thread, and what each is for."""
         self._no_longer_wanted: list[Callable[[], None]] = []
@@ -54,25 +54,26 @@ class LoadedSourceDocuments:
         from dynascope.agent.internals.codegen.events import CodegenEvents
         from dynascope.agent.internals.graph.events import GraphHook
         from dynascope.agent.internals.graph.later_forms import hooks
+        from dynascope.agent.internals.guards.built_from import BuildEvents
         from dynascope.agent.session.source_observer import SourceObserver
 
         self._hook = hook
         hook.compiles.observe(SourceObserver(self.compile_ended, self.code_generated))
         self._graph_hook = GraphHook(self._graph_done, self.failures)
-        self._form_hooks.append(CodegenEvents(self._graph_ended, self.failures))
+        self._hooks += [CodegenEvents(self._graph_ended, self.failures), BuildEvents(self.failures)]
         for module, install in hooks(later_forms(self._documents), self.failures).items():
             hook_it = functools.partial(self._install, install)
             self._no_longer_wanted.append(when_imported(module, hook_it))
 
     def _install(self, install: Callable[[], Wrapping]) -> None:
-        self._form_hooks.append(install())
+        self._hooks.append(install())
 
     def detach(self) -> None:
         """Stop collecting; existing documents are kept."""
         self._hook = None
         for cancel in self._no_longer_wanted:
             cancel()
-        for hook in [*self._form_hooks, *filter(None, [self._graph_hook])]:
+        for hook in [*self._hooks, *filter(None, [self._graph_hook])]:
             hook.remove()
 
     def sources(self) -> list[Source]:

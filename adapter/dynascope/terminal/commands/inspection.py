@@ -54,13 +54,15 @@ for _title, _names, _help in _SCOPES:
     _scope_command(_title, _help, *_names)
 
 
-@command("guards", usage="[TEXT] | ID | check [ID]", needs_stop=True)
+@command("guards", usage="[TEXT] | ID | check [ID] | filters [ID] [NAME]", needs_stop=True)
 def guards(session: Session, argument: str) -> None:
     """Show the guards installed so far, which must be true to use the compiled code again.
 
     With TEXT, show only the rows that contain it. After a compile, at run time too: `guards 0/1` shows the guards of
     that compile as torch evaluates them at each call, with what each costs; `guards check` evaluates them for the
     values in this frame, and tells which fails first, for each compile of this function or one: `guards check 0/1`.
+    `guards filters 0/1` tells what each filter of guards (`guard_filter_fn`) would drop of them, what that saves, and
+    what could change then without a recompile; all of it for one filter: `guards filters 0/1 NAME`.
     """
     if guard_question(f"guards {argument}") is None:
         show_scope(session, "Guards", argument)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import logging
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -25,6 +24,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.guards.guards import GuardFact, ShapeGuardFact, guards_so_far, shape_guards_so_far
 from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.internals.isolation.unlogged import unlogged
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.wrapping import Wrapping, unobserved
 from dynascope.facts import break_message
@@ -217,7 +217,7 @@ def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[No
     learnt_before, number_of_reasons = copy.deepcopy(learnt), len(reasons)
     try:
         output = translators.output_of(translator)
-        with unobserved(), _unlogged(), names_counted_as_before(), output.restore_global_state(), undisturbed():
+        with unobserved(), unlogged(), names_counted_as_before(), output.restore_global_state(), undisturbed():
             yield
     finally:
         learnt.clear()
@@ -227,24 +227,6 @@ def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[No
             del global_names[name]
         if context is not None:
             context.attempt = attempt
-
-
-@contextlib.contextmanager
-def _unlogged() -> Iterator[None]:
-    """Keep what this thread does out of torch's logs: they tell of what is compiled."""
-    here, known = threading.get_ident(), list(logging.Logger.manager.loggerDict.items())
-    loggers = [each for name, each in known if name.startswith("torch.") and isinstance(each, logging.Logger)]
-
-    def is_of_another(record: logging.LogRecord) -> bool:
-        return record.thread != here
-
-    for logger in loggers:
-        logger.addFilter(is_of_another)
-    try:
-        yield
-    finally:
-        for logger in loggers:
-            logger.removeFilter(is_of_another)
 
 
 def _title(message: str) -> str:

@@ -175,6 +175,18 @@ class _Clock:
         return [*found, last]
 
 
+def lookup_time(root: Any, values: Any) -> float | None:
+    """Return the nanoseconds of a lookup, measured on a copy; None where a guard fails.
+
+    `root` is a `RootGuardManager`. Calls its `clone_manager` and `.check` (2.6).
+    """
+    copy = root.clone_manager(lambda manager: True)
+    if not copy.check(values):
+        return None
+    call = shortest(type(copy)(), {}, 50)
+    return max(shortest(copy, values, 5 + 2_000 // len(evaluated(copy))) - call, 1.0)
+
+
 def shortest(root: Any, values: Any, repeats: int) -> float:
     """Return the nanoseconds of the shortest of repeated lookups, the call from Python included."""
     shortest = float("inf")

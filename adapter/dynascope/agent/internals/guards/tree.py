@@ -93,7 +93,11 @@ def lines(guards: Any) -> list[GuardLine]:
 
     Reads `get_guard_lines` and `get_manager_line` (2.5), and `RootGuardManager.get_epilogue_lambda_guards` (2.5).
     """
-    root = guards.root
+    return lines_below(guards, guards.root)
+
+
+def lines_below(guards: Any, root: Any) -> list[GuardLine]:
+    """Return the lines of a `RootGuardManager` as `str(guards)` would write them."""
     listed = [GuardLine(0, "RootGuardManager", root)]
     _add_below(listed, guards, root, 1, set())
     for guard in root.get_epilogue_lambda_guards():
