@@ -63,15 +63,44 @@ export async function openDocument(document: RecordedDocument | undefined, key: 
   await vscode.window.showTextDocument(uri, { preserveFocus: true, preview: true });
 }
 
+/** The documents as read-only files: editors of these are opened again after a window reload, other documents are not. */
+class RecordedFiles implements vscode.FileSystemProvider {
+  private readonly changed = new vscode.EventEmitter<vscode.FileChangeEvent[]>();
+  readonly onDidChangeFile = this.changed.event;
+  readonly createDirectory = refuse;
+  readonly writeFile = refuse;
+  readonly delete = refuse;
+  readonly rename = refuse;
+
+  constructor(private readonly server: FactsServer) {}
+
+  watch(): vscode.Disposable {
+    return new vscode.Disposable(() => undefined); // what was recorded does not change
+  }
+
+  async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    return { type: vscode.FileType.File, ctime: 0, mtime: 0, size: (await this.readFile(uri)).length };
+  }
+
+  async readFile(uri: vscode.Uri): Promise<Uint8Array> {
+    const [key, document] = named(uri);
+    const text = await this.server.request<string | null>('dynascope/document', { key, document });
+    return new TextEncoder().encode(text ?? 'The language server does not run, or nothing is recorded there any more.');
+  }
+
+  readDirectory(): [] {
+    return [];
+  }
+}
+
+function refuse(): never {
+  throw vscode.FileSystemError.NoPermissions('What was recorded cannot be changed.');
+}
+
 /** Registers the documents, their links, and Go to Definition from a node to its line. */
 export function recordedDocuments(server: FactsServer): vscode.Disposable[] {
   return [
-    vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
-      provideTextDocumentContent: async (uri) => {
-        const [key, document] = named(uri);
-        return (await server.request<string | null>('dynascope/document', { key, document })) ?? 'The language server does not run, or nothing is recorded there any more.';
-      },
-    }),
+    vscode.workspace.registerFileSystemProvider(SCHEME, new RecordedFiles(server), { isReadonly: true }),
     vscode.languages.registerDocumentLinkProvider(SELECTOR, {
       provideDocumentLinks: (document) =>
         places(document.getText()).map(({ line, start, end, path, target }) => {

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import './support';
 import { placeOf, recordedDocuments } from '../src/recordedDocuments';
-import { definitions, documents, EventEmitter, links, Position, Uri } from './vscode';
+import { definitions, EventEmitter, files, links, Position, Uri } from './vscode';
 
 const TEXT = [
   '# f [0/0] graph: as Dynamo passed it to the backend',
@@ -34,9 +34,12 @@ beforeEach(() => {
 });
 
 test('the text is the server\'s; without one the document says why it is empty', async () => {
-  const text = (): unknown => documents.get('dynascope-recorded')?.provideTextDocumentContent(uri as { toString: () => string });
+  const provider = files.get('dynascope-recorded') ?? expect.fail('there are no files');
+  const text = async (): Promise<string> => new TextDecoder().decode(await provider.readFile(uri));
   expect(await text()).toBe(TEXT);
   expect(asked).toEqual([['dynascope/document', { key: KEY, document: 'graph:17' }]]);
+  expect(await provider.stat(uri)).toEqual({ type: 1, ctime: 0, mtime: 0, size: TEXT.length });
+  expect(() => provider.writeFile()).toThrow('What was recorded cannot be changed.');
   answers = {};
   expect(await text()).toContain('The language server does not run');
 });

@@ -143,6 +143,10 @@ export const workspace = {
   onDidChangeConfiguration: () => nothing,
   onDidGrantWorkspaceTrust: () => nothing,
   onDidSaveTextDocument: () => nothing,
+  registerFileSystemProvider: (scheme: string, provider: FakeFiles) => {
+    files.set(scheme, provider);
+    return nothing;
+  },
   registerTextDocumentContentProvider: (scheme: string, provider: FakeDocuments) => {
     documents.set(scheme, provider);
     return nothing;
@@ -152,6 +156,15 @@ export const workspace = {
 interface FakeDocuments {
   readonly provideTextDocumentContent: (uri: { toString: () => string }) => string;
 }
+interface FakeFiles {
+  readonly stat: (uri: FakeUri) => Promise<unknown>;
+  readonly readFile: (uri: FakeUri) => Promise<Uint8Array>;
+  readonly writeFile: () => void;
+}
+/** The files of each scheme. */
+export const files = new Map<string, FakeFiles>();
+export const FileType = { File: 1 };
+export const FileSystemError = { NoPermissions: (message: string): Error => new Error(message) };
 /** The provider of each scheme. */
 export const documents = new Map<string, FakeDocuments>();
 
