@@ -37,7 +37,7 @@ class UnknownFilter(Exception):
 
 
 def filters(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], name: str) -> str:
-    """Tell what each filter of torch and the stance, or the one of this name, would leave of an entry's guards.
+    """Tell what each filter of torch, or that of this name, would leave of the guards.
 
     `values` are a frame's locals, and this is its thread. A name may also be that of a function of the program. Raises
     UnknownFilter.
@@ -125,7 +125,7 @@ def _some(reduced: Reduced) -> str:
 
 
 def _ordered(gone: Iterable[str]) -> list[str]:
-    """Return guards on values of the program, then those on torch's own state; none on marks of dynamic sizes."""
+    """Return guards on values, then on torch's own state; none on marks of dynamic sizes."""
     return sorted((text for text in gone if not _MARK.search(condition(text))), key=lambda text: bool(_of_torch(text)))
 
 

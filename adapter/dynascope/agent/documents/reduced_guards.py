@@ -46,7 +46,7 @@ class Reductions:
 def reduce_guards(
     code: types.CodeType, entry: CacheEntry, values: dict[str, Any], filters: Mapping[str, Filter | None]
 ) -> Reductions:
-    """Try filters by name on a cache entry, for a frame's locals; None stands for the stance that evaluates few.
+    """Try filters by name on a cache entry; None stands for the stance.
 
     Reads `GuardManagerWrapper.diff_guard_root` (2.6), which the stance `skip_guard_eval_unsafe` has torch evaluate.
     """

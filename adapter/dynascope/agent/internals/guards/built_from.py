@@ -93,7 +93,7 @@ def _state(output: Any) -> Any:
 
 
 def _shape_code_parts(written: list[Any]) -> Any:
-    """Return results of `ShapeEnv.produce_guards_verbose` (2.7) as `GuardBuilder.SHAPE_ENV` (2.8) keeps them."""
+    """Return what `ShapeEnv.produce_guards_verbose` (2.7) has made of the shapes."""
     parts: Any = sys.modules["torch._dynamo.guards"].ShapeCodeParts
     python, verbose, *others = written
     cpp = others[0] if others else None
