@@ -13,6 +13,7 @@ from typing import Any
 from dynascope.agent.internals.autograd.captures import CaptureEvents
 from dynascope.agent.internals.compile import graph_breaks, trace_rules
 from dynascope.agent.internals.compile.convert_frame_events import CompileEvents, Ending
+from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents
 from dynascope.agent.internals.compile.phases import PhaseEvents
 from dynascope.agent.internals.frames.line_events import LineEvents
@@ -197,14 +198,14 @@ class Recorder:
             graphs=1,
             nodes=nodes,
         )
-        self._write(CompileFacts(compile=capture), ())
+        unseen(self._write, CompileFacts(compile=capture), ())
 
     def _form_made(self, compile_id: str, form: LaterForm) -> None:
         recording = self._on_this_thread()
         if recording is not None and recording.compile_id == compile_id:
             recording.forms.append(form)
         else:
-            self._write_later(compile_id, form)
+            unseen(self._write_later, compile_id, form)
 
     # ---- breaks, specialisations
 
@@ -227,14 +228,14 @@ class Recorder:
         if recording is not None:
             recording.phase_begins(name)
         else:
-            self._later.phase_begins(name, compile_id)
+            unseen(self._later.phase_begins, name, compile_id)  # a backward may compile where Dynamo is on
 
     def _phase_ends(self, name: str) -> None:
         recording = self._on_this_thread()
         if recording is not None:
             recording.phase_ends(name)
         else:
-            self._later.phase_ends(name)
+            unseen(self._later.phase_ends, name)
 
     def _on_this_thread(self) -> CompileRecording | None:
         latest = self._compiles[-1] if self._compiles else None
