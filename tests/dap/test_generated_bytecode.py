@@ -51,7 +51,7 @@ def test_python_3_11_says_why_it_cannot(client: DapClient, runtime: bool) -> Non
     (state,) = break_at(client, source, {"line": number(lines, "calls the graph")})
     assert not state["verified"] and "Python 3.12" in state["message"]
     client.request("continue", {"threadId": client.threads()[0].id})
-    client.wait_for_end()
+    assert client.wait_for_end() == 0
 
 
 @pytest.mark.skipif(BEFORE_312, reason="instructions can be observed from Python 3.12 on")
@@ -83,7 +83,7 @@ def test_generated_bytecode_is_stepped_with_real_values(client: DapClient, runti
     assert stack(stop)[-1] == "None" and "continues" in lines[stop.frames()[0].line - 2]
     break_at(client, source)
     stop.resume()
-    client.wait_for_end()
+    assert client.wait_for_end() == 0
     assert client.output("stdout").split()[-1] == "2"
 
 
@@ -103,4 +103,4 @@ def test_steps_enter_resume_functions_and_end_in_the_program(client: DapClient) 
     stop = stop.step("next")
     assert stop.where() == ("<module>", line(GENERATED, "ran"))
     stop.resume()
-    client.wait_for_end()
+    assert client.wait_for_end() == 0
