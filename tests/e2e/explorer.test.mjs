@@ -50,6 +50,20 @@ async function atLine(line) {
   await page.locator('.statusbar-item', { hasText: new RegExp(`^Ln ${line},`) }).waitFor();
 }
 
+/** The page of the timeline, and what is drawn in it. */
+function timeline() {
+  return page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+}
+
+function bars(which) {
+  return timeline().locator(which);
+}
+
+/** Wait until a line is the active one of an editor, which need not have the focus. */
+async function inLine(line) {
+  await page.locator('.line-numbers.active-line-number', { hasText: new RegExp(`^${line}$`) }).waitFor();
+}
+
 test('from an empty folder to the line of a break, also after a window reload', { timeout: 300_000 }, async (t) => {
   await t.test('the empty view says what to do, and does it', async () => {
     await openFile(page, file, 1);
@@ -107,8 +121,7 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await picture.locator('.box.unfolded .title', { hasText: 'gate.py:15' }).click();
     await picture.locator('.box.line[aria-expanded="false"]', { hasText: 'gate.py:15' }).click();
     await picture.locator('.box.node', { hasText: 'strength' }).click();
-    const line = lineOf(file, 'strength = gate'); // the picture keeps the focus: the status bar has no line
-    await page.locator('.line-numbers.active-line-number', { hasText: new RegExp(`^${line}$`) }).waitFor();
+    await inLine(lineOf(file, 'strength = gate')); // the picture keeps the focus: the status bar has no line
     await picture.locator('#save').click();
     await page.locator('.quick-input-widget:visible', { hasText: 'OK' }).waitFor();
     await page.keyboard.press('Enter');
@@ -116,6 +129,23 @@ test('from an empty folder to the line of a break, also after a window reload', 
     const saved = fs.readFileSync(path.join(workbench.workspace, 'Gate.forward [0-0] graph.svg'), 'utf8');
     assert.match(saved, /^<svg xmlns[^]*>strength<[^]*<\/svg>\n$/);
     assert.doesNotMatch(saved, /var\(/); // the theme's colours, for programs that have none
+    await command(page, 'View: Close All Editors');
+  });
+
+  await t.test('the timeline of the run: its compiles, a line, and a Chrome trace', async () => {
+    await act('Show Timeline');
+    await bars('.bar.compile').nth(2).waitFor();
+    await command(page, 'Notifications: Clear All Notifications');
+    await bars('.bar.mark.graph-break').first().waitFor();
+    await workbench.screenshot('run-timeline');
+    await bars('.bar.mark.graph-break').first().click();
+    await inLine(lineOf(file, 'if strength.mean()'));
+    await timeline().locator('#save').click();
+    await page.locator('.quick-input-widget:visible', { hasText: 'OK' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('.notification-toast', { hasText: 'The trace is saved' }).waitFor();
+    const saved = fs.readdirSync(workbench.workspace).find((name) => name.startsWith('Timeline of gate.py'));
+    assert.ok(JSON.parse(fs.readFileSync(path.join(workbench.workspace, saved), 'utf8')).traceEvents.some(({ name }) => name === 'backend_compile'));
     await command(page, 'View: Close All Editors');
   });
 
