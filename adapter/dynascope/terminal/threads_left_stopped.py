@@ -11,8 +11,12 @@ from dynascope.wire.dap import StackTraceBody
 
 
 def still_stopped(debuggee: Debuggee, thread_id: int) -> Stop | None:
-    """Return the stop of another thread; None if all run, or are in C. Raises RequestFailed."""
-    for thread in debuggee.threads():
+    """Return the stop of another thread; None if all run, or are in C, or the program has ended."""
+    try:
+        threads = debuggee.threads()
+    except RequestFailed:
+        return None
+    for thread in threads:
         if thread.id != thread_id and thread.id not in debuggee.exited and _answers(debuggee, thread.id):
             return debuggee.stops.get(thread.id) or Stop(reason="stopped with the others", thread_id=thread.id)
     return None
