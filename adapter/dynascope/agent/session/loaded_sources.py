@@ -73,7 +73,7 @@ class LoadedSourceDocuments:
         self._hook = None
         for cancel in self._no_longer_wanted:
             cancel()
-        for hook in [*self._hooks, *filter(None, [self._graph_hook])]:
+        for hook in [*self._hooks[::-1], *filter(None, [self._graph_hook])]:
             hook.remove()
 
     def sources(self) -> list[Source]:

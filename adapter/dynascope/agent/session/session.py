@@ -153,9 +153,9 @@ class Session(SuspensionObserver):
             self._timeline_observer.remove()
         if self._effects is not None:
             self._effects.remove()
+        self.loaded_sources.detach()  # the last wrapper of a name is the first to go
         if hook is not None:
             hook.remove()
-        self.loaded_sources.detach()
 
     def end(self) -> None:
         """Resume stopped threads; the program continues without a debugger."""
