@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
 from typing import Any
 
 import msgspec
@@ -15,6 +16,7 @@ from tests.support.marks import line, program
 GENERATED = program("generated.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
 BEFORE_312 = sys.version_info < (3, 12)
+HAS_STACK = tuple(map(int, version("torch").split(".")[:2])) >= (2, 12)
 
 
 def stopped_between(client: DapClient, runtime: bool, *more: int) -> tuple[Source, list[str]]:
@@ -72,15 +74,19 @@ def test_generated_bytecode_is_stepped_with_real_values(client: DapClient, runti
     assert stop.evaluate("x.sum().item() + number").result == "3.0"
     stop = stop.step("next")
     assert stop.body["reason"] == "step" and stop.frames()[0].line == graph + 2
-    assert sorted(stack(stop))[0] == "NULL" and any("function" in each for each in stack(stop))
+    if HAS_STACK:
+        assert sorted(stack(stop))[0] == "NULL" and any("function" in each for each in stack(stop))
+    else:
+        rows = stop.variables(stop.scopes()["Value Stack"].variables_reference)
+        assert "torch 2.12 is the first that can" in rows["unknown"].value
     seen = [stop.frames()[0].line]
     while seen[-1] <= breaks:
         stop = stop.step("next")
         seen.append(stop.frames()[0].line)
-    assert seen[-1] == breaks + 1 and len(seen) > 20 and stack(stop)[-1] == "'breaks'"
+    assert seen[-1] == breaks + 1 and len(seen) > 20 and stack(stop)[-1:] == ["'breaks'"] * HAS_STACK
     assert stop.locals()["kept"].value == "[f32[3]]"
     stop = stop.step("next")
-    assert stack(stop)[-1] == "None" and "continues" in lines[stop.frames()[0].line - 2]
+    assert stack(stop)[-1:] == ["None"] * HAS_STACK and "continues" in lines[stop.frames()[0].line - 2]
     break_at(client, source)
     stop.resume()
     assert client.wait_for_end() == 0
