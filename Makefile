@@ -55,7 +55,7 @@ TESTS_OF_TORCH := tests/agent tests/dap
 TABLES := test_*nonperturbation.py test_*_matrix.py
 PROTOCOL := bad_input endings lifecycle capabilities listening strangers attach_by_pid recording documents hit_conditions \
   many_rows never_hit never_hit_corpus stack_format written_breakpoints backends signals exception_filters expressions
-RECORDING := both_suspensions recorder recording_process recorded_times transformers unhashable_code
+RECORDING := both_suspensions recorder recording_process recorded_times recorded_graphs recorded_forms saved_values transformers unhashable_code
 SECOND := $(RECORDING:%=--ignore=tests/agent/test_%.py) $(TABLES:%=--ignore-glob='tests/agent/%') $(PROTOCOL:%=--ignore=tests/dap/test_%.py) -k 'not False'
 
 test-second: ## what depends on Python and torch on the second leg: Python 3.12, torch 2.15
