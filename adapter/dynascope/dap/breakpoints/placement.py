@@ -34,7 +34,7 @@ SetSome = SetBreakpoints | SetFunctionBreakpoints | SetInstructionBreakpoints | 
 
 
 async def place_file(program: Program, source: Source, entries: list[Entry]) -> None:
-    """Replace the breakpoints of one file or document. Raises RequestError when debugpy refuses them."""
+    """Replace the breakpoints of a file or document. Raises RequestError."""
     if (agent := program.agent) is not None:
         path = program.paths.to_program(source.path or "") if not is_document(source.path) else source.path or ""
         request = SetBreakpoints(

@@ -77,7 +77,7 @@ NULL = object()
 
 
 def value_stack(frame: types.FrameType, depth: int) -> list[object] | None:
-    """Return the `depth` operands of a frame of generated code that is about to run an instruction.
+    """Return the `depth` operands of a running frame of generated code.
 
     Calls `torch._C._dynamo.eval_frame._get_frame_value_stack_with_depth` (2.12); None where torch lacks it.
     """
