@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dynascope.wire.dap import Source, SourceBody, document_path
+from dynascope.wire.dap import Source, SourceBody
 from dynascope.wire.from_agent import SourcesLoaded
 from dynascope.wire.messages import Message
 
@@ -70,19 +70,9 @@ class Form(NamedTuple):
         return self.text[0].removeprefix("# ").removeprefix(f"{self.name}: ")
 
 
-class Generated(NamedTuple):
-    """Code that Dynamo generated, as one of the documents shows it."""
-
-    source: Source
-    code: types.CodeType
-    """The function's own code, or the resume function's."""
-    generated: types.CodeType
-    parts: Mapping[int, str]
-
-
 def document_source(name: str, reference: int, origin: str, extension: str) -> Source:
     """Return the DAP Source of a document (`forward [0/1] graph`); editors show its path."""
-    path = document_path(name, extension)
+    path = f"dynascope/{name.replace('/', '-')}.{extension}"
     return Source(name=name, path=path, source_reference=reference, origin=origin)
 
 
@@ -191,18 +181,6 @@ class Documents:
             texts = (text or _GIVEN_UP.format(limit=TEXT_KEPT)).removesuffix("\n").split("\n")
             forms.append(Form(document.source.name or "", document.compile_id, texts, places or [()]))
         return forms
-
-    def generated(self) -> list[Generated]:
-        """Return the generated code that still exists. Any thread."""
-        with self._lock:
-            known = list(self._documents.values())
-        found = []
-        for each in known:
-            code = None if each.code is None else each.code()
-            generated = None if each.generated is None else each.generated()
-            if code is not None and generated is not None:
-                found.append(Generated(each.source, code, generated, each.parts or {}))
-        return found
 
     def text(self, reference: int) -> SourceBody:
         """Return the content of a document. Raises UnknownDocument."""

@@ -18,10 +18,7 @@ _WIDTH = 56
 
 
 class GeneratedCode(NamedTuple):
-    """The text in lines, and for each line the offset of the generated instruction on it, or None.
-
-    Python tells of instructions behind RESUME only: those up to it have none.
-    """
+    """The text in lines, and for each line the offset of the generated instruction on it, or None."""
 
     lines: list[str]
     offsets: list[int | None]
@@ -62,13 +59,12 @@ def _own(code: types.CodeType) -> Iterator[_Cell]:
 def _made(generated: types.CodeType, parts: Mapping[int, str]) -> Iterator[_Cell]:
     part = before = None
     rows = running_instructions(generated)
-    first = next((row.offset for row in rows if row.opname == "RESUME"), -1)
     for row in rows:
         part = parts.get(row.offset, part)
         if part is not None and part != before:
             before = part
             yield _Cell(part)
-        yield _Cell(f"  {_text(row, rows)}", _place(row), row.offset if row.offset > first else None)
+        yield _Cell(f"  {_text(row, rows)}", _place(row), row.offset)
 
 
 def _aligned(own: Sequence[_Cell], made: Sequence[_Cell]) -> Iterator[tuple[_Cell, _Cell]]:
