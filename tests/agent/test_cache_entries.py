@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -131,6 +132,27 @@ def test_costs_are_those_of_what_is_guarded() -> None:
     assert many > costs.own[by_source["L['x']"]]
     text = guard_trees.with_costs(function.__code__, entry, values)
     assert "A lookup takes" in text and " py  " in text  # what torch guards in Python in every compile
+
+
+def test_of_many_guards_what_costs_little_is_folded() -> None:
+    def function(x: torch.Tensor, many: list[int], table: dict[str, list[int]]) -> torch.Tensor:
+        return x + sum(many) + sum(sum(each) for each in table.values())
+
+    table = {f"key {number}": [number, 1] for number in range(100)}
+    values = {"x": torch.ones(3), "many": list(range(400)), "table": table}
+    entry = compiled(function, *values.values())
+    number = sum(line.is_guard for line in tree.lines(entry.guards))
+    text, whole = (guard_trees.with_costs(function.__code__, entry, values, whole=asked) for asked in (False, True))
+    assert f"[{entry.compile_id}] guards: {number}, " in text and f"[{entry.compile_id}] guards: {number}, " in whole
+    in_python = re.search(r"(\d+) in Python", whole)
+    assert in_python is not None and f"; {in_python[0]} (py)" in text.splitlines()[0]
+    assert "… " not in whole and f"`guards {entry.compile_id} all` has all" in text
+    folded = [int(match) for match in re.findall(r"… (\d+) guards? on \d+ values? and below", text)]
+    listed = {line[24:] for line in text.splitlines()}
+    guards_listed = sum(line.is_guard and str(line) in listed for line in tree.lines(entry.guards))
+    assert sum(folded) + guards_listed == number and sum(folded) > number / 2
+    opened = guard_trees.document_text(function.__code__, entry.compile_id)
+    assert len(opened.splitlines()) == len(whole.splitlines()) and "A lookup takes" in opened
 
 
 def test_no_value_is_kept_or_watched() -> None:

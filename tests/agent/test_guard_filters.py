@@ -124,7 +124,7 @@ def test_no_filter_of_this_name_and_guards_of_before() -> None:
         guard_filters.filters(code, entry, values, "numbers")
     del built_from._known[entry.guards]
     told = guard_filters.filters(code, entry, values, "")
-    assert "it was compiled before Dynascope was there" in told and STANCE in told
+    assert "this was compiled before Dynascope was attached" in told and STANCE in told
     assert "keep_tensor_guards_unsafe" not in told
     assert "are tried where all guards are true" in guard_filters.filters(code, entry, values | {"numbers": []}, "")
 

@@ -30,6 +30,7 @@ MADE = (
     "inference graph",
     "forward graph",
     "backward graph",
+    "cache key",
     "post-grad graph",
     "output code",
     "saved values",

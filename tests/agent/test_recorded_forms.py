@@ -21,6 +21,8 @@ from torch._functorch.partitioners import min_cut_rematerialization_partition
 
 needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="Inductor needs a C++ compiler")
 
+INDUCTOR = ["cache key", "post-grad graph", "output code"]
+
 
 def helper(t: torch.Tensor) -> torch.Tensor:
     return t.exp()  # line of helper
@@ -97,17 +99,15 @@ def test_what_inductor_makes_now_and_later(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr("dynascope.agent.recorder.later_forms.CODE_KEPT", 10)
         cut = Recorded("inductor").compiles[0].forms[-1]
     names = [each.name for each in first.compiles[0].forms]
-    assert names == ["joint graph", "forward graph", "backward graph", "saved values", "post-grad graph", "output code"]
-    assert [(at, each.name) for at, each in first.later] == [
-        ("0/0", "backward post-grad graph"),
-        ("0/0", "backward output code"),
-    ]
+    assert names == ["joint graph", "forward graph", "backward graph", "saved values", *INDUCTOR]
+    assert [(at, each.name) for at, each in first.later] == [("0/0", f"backward {name}") for name in INDUCTOR]
     code = first.compiles[0].forms[-1]
     assert f"# File: {__file__}:{line_of('line of helper')} in helper" in code.text and "async_compile" in code.text
+    made = INDUCTOR[1:]
     not_made, post_grad, *_ = cached.compiles[0].forms
     assert "found its result in its cache" in not_made.text
     assert re.match("from Inductor's cache, key ", post_grad.heading) and "aten.exp" in post_grad.text
-    assert [each.name for each in cached.compiles[0].forms[1:]] == [*names[4:], *(each.name for _, each in first.later)]
+    assert [each.name for each in cached.compiles[0].forms[1:]] == [*made, *(f"backward {name}" for name in made)]
     assert (cut.name, len(cut.text), cut.left_out > 100) == ("backward output code", 10, True)
 
 

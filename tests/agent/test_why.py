@@ -88,6 +88,7 @@ CASES = {
     "inside": Case("n must be 2, and is 5", "inside", f"{SOURCES}L['n']\"`, n {GONE}"),
 }
 IS_SETTING = "with `torch._dynamo.config.force_parameter_static_shapes = False`"
+UNBACKED = "with `torch._dynamo.decorators.mark_unbacked(x, 0)`, x.size()[0]"
 OF_OFTEN = {
     "layout": Case("x.stride()[1] must be 16, and is 1", "layout"),
     "dtype_argument": Case("dtype must be torch.float64, and is torch.float16", "dtype_argument"),
@@ -103,7 +104,12 @@ OF_OFTEN = {
         "settings.scale must be 2, and is 5", "dataclass", f"{SOURCES}L['settings'].scale\"`, settings.scale {GONE}"
     ),
     "default": Case("scale must be 2, and is 5", "default", f"{SOURCES}L['scale']\"`, scale {GONE}"),
-    "one": Case("x.size()[0] must be 1, and is 5", "layout"),
+    "one": Case("x.size()[0] must be 1, and is 5", "layout", f"{UNBACKED} is dynamic in "),
+    "zero": Case("x.size()[0] must be 5, and is 0", "layout", f"{UNBACKED} is dynamic in "),
+    "one_asked": Case(
+        "x.size()[0] must be 1, and is 5", "one_asked", f"{UNBACKED} is dynamic in [0, oo], but the graph "
+    ),
+    "one_viewed": Case("x.size()[0] must be 1, and is 5", "one_viewed", f"{UNBACKED} is dynamic in "),
     "nested_length": Case("len(rows['rows']) must be 2, and is 3", "nested_length"),
     "modules": Case("len(self.layers._modules) must be 2, and is 3", "modules"),
     "buffer": Case("module.scale.size()[0] must be 2, and is 4", "buffer", f"{IS_SETTING} and `dynamic=True`, "),
@@ -227,6 +233,12 @@ def test_the_line_may_be_in_a_library() -> None:
     assert "0/0: x.size()[0] must be 3, and is 4 (activation.py:" in answer
 
 
+def test_a_size_of_one_that_must_fit_another_cannot_be_unbacked() -> None:
+    """With the mark the program fails: torch takes it that no size is spread."""
+    (answer,) = answers("one_added")
+    assert f"tried: {UNBACKED.partition(', x.s')[0]}, the guard is still there" in answer
+
+
 def test_code_for_another_backend() -> None:
     (answer,) = answers("backends")
     assert "0/0: all its guards are true, but it is for the backend eager, and this compile is for aot_eager." in answer
@@ -299,6 +311,8 @@ def compiles(name: str, remedy: str) -> tuple[int, str]:
         def call(*arguments: Any, **named: Any) -> Any:
             if "mark_dynamic(x, 0)" in remedy:
                 torch._dynamo.maybe_mark_dynamic(arguments[0], 0)
+            if "mark_unbacked(x, 0)" in remedy:
+                torch._dynamo.decorators.mark_unbacked(arguments[0], 0)
             return compiled(*arguments, **named)
 
         return call

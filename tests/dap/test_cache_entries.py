@@ -46,6 +46,11 @@ def test_where_the_program_runs(client: DapClient) -> None:
     assert "filters are tried where all guards are true" in ask(client, "guards filters 0/0", running)
     assert "nothing_such is no filter here" in ask(client, "guards filters 0/1 nothing_such", running)
     assert "With the filter call: TypeError: " in ask(client, "guards filters 0/1 call", running)
+    told = ask(client, "guards saved", running)
+    assert told.startswith("guarded [0/1]: what torch would save of its guards") and "\naot_compile and caching" in told
+    assert "\nx must keep its type, dtype, " in ask(client, "guards saved 0/1 aot_compile", running)
+    assert "saving is tried where all guards are true" in ask(client, "guards saved 0/0", running)
+    assert "export is no way to save guards" in ask(client, "guards saved 0/1 export", running)
     assert "has no compiled code" in ask(client, "guards check", stop.frames()[0].id)
     assert "it has: 0/1, 0/0" in ask(client, "guards 9/9", running)
     stop.resume()
@@ -65,6 +70,7 @@ def test_while_it_is_compiled_again(client: DapClient, runtime: bool) -> None:
     assert told.startswith("guarded [0/0]: this guard fails, after ") and "expected 3, actual 4" in told
     assert "No costs: for the values in this frame this guard fails" in ask(client, "guards 0/0", stop.frames()[0].id)
     assert "where all guards are true" in ask(client, "guards filters", stop.frames()[0].id)
+    assert "where all guards are true" in ask(client, "guards saved", stop.frames()[0].id)
     client.request("setBreakpoints", {"source": {"path": str(GUARDED)}, "breakpoints": []})
     stop.resume()
     assert client.wait_for_end() == 0

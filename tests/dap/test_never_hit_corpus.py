@@ -18,8 +18,10 @@ from tests.support.marks import PROGRAMS, labels
 FOLDER = PROGRAMS / "never_hit"
 EVERYDAY, FAMILY, LOADING = FOLDER / "everyday.py", FOLDER / "family.py", FOLDER / "loading.py"
 CHILD, UNLISTED, UNIMPORTED = FOLDER / "child.py", FOLDER / "unlisted.py", FOLDER / "unimported.py"
-NOT_RUN = ", and this line did not run uncompiled"
-MAYBE_BY_DYNAMO = NOT_RUN + ", unless Dynamo itself ran it while it compiled (`debugDynamo` stops there, too)"
+NOT_RUN = ", and debugpy saw no run of this line"
+UNSEEN = (
+    NOT_RUN + ". It does not see what runs at exit, nor what Dynamo itself runs while it compiles (`debugDynamo` does)"
+)
 AFTER_BREAK = "Dynamo cannot resume after a graph break in unresumed, and leaves the rest of it uncompiled"
 DISABLED = "is under torch.compiler.disable: Dynamo does not trace it"
 OTHERS = " in this process, which started others"
@@ -33,12 +35,12 @@ CONDITIONS: dict[str, dict[str, Any]] = {
 def untraced(name: str) -> tuple[str, str]:
     """What is said of a function that nothing called, with debugpy and without."""
     text = f"Dynamo did not trace {name}"
-    return f"{text}{MAYBE_BY_DYNAMO}.", f"{text}: it did not run, or only uncompiled."
+    return f"{text}{UNSEEN}.", f"{text}: it did not run, or only uncompiled."
 
 
 def never_traced(reason: str) -> tuple[str, str]:
     """What is said of a line that Dynamo does not trace, and that did not run."""
-    return f"{reason}. This line did not run.", f"{reason}; without debugpy this line cannot stop."
+    return f"{reason}{NOT_RUN}.", f"{reason}; without debugpy this line cannot stop."
 
 
 def unrun(text: str) -> tuple[str, str]:
@@ -54,6 +56,12 @@ SKIPPED = (
     "an error was suppressed during compilation"
     if version("torch") >= "2.13"
     else "it gives no reason"  # before 2.13 it said none
+)
+NO_OPERATIONS = (
+    "Dynamo decided to skip the frame while tracing: No ops traced for the FX graph. `torch.compile` will skip the "
+    "frame and fall back to eager"
+    if version("torch") >= "2.13"
+    else "it gives no reason"
 )
 TRUTH: dict[str, tuple[str, str]] = {
     "module_branch": never_traced("Dynamo never traces module-level code"),
@@ -77,6 +85,7 @@ TRUTH: dict[str, tuple[str, str]] = {
     "disabled_branch": never_traced(f"disabled {DISABLED}"),
     "disabled_uncalled": never_traced(f"disabled_uncalled {DISABLED}"),
     "skipped_branch": never_traced(f"Dynamo skipped skipped: {SKIPPED}"),
+    "no_operations": never_traced(f"Dynamo skipped without_operations: {NO_OPERATIONS}"),
     "after_raise": never_traced(f"Dynamo skipped raising: {SKIPPED}"),
     "over_the_limit": (
         "",
@@ -89,6 +98,7 @@ TRUTH: dict[str, tuple[str, str]] = {
     ),
     "count": always("Dynamo came here once, and its hit condition is 5."),
     "uncalled": untraced("uncalled"),
+    "at_exit": untraced("at_exit"),  # it ran, when debugpy had ended
     "function": always("Its file was never imported."),
     "module_level": always("Its file was never imported."),
 }
@@ -129,7 +139,7 @@ def test_everyday_reasons_are_true(client: DapClient, runtime: bool) -> None:
         else ('Dynamo did not trace dedent, and debugpy stops in packages only with "justMyCode": false.')
     )
     of_name = "Dynamo traced no function of this name" + (
-        ", and none in your own files ran uncompiled." if runtime else "."
+        ", and debugpy saw none in your own files run uncompiled." if runtime else "."
     )
     assert said == expected | {"textwrap.py": of_library, "nobody": of_name}
 
@@ -139,7 +149,7 @@ def test_everyday_reasons_are_true(client: DapClient, runtime: bool) -> None:
 )
 def test_a_parent_speaks_of_itself_alone(client: DapClient, how: str, runtime: bool) -> None:
     said = reasons(client, {"program": str(FAMILY), "args": [how], "runtime": runtime}, FAMILY, CHILD)
-    rest = MAYBE_BY_DYNAMO + "." if runtime else ": it did not run, or only uncompiled."
+    rest = UNSEEN + "." if runtime else ": it did not run, or only uncompiled."
     assert said == {
         "everywhere": f"Dynamo did not trace everywhere{OTHERS}{rest}",
         "compiled": f"Its file was never imported{OTHERS}.",

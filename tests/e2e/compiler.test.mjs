@@ -1,5 +1,6 @@
 // The stops that only this debugger has, and the views for them, by mouse and keyboard in the real VS Code workbench.
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after, afterEach, before } from 'node:test';
@@ -20,7 +21,7 @@ import {
   variable,
   variableRow,
 } from './support/debugging.mjs';
-import { PATIENCE, startWorkbench } from './support/workbench.mjs';
+import { NEWER_PYTHON, PATIENCE, startWorkbench } from './support/workbench.mjs';
 
 let workbench, page;
 let knowsModes = false; // the workbench learns them when a session begins
@@ -29,7 +30,9 @@ before(async () => {
   const configuration = { name: 'this file', type: 'dynascope', request: 'launch', program: '${file}', console: 'internalConsole' };
   const prepare = (workspace) => {
     fs.mkdirSync(path.join(workspace, '.vscode'));
-    fs.writeFileSync(path.join(workspace, '.vscode', 'launch.json'), JSON.stringify({ version: '0.2.0', configurations: [configuration] }));
+    const newer = { ...configuration, name: 'Python 3.12', python: NEWER_PYTHON };
+    fs.writeFileSync(path.join(workspace, '.vscode', 'launch.json'), JSON.stringify({ version: '0.2.0', configurations: [configuration, newer] }));
+    fs.copyFileSync(path.join(import.meta.dirname, '../programs/sessions/generated.py'), path.join(workspace, 'generated.py'));
   };
   workbench = await startWorkbench({ prepare, settings: { 'editor.inlayHints.enabled': 'off', 'editor.codeLens': false } });
   ({ page } = workbench);
@@ -105,6 +108,34 @@ test('a graph break: tick the filter, give it a condition, read why; then its gr
   await page.locator('.pane-header[aria-label^="Loaded Scripts"]').click();
 });
 
+test('the Breakpoints view shows the filters in use, and others on request', { timeout: 240_000 }, async () => {
+  const rows = page.locator('.debug-breakpoints .monaco-list-row');
+  await debug('gate.py', 'strength = gate.sigmoid()');
+  await breakpointRow(page, 'Recompiles');
+  assert.equal(await rows.filter({ hasText: 'Skipped Frames' }).count(), 0);
+  await command(page, 'Dynascope: More Exception Filters');
+  await page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: 'Skipped Frames' }).locator('input[type=checkbox], .monaco-checkbox').first().click();
+  await workbench.screenshot('more-filters');
+  await page.locator('.quick-input-widget:visible .monaco-button', { hasText: 'OK' }).click();
+  await continueToEnd(page);
+  await startDebugging(page);
+  await (await breakpointRow(page, 'Skipped Frames')).waitFor();
+  await workbench.screenshot('filters-shown');
+});
+
+test('a kernel, from the line that it is of, and back', { timeout: 240_000, skip: spawnSync('g++', ['--version']).error && 'Inductor needs a C++ compiler' }, async () => {
+  const file = await debug('kernel.py', 'print(result.sum())');
+  const line = lineOf(file, 'y = x.sin() + 1');
+  await openFile(page, file, line);
+  await command(page, 'Dynascope: What Was Made of This Line');
+  await page.locator('.quick-input-widget:visible .monaco-list-row', { hasText: 'output code' }).filter({ hasText: /cpp_fused\w+ = async_compile/ }).first().click();
+  await page.waitForSelector('.tab.active:has-text("output code")');
+  await page.locator('.editor-instance .view-line', { hasText: /cpp_fused\w+\s=\sasync_compile/ }).first().waitFor();
+  await workbench.screenshot('kernel-of-a-line');
+  await page.locator('.detected-link', { hasText: `kernel.py:${line}` }).first().click({ modifiers: ['Control'] });
+  await page.waitForSelector('.tab.active:has-text("kernel.py")');
+});
+
 test('data breakpoints by a right click on a tensor, a list and a guard', { timeout: 240_000 }, async () => {
   const file = await debug('decoder.py', 'y = y.softmax');
   await clickGutter(page, lineOf(file, 'y = y.softmax'));
@@ -156,8 +187,9 @@ test('modes of a breakpoint: where it runs, and in the code that Dynamo generate
   await clickGutter(page, line);
   const mode = async (name) => {
     await choose(page, await breakpointRow(page, 'gate.py'), 'Edit Mode...');
-    const offered = await page.locator('.quick-input-widget:visible .monaco-list-row .label-name').allInnerTexts();
-    assert.deepEqual(offered, ['Trace', 'Run', 'Generated', 'Backward']);
+    const offered = page.locator('.quick-input-widget:visible .monaco-list-row .label-name');
+    await offered.nth(3).waitFor(); // the list opens empty
+    assert.deepEqual(await offered.allInnerTexts(), ['Trace', 'Run', 'Generated', 'Backward']);
     await workbench.screenshot('breakpoint-modes');
     await pick(page, new RegExp(`^${name}`));
     await (await breakpointRow(page, `${name}: ${line}`)).waitFor();
@@ -261,4 +293,36 @@ test('two threads that compile: the one that waits says for whom', { timeout: 24
   await traced(held === 'double' ? 'square' : 'double').waitFor({ timeout: PATIENCE }); // the other still runs, above or below
   await continueToEnd(page);
   assert.doesNotMatch(await notifications(page), /debug adapter/);
+});
+
+test('generated code, stepped by instruction while it runs', { timeout: 240_000, skip: !NEWER_PYTHON && 'needs Python 3.12' }, async () => {
+  const file = path.join(workbench.workspace, 'generated.py');
+  await openFile(page, file);
+  await clickGutter(page, lineOf(file, 'return x + 1'));
+  await command(page, 'Debug: Select and Start Debugging');
+  await pick(page, 'Python 3.12');
+  await stoppedAt(page, 'generated.py', lineOf(file, 'return x + 1'));
+  await page.locator('.pane-header[aria-label^="Loaded Scripts"]').click();
+  const scripts = page.locator('.debug-loaded-scripts .monaco-list-row');
+  await scripts.filter({ hasText: /^dynascope/ }).locator('.monaco-tl-twistie').click();
+  const name = 'broken [0-0] generated bytecode';
+  await scripts.filter({ hasText: name }).first().click();
+  await page.waitForSelector(`.tab.active:has-text("${name}")`);
+  await page.locator('.pane-header[aria-label^="Loaded Scripts"]').click();
+  await page.locator('.editor-instance .view-line', { hasText: 'calls the graph' }).waitFor();
+  const { y } = await page.locator('.editor-instance .view-line', { hasText: 'calls the graph' }).boundingBox();
+  const numbers = page.locator('.editor-instance .margin-view-overlays .line-numbers');
+  const line = await numbers.evaluateAll((all, y) => Number(all.find((each) => Math.abs(each.getBoundingClientRect().y - y) < 3).textContent), y);
+  await clickGutter(page, line + 1);
+  await page.keyboard.press('F5');
+  await stoppedAt(page, 'broken [0/0] generated bytecode', line + 1);
+  assert.equal((await callStack(page))[0].name, 'broken [0/0] generated');
+  await toggle(page, 'Locals');
+  await variable(page, /^x ?= ?tensor\(\[1\., 1\., 1\.\]\)|^x ?= ?f32\[3\]/, { stay: true });
+  await page.keyboard.press('F10');
+  await stoppedAt(page, 'broken [0/0] generated bytecode', line + 2);
+  await toggle(page, 'Locals', false);
+  await toggle(page, 'Value Stack');
+  await variable(page, /^\[1\] ?= ?NULL|^\[0\] ?= ?NULL/, { stay: true });
+  await workbench.screenshot('generated-code-stepped');
 });

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
-import { command, dragBorder, lineOf, openFile } from './support/editor.mjs';
-import { startWorkbench } from './support/workbench.mjs';
+import { command, dragBorder, lineOf, openFile, typeCommand } from './support/editor.mjs';
+import * as runs from './support/runs.mjs';
+import { reloadWhenStored, startWorkbench } from './support/workbench.mjs';
 
 const NAME = 'gate.py';
 let workbench, page, file;
@@ -19,30 +20,15 @@ after(async () => {
   await workbench?.stop();
 });
 
-/** The first row whose text begins with a label, or is as told; `which` narrows the rows down. */
-function row(text, which = '') {
-  const wanted = text instanceof RegExp ? text : new RegExp(`^${text.replace(/[[\]]/g, '\\$&')}`);
-  return page.locator(`.part.sidebar .monaco-list-row${which}`, { hasText: wanted }).first();
-}
+const row = (text, which) => runs.row(page, text, which);
+const open = (text) => runs.open(page, text);
+const act = (label) => runs.act(page, NAME, label);
+const inLine = (line) => runs.inLine(page, line);
+const drawn = (which) => runs.drawn(page, which);
 
-/** Open a row; again where a refresh of the view has swallowed the click. */
-async function open(text) {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      await row(text, '[aria-expanded="false"]').locator('.monaco-tl-twistie').click({ timeout: 5_000 });
-      return await row(text, '[aria-expanded="true"]').waitFor({ timeout: 5_000 });
-    } catch (error) {
-      if (attempt === 5) throw error;
-    }
-  }
-}
-
-/** Click an action of the run's row; from elsewhere, for the tooltip of what the mouse was on covers the row. */
-async function act(label) {
-  await page.mouse.move(900, 700);
-  await page.locator('.monaco-hover:visible').waitFor({ state: 'hidden' });
-  await row(NAME).hover();
-  await row(NAME).locator(`.action-label[aria-label="${label}"]`).click();
+async function showPicture() {
+  await row(/^Graph\d+ node/).hover();
+  await row(/^Graph\d+ node/).locator('.action-label[aria-label="Show as Picture"]').click();
 }
 
 /** The number of the line that the cursor is in, as the status bar has it. */
@@ -50,19 +36,36 @@ async function atLine(line) {
   await page.locator('.statusbar-item', { hasText: new RegExp(`^Ln ${line},`) }).waitFor();
 }
 
-/** The page of the timeline, and what is drawn in it. */
-function timeline() {
-  return page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+/** With the keyboard alone: go to a row of the view, and press a key there. */
+async function reach(label, key) {
+  await typeCommand(page, 'Dynascope: Focus on Runs View');
+  const focused = page.locator('.part.sidebar .monaco-list-row.focused');
+  const place = () => focused.getAttribute('data-index');
+  await page.keyboard.press('Home');
+  for (let rows = 0; !label.test((await focused.textContent()).trim()); rows++) {
+    assert.ok(rows < 600, `no row ${label}`); // rows below one that has just been unfolded come later
+    const before = await place();
+    await page.keyboard.press('ArrowDown');
+    if ((await place()) === before) await page.keyboard.press('Home');
+  }
+  await page.keyboard.press(key);
 }
 
-function bars(which) {
-  return timeline().locator(which);
+function tab(title) {
+  return page.locator('.tab', { hasText: title });
 }
 
-/** Wait until a line is the active one of an editor, which need not have the focus. */
-async function inLine(line) {
-  await page.locator('.line-numbers.active-line-number', { hasText: new RegExp(`^${line}$`) }).waitFor();
-}
+test('the package has the license, what has changed, pictures and the wheel, and no source', () => {
+  const folder = path.join(workbench.installed, fs.readdirSync(workbench.installed).find((name) => name.startsWith('dynascope.dynascope-')));
+  const files = fs.readdirSync(folder, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  const names = files.map(({ parentPath, path: older, name }) => path.relative(folder, path.join(parentPath ?? older, name)));
+  const pictures = names.filter((name) => /^images\/.*\.(png|svg)$/.test(name));
+  assert.ok(['images/activity.svg', 'images/icon.png', 'images/walkthrough-runs.png'].every((name) => pictures.includes(name)), pictures.join());
+  const others = names.filter((name) => !pictures.includes(name) && !/^walkthrough\/(\w+\.md|sample\/\w+\.py)$/.test(name));
+  // license and changelog get their names, and the manifest beside package.json is made, when the package is built and installed
+  const wanted = ['.vsixmanifest', 'LICENSE.txt', 'changelog.md', 'dist/extension.js', 'dist/graph.js', 'dist/runTimeline.js', 'package.json', 'package.nls.json', 'readme.md', 'wheel/dynascope-0.1.0-py3-none-any.whl'];
+  assert.deepEqual(others.sort(), wanted);
+});
 
 test('from an empty folder to the line of a break, also after a window reload', { timeout: 300_000 }, async (t) => {
   await t.test('the empty view says what to do, and does it', async () => {
@@ -113,16 +116,14 @@ test('from an empty folder to the line of a break, also after a window reload', 
   });
 
   await t.test('the picture of the graph: a box unfolds, a node leads to its line', async () => {
-    await row(/^Graph\d+ node/).hover();
-    await row(/^Graph\d+ node/).locator('.action-label[aria-label="Show as Picture"]').click();
-    const picture = page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
-    await picture.locator('.box.node', { hasText: 'strength' }).waitFor();
+    await showPicture();
+    await drawn('.box.node:has-text("strength")').waitFor();
     await workbench.screenshot('picture');
-    await picture.locator('.box.unfolded .title', { hasText: 'gate.py:15' }).click();
-    await picture.locator('.box.line[aria-expanded="false"]', { hasText: 'gate.py:15' }).click();
-    await picture.locator('.box.node', { hasText: 'strength' }).click();
+    await drawn('.box.unfolded .title:has-text("gate.py:15")').click();
+    await drawn('.box.line[aria-expanded="false"]:has-text("gate.py:15")').click();
+    await drawn('.box.node:has-text("strength")').click();
     await inLine(lineOf(file, 'strength = gate')); // the picture keeps the focus: the status bar has no line
-    await picture.locator('#save').click();
+    await drawn('#save').click();
     await page.locator('.quick-input-widget:visible', { hasText: 'OK' }).waitFor();
     await page.keyboard.press('Enter');
     await page.locator('.notification-toast', { hasText: 'The picture is saved as' }).waitFor();
@@ -134,23 +135,31 @@ test('from an empty folder to the line of a break, also after a window reload', 
 
   await t.test('the timeline of the run: its compiles, a line, and a Chrome trace', async () => {
     await act('Show Timeline');
-    await bars('.bar.compile').nth(2).waitFor();
+    await drawn('.bar.compile').nth(2).waitFor();
     await command(page, 'Notifications: Clear All Notifications');
-    await bars('.bar.mark.graph-break').first().waitFor();
+    await drawn('.bar.mark.graph-break').first().waitFor();
     await workbench.screenshot('run-timeline');
-    await bars('.bar.mark.graph-break').first().click();
+    await drawn('.bar.mark.graph-break').first().click();
     await inLine(lineOf(file, 'if strength.mean()'));
-    await timeline().locator('#save').click();
+    await drawn('#save').click();
     await page.locator('.quick-input-widget:visible', { hasText: 'OK' }).waitFor();
     await page.keyboard.press('Enter');
     await page.locator('.notification-toast', { hasText: 'The trace is saved' }).waitFor();
     const saved = fs.readdirSync(workbench.workspace).find((name) => name.startsWith('Timeline of gate.py'));
     assert.ok(JSON.parse(fs.readFileSync(path.join(workbench.workspace, saved), 'utf8')).traceEvents.some(({ name }) => name === 'backend_compile'));
+  });
+
+  await t.test('the timeline and the picture come back after a window reload', async () => {
+    await showPicture();
+    await runs.drawnInOne(page, '.box.node:has-text("strength")');
+    await reloadWhenStored(page, 'graph:', 'dynascope.runTimeline');
+    await runs.drawnInOne(page, '.box.node:has-text("strength")');
+    await (await runs.drawnInOne(page, '.bar.mark.graph-break')).click();
+    await inLine(lineOf(file, 'if strength.mean()'));
     await command(page, 'View: Close All Editors');
   });
 
-  await t.test('the same after a window reload', async () => {
-    await page.reload();
+  await t.test('the same in the view', async () => {
     await open('Compiles');
     await row('[0/0]').click();
     await atLine(lineOf(file, 'def forward'));
@@ -160,6 +169,51 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await command(page, 'Preferences: Toggle between Light/Dark Themes');
     await page.locator('.monaco-workbench.vs-dark').waitFor();
     await workbench.screenshot('runs-dark');
+  });
+
+  await t.test('with the keyboard alone: a break, the cause of a recompile, the graph and its picture, generated code, the slowest phase', async () => {
+    await command(page, 'View: Close All Editors');
+    await page.mouse.move(900, 700);
+    await reach(/^Graph Breaks/, 'ArrowRight');
+    await reach(/^Data-dependent/, 'Enter');
+    await inLine(lineOf(file, 'if strength.mean()'));
+    await reach(/^Recompiles/, 'ArrowRight');
+    await reach(/met x/, 'Enter');
+    await inLine(lineOf(file, 'def forward'));
+    await reach(/^\[0\/0\]/, 'ArrowRight');
+    await reach(/^Graph\d+ node/, 'Enter');
+    await tab(/Gate\.forward \[0-0\] graph\.py/).waitFor();
+    await typeCommand(page, 'Dynascope: Show as Picture');
+    await drawn('.box').first().waitFor();
+    await page.keyboard.press('/');
+    await page.keyboard.type('strength');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Escape');
+    await drawn('.box.selected:has-text("strength")').waitFor();
+    await page.keyboard.press('ArrowUp');
+    await drawn('.box.selected:has-text("gate")').waitFor();
+    await page.keyboard.press('ArrowDown');
+    await drawn('.box.selected:has-text("strength")').waitFor();
+    await page.keyboard.press('o');
+    await inLine(lineOf(file, 'strength = gate'));
+    await drawn('#picture').press('ArrowUp');
+    await drawn('.box.selected:has-text("strength")').waitFor({ state: 'hidden' });
+    await typeCommand(page, 'View: Focus First Editor Group');
+    await typeCommand(page, 'Dynascope: Show in Graph Picture'); // and back, from the line to its node
+    await drawn('.box.selected:has-text("strength")').waitFor();
+    await drawn('#details:has-text("1 node is from gate.py:14")').waitFor();
+    await command(page, 'View: Close All Editors');
+    await reach(/^Graph\d+ node/, 'Enter');
+    await typeCommand(page, 'Dynascope: Compare with Another Graph');
+    await page.locator('.quick-input-widget:visible .monaco-list-row.focused', { hasText: '[0/1]' }).waitFor();
+    await page.keyboard.press('Enter');
+    const pages = page.locator('iframe.webview.ready:visible');
+    for (const number of [0, 1]) await pages.nth(number).contentFrame().frameLocator('#active-frame').locator('.box.node.differs').first().waitFor();
+    await workbench.screenshot('graphs-compared');
+    await reach(/^Generated Code/, 'Enter');
+    await tab(/Gate\.forward \[0-0\] generated bytecode/).waitFor();
+    await reach(/^Where the Time Went/, 'ArrowRight');
+    await reach(/ m?s \(.* of its own\)/, 'Enter'); // the longest first
   });
 
   await t.test('the report of the run', async () => {

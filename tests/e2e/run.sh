@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The extension in the real workbench, driven in a browser. usage: run.sh PYTHON [test name pattern]
-# PYTHON is an interpreter with torch and dynascope. Screenshots land in tests/e2e/artefacts/.
+# PYTHON is an interpreter with torch and dynascope, and so is $DYNASCOPE_NEWER_PYTHON, of Python 3.12 or newer: without it generated code is not
+# stepped. Screenshots land in tests/e2e/artefacts/.
 set -euo pipefail
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export DYNASCOPE_PYTHON=${1:?usage: run.sh PYTHON [test name pattern]}

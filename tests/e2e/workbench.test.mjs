@@ -1,6 +1,6 @@
 // The main job as a user does it: the real VS Code workbench, a mouse and a keyboard.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import readline from 'node:readline';
@@ -408,8 +408,17 @@ test('an interpreter that does not exist, or has no dynascope, is named', { time
   await dismissNotifications(page);
   await start('bare');
   await page.locator('.notifications-toasts .notification-list-item', { hasText: 'dynascope is not installed' }).waitFor();
-  assert.match(await notifications(page), /pip install PATH_OF_THE_CHECKOUT/);
   await workbench.screenshot('not-installed');
+  await dismissNotifications(page);
+  const empty = path.join(workbench.workspace, 'empty');
+  spawnSync(await pythonSays('import sys; print(sys.executable)'), ['-m', 'venv', empty]);
+  launchJson(launch('without dynascope', { python: path.join(empty, 'bin', 'python') }));
+  await start('without dynascope');
+  await toast.filter({ hasText: 'dynascope is not installed' }).locator('.monaco-button', { hasText: /^Install$/ }).click();
+  await toast.filter({ hasText: 'Start again.' }).waitFor({ timeout: 120_000 });
+  await workbench.screenshot('installed');
+  const found = spawnSync(path.join(empty, 'bin', 'dynascope'), ['--version'], { encoding: 'utf8' });
+  assert.match(found.stdout, /dynascope/);
 });
 
 async function until(holds, complaint) {

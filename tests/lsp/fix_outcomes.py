@@ -132,14 +132,14 @@ def _run(cases: list[Case]) -> None:
 
 
 def _offers(case: Case) -> Iterator[tuple[Path, Finding, Fix]]:
-    for path, snapshot in _snapshots(case):
+    for path, snapshot in snapshots(case):
         for finding in snapshot.findings:
             for fix in offered(snapshot, finding):
                 if isinstance(fix, Fix):
                     yield path, finding, fix
 
 
-def _snapshots(case: Case) -> Iterator[tuple[Path, Snapshot]]:
+def snapshots(case: Case) -> Iterator[tuple[Path, Snapshot]]:
     """Of the program's files that facts are about."""
     try:
         reader = Reader.open(case.facts / FILE_NAME)
@@ -185,7 +185,7 @@ def _kind(finding: Finding) -> str:
 
 
 def _findings(case: Case, kind: str) -> Iterator[tuple[Path, Finding]]:
-    for path, snapshot in _snapshots(case):
+    for path, snapshot in snapshots(case):
         yield from ((path.relative_to(case.folder), each) for each in snapshot.findings if each.kind == kind)
 
 

@@ -10,8 +10,10 @@ import os
 from pathlib import Path
 
 import pytest
+from dynascope_lsp.fixes.fix import Advice
+from dynascope_lsp.fixes.offered import offered
 
-from tests.lsp.fix_outcomes import FIXABLE, Applied, Case, outcomes, programs
+from tests.lsp.fix_outcomes import FIXABLE, Applied, Case, outcomes, programs, snapshots
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -30,6 +32,7 @@ MENDED = (
     *("branch_new_value_returned", "item_updated_by_helper", "item_updated_elsewhere/main", "item_buffer_updated"),
     "item_shared_with_numpy",
     *("print_with_calls", "size_may_be_missing", "size_same_name", "size_same_attribute", "size_two_meanings"),
+    *("size_star_arguments", "size_equal", "item_bool"),
 )
 """Something is offered for each."""
 LEFT_ALONE = (
@@ -56,6 +59,8 @@ LEFT_ALONE = (
         "branch_layer_named_as_operation",
         "print_then_update",
         "print_error_caught",
+        "print_size_and_text",
+        "print_starred",
         "size_optional_weights",
     ),
 )
@@ -103,6 +108,26 @@ def test_only_calls_of_what_was_compiled_are_marked(measured: tuple[list[Case], 
     marked = {each.name for each in measured[1] if each.title.startswith("Mark it dynamic before the call")}
     assert {"size_same_name", "size_same_attribute"} <= marked
     assert not marked & {"size_may_be_missing", "size_two_meanings", "size_optional_weights"}
+
+
+def test_advice_on_a_print_speaks_of_the_right_one(measured: tuple[list[Case], list[Applied]]):
+    assert [each.partition(" is not")[0] for each in advice(measured[0], "print_size_and_text")] == [
+        "`a.shape`",
+        "The setting is for each `print`. That of print_size_and_text.py:6: `a.shape`",
+    ]
+    assert advice(measured[0], "print_starred")[0].startswith("`*norms` is not known to be a tensor")
+
+
+def test_a_boolean_that_is_computed_with_is_left_alone(measured: tuple[list[Case], list[Applied]]):
+    assert {each.title for each in measured[1] if each.name == "item_bool"} == {"Compile with dynamic=True"}
+    assert any(each.startswith("Arithmetic asks for") for each in advice(measured[0], "item_bool"))
+
+
+def advice(cases: list[Case], name: str) -> list[str]:
+    """What is said of a program where nothing is offered."""
+    (case,) = (each for each in cases if each.program.stem == name)
+    found = ((snapshot, each) for _, snapshot in snapshots(case) for each in snapshot.findings)
+    return [each.text for where in found for each in offered(*where) if isinstance(each, Advice)]
 
 
 def test_a_fix_may_be_in_another_file(measured: tuple[list[Case], list[Applied]]):

@@ -36,6 +36,16 @@ def test_filters_of_guards_are_tried(folder: Path) -> None:
     assert "what could change then without a recompile" in out.replace("\n", " ")
 
 
+def test_guards_are_saved_on_trial(folder: Path) -> None:
+    commands = "continue\ncontinue\nup\nguards saved\nguards saved 0/1 aot_compile\nhelp guards\ncontinue\n"
+    where = f"{GUARDED}:{line(GUARDED, 'uncompiled')}"
+    code, out = debug("-b", where, str(GUARDED), commands=commands)
+    assert code == 0
+    assert out.count("guarded [0/1]: what torch would save of its guards") == 2
+    assert f"\nscale must be 2 (guarded.py:{line(GUARDED, 'traced')} needs this)\n" in out
+    assert "could save and load again" in out.replace("\n", " ")
+
+
 def test_why_it_is_compiled_again(folder: Path) -> None:
     code, out = debug("--catch", "recompile", str(GUARDED), commands="why\nhelp why\ncontinue\n")
     assert code == 0

@@ -104,7 +104,8 @@ def test_what_helps_against_one_object_passed_as_several():
     assert "calls that pass one object as all of these" in "".join(remedies(["x is y"], []))
     assert "for different tensors" in "".join(remedies(['Duplicate tensors found: ["x", "y"]'], []))
     assert len(remedies(["x is y", 'Duplicate tensors found: ["x", "y"]'], [])) == 2
-    assert "Each value" in "".join(remedies(["mode is None"], []))
+    assert "one compile for None" in "".join(remedies(["mode is None", "mode == None"], []))
+    assert "Each value" in "".join(remedies(["mode is None", "mode == 'a'"], []))
 
 
 def test_a_slot_of_the_stack_and_an_object_that_is_gone_are_told():
@@ -222,6 +223,13 @@ MISMATCH = "tensor 'x' size mismatch at index 0. expected {}, actual {}"
         ((4, 1), [], False, "was 0 or 1, which Dynamo always compiles by itself", False),
         ((4, 6), ["2 <= L['x'].size()[0]"], True, "has no call to mark", False),
         ((4, 6), None, False, "It helps unless the function asks", True),
+        (
+            (4, 6),
+            ["L['y'].size()[0] == L['x'].size()[0]", "2 <= L['x'].size()[0]"],
+            False,
+            "must be as large as `y.size()[0]`",
+            False,
+        ),
     ],
 )
 def test_a_size_is_to_be_marked_only_where_that_helps(
@@ -229,6 +237,21 @@ def test_a_size_is_to_be_marked_only_where_that_helps(
 ):
     (hint,) = remedies([MISMATCH.format(*sizes)], [], conditions, is_rest)
     assert says in hint and ("maybe_mark_dynamic(x, 0)" in hint) == marks
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        ("___from_numpy(L['a'])", "an array of NumPy cannot be marked"),
+        ("L['args'][0]", "Mark dimension 0 of what is passed"),
+        ("L['xs'][0]", "`torch._dynamo.maybe_mark_dynamic(xs[0], 0)`"),
+    ],
+)
+def test_a_size_of_what_is_no_name_is_not_said_to_be_asked_for(source: str, says: str):
+    name = source.replace("L['", "").replace("']", "", 1)
+    guard = f"tensor '{name}' size mismatch at index 0. expected 2, actual 3"
+    (hint,) = remedies([guard], [], [f"2 <= {source}.size()[0]"])
+    assert says in hint and "asks how large" not in hint
 
 
 @pytest.mark.parametrize(

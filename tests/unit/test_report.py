@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from dynascope.cli import main
 from dynascope.facts import model
-from dynascope.facts.generated.model import Bytecode
+from dynascope.facts.generated.model import Bytecode, LaterForm
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 
@@ -107,6 +107,24 @@ def test_what_was_made_of_the_graph_of_a_compile(workspace: Path):
     assert "0/1 has no recorded form" in report("--form", "0/1", "all", fails=True)
 
 
+def test_in_what_a_key_differs_from_the_run_before(workspace: Path):
+    facts = sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py"))
+    for launch, size in (("launch 2", 4), ("launch 3", 6)):
+        key = f"# The 2 components of the key:\n# [{size}] example_inputs[0]: size=[{size}]\n# [same] gm: GraphModule()"
+        facts.forms = [LaterForm("cache key", "not in Inductor's cache", text=key)]
+        record(workspace, launch, facts)
+    first, last = (report("--launch", launch, "--form", "0/0", "key") for launch in ("launch 2", "launch 3"))
+    assert first == "# Model.forward [0/0] cache key: not in Inductor's cache\n" + key.replace("6", "4") + "\n"
+    assert last.splitlines()[1:6] == [
+        "# What differs from the run before: input 0 of the graph",
+        "# input 0 of the graph",
+        "#   was size=[4]",
+        "#   is  size=[6]",
+        "",
+    ]
+    assert last.endswith(f"\n{key}\n")
+
+
 def test_what_was_left_out_of_a_graph_is_said(workspace: Path):
     facts = sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py"))
     facts.graphs[0].left_out = 12345
@@ -192,7 +210,8 @@ def test_what_follows_a_break_is_not_called_its_function(workspace: Path):
 
 
 def test_launches_and_what_is_missing(workspace: Path, tmp_path_factory: pytest.TempPathFactory):
-    assert report("--launches").startswith("launch 1\t")
+    name, program = report("--launches").splitlines()[0].split("\t")
+    assert name == "launch 1" and report("--launch", program, "--json") == report("--launch", name, "--json")
     assert "no launch 'other'" in report("--launch", "other", fails=True)
     assert "dynascope run" in report(str(tmp_path_factory.mktemp("empty")), fails=True)
     (workspace / ".dynascope/facts.db").write_bytes(b"damaged" * 4000)

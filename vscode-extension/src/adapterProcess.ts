@@ -3,6 +3,7 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import * as vscode from 'vscode';
 import { StreamMessageReader, StreamMessageWriter, type Message } from 'vscode-jsonrpc/node';
+import { showFilters } from './exceptionFilters';
 import type { Interpreter } from './interpreter';
 import { lastLine } from './preflight';
 
@@ -36,12 +37,12 @@ export class AdapterProcess implements vscode.DebugAdapter {
     log.info(`starting ${[executable, ...command].join(' ')}${cwd ? ` in ${cwd}` : ''}`);
     this.child = spawn(executable, command, { cwd, windowsHide: true });
     const reader = new StreamMessageReader(this.child.stdout);
-    reader.onError((error) => this.fail(`The debug adapter wrote something that is not a message: ${error.message}`));
+    reader.onError((error) => this.fail(vscode.l10n.t('The debug adapter wrote something that is not a message: {0}', error.message)));
     reader.listen((message) => this.fromAdapter(message as unknown as DebugProtocol.ProtocolMessage));
     this.writer = new StreamMessageWriter(this.child.stdin);
     this.child.stdin.on('error', (error) => log.debug(`adapter's stdin: ${error.message}`));
     this.child.stderr.setEncoding('utf8').on('data', (text: string) => this.fromStderr(text));
-    this.child.on('error', (error) => this.fail(`The debug adapter could not be started: ${error.message}`));
+    this.child.on('error', (error) => this.fail(vscode.l10n.t('The debug adapter could not be started: {0}', error.message)));
     // 'close' is emitted after all of stdout and stderr has been read; 'exit' may be emitted earlier.
     this.child.on('close', (code, signal) => this.closed(code, signal));
   }
@@ -52,7 +53,7 @@ export class AdapterProcess implements vscode.DebugAdapter {
     if (request.type === 'request') this.unanswered.set(request.seq, request);
     if (request.command === 'disconnect') this.isOver = true; // the adapter answers and ends, and may send nothing more
     if (this.hasEnded) {
-      this.answerAll('The debug adapter is not running.');
+      this.answerAll(vscode.l10n.t('The debug adapter is not running.'));
       return;
     }
     this.writer.write(message as unknown as Message).catch((error: unknown) => this.log.debug(`write failed: ${String(error)}`));
@@ -70,6 +71,7 @@ export class AdapterProcess implements vscode.DebugAdapter {
   private fromAdapter(message: DebugProtocol.ProtocolMessage): void {
     this.log.trace(`← ${JSON.stringify(message)}`);
     if (message.type === 'response') this.unanswered.delete((message as DebugProtocol.Response).request_seq);
+    showFilters(message);
     if (message.type === 'event' && (message as DebugProtocol.Event).event === 'terminated') this.isOver = true;
     this.sent.fire(message);
   }
@@ -80,16 +82,16 @@ export class AdapterProcess implements vscode.DebugAdapter {
   }
 
   private closed(code: number | null, signal: NodeJS.Signals | null): void {
-    const how = signal ? `was ended by ${signal}` : `ended with exit code ${code ?? 'unknown'}`;
+    const how = signal ? vscode.l10n.t('was ended by {0}', signal) : vscode.l10n.t('ended with exit code {0}', code ?? vscode.l10n.t('unknown'));
     this.log.info(`the adapter ${how}`);
     if (this.disposed) return;
     if (this.isOver) {
       this.hasEnded = true;
-      this.answerAll('The session is over.'); // requests sent just before the end
+      this.answerAll(vscode.l10n.t('The session is over.')); // requests sent just before the end
       return;
     }
     const last = lastLine(this.stderr);
-    this.fail(`The debug adapter ${how} before the session was over${last ? `: ${last}` : ''}.`);
+    this.fail(last ? vscode.l10n.t('The debug adapter {0} before the session was over: {1}.', how, last) : vscode.l10n.t('The debug adapter {0} before the session was over.', how));
   }
 
   /** Ends the session in the editor: answers every open request, and shows the user the reason. */

@@ -19,7 +19,7 @@ print(", ".join(found))
 `;
 const PROBE_MS = 20_000;
 const FOLDERS_OF_ENVIRONMENTS = ['', '.venvs', 'venvs', 'envs'];
-const BROWSE: vscode.QuickPickItem = { label: '$(folder) Browse…', alwaysShow: true };
+const BROWSE: vscode.QuickPickItem = { label: `$(folder) ${vscode.l10n.t('Browse…')}`, alwaysShow: true };
 
 /** Returns the interpreters to offer: the workspace's environments, then the active one, then PATH. Existing files only. */
 export function candidates(folders: readonly string[], env: NodeJS.ProcessEnv): string[] {
@@ -53,7 +53,7 @@ export async function describe(file: string): Promise<string> {
   try {
     return (await promisify(execFile)(file, ['-c', PROBE], { timeout: PROBE_MS })).stdout.trim();
   } catch {
-    return fs.existsSync(file) ? 'not a working Python' : 'no such file';
+    return fs.existsSync(file) ? vscode.l10n.t('not a working Python') : vscode.l10n.t('no such file');
   }
 }
 
@@ -66,7 +66,7 @@ export async function chooseInterpreter(): Promise<void> {
   const folders = (vscode.workspace.workspaceFolders ?? []).map((folder) => folder.uri.fsPath);
   let file = await pick(candidates(folders, process.env));
   if (file === BROWSE.label) {
-    file = (await vscode.window.showOpenDialog({ title: 'Python interpreter', openLabel: 'Choose' }))?.[0]?.fsPath;
+    file = (await vscode.window.showOpenDialog({ title: vscode.l10n.t('Python interpreter'), openLabel: vscode.l10n.t('Choose') }))?.[0]?.fsPath;
   }
   if (!file) return;
   const target = folders.length > 0 ? vscode.ConfigurationTarget.Workspace : vscode.ConfigurationTarget.Global;
@@ -75,15 +75,15 @@ export async function chooseInterpreter(): Promise<void> {
 
 function pick(files: readonly string[]): Promise<string | undefined> {
   const shown = vscode.window.createQuickPick();
-  shown.title = 'Dynascope: the Python that has torch and dynascope';
-  shown.placeholder = 'Choose one, or paste the path of a Python 3.11 or later';
+  shown.title = vscode.l10n.t('Dynascope: the Python that has torch and dynascope');
+  shown.placeholder = vscode.l10n.t('Choose one, or paste the path of a Python 3.11 or later');
   shown.matchOnDescription = true;
   const descriptions = new Map<string, string>();
   const show = (): void => {
     const value = shown.value.trim();
     const typed = /[\\/]/.test(value) && !files.includes(value) ? [value] : [];
     shown.items = [
-      ...typed.map((label) => ({ label, description: descriptions.get(label) ?? 'use this path', alwaysShow: true })),
+      ...typed.map((label) => ({ label, description: descriptions.get(label) ?? vscode.l10n.t('use this path'), alwaysShow: true })),
       ...files.map((label) => ({ label, description: descriptions.get(label) ?? '' })),
       BROWSE,
     ];

@@ -23,7 +23,7 @@ export function comparison(): vscode.Disposable[] {
   async function compare(event?: { readonly compileId?: string }): Promise<void> {
     const session = vscode.debug.activeDebugSession;
     if (session?.type !== DEBUG_TYPE) {
-      void vscode.window.showInformationMessage('Start debugging to compare compiles here. To compare recorded ones, run: dynascope report --compare 0/0 0/1');
+      void vscode.window.showInformationMessage(vscode.l10n.t('Start debugging to compare compiles here. To compare recorded ones, run: dynascope report --compare 0/0 0/1'));
       return;
     }
     try {
@@ -45,7 +45,7 @@ export function comparison(): vscode.Disposable[] {
     changed,
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
       onDidChange: changed.event,
-      provideTextDocumentContent: (uri) => texts.get(uri.toString()) ?? 'Run Compare Compiles again to see this comparison.',
+      provideTextDocumentContent: (uri) => texts.get(uri.toString()) ?? vscode.l10n.t('Run Compare Compiles again to see this comparison.'),
     }),
     vscode.commands.registerCommand('dynascope.compareCompiles', compare),
   ];

@@ -44,7 +44,7 @@ export class ConfigurationProvider implements vscode.DebugConfigurationProvider 
     const { type, request } = given as Partial<vscode.DebugConfiguration>;
     const empty = !type && !request;
     if (empty && vscode.window.activeTextEditor?.document.languageId !== 'python') {
-      void vscode.window.showInformationMessage('Open the Python file to debug, then press F5.');
+      void vscode.window.showInformationMessage(vscode.l10n.t('Open the Python file to debug, then press F5.'));
       return undefined;
     }
     const configuration: vscode.DebugConfiguration = empty ? { ...given, ...CURRENT_FILE } : { ...given };
@@ -105,7 +105,7 @@ function readEnvFile(configuration: vscode.DebugConfiguration): Problem | undefi
   if (!fs.existsSync(file)) {
     // Configurations often contain ${workspaceFolder}/.env although there is no such file.
     if (path.basename(file) === '.env') return undefined;
-    const message = `The envFile of the launch configuration does not exist: ${file}. Correct it in launch.json.`;
+    const message = vscode.l10n.t('The envFile of the launch configuration does not exist: {0}. Correct it in launch.json.', file);
     return { message, detail: message };
   }
   const fromFile: Record<string, string> = parse(fs.readFileSync(file));

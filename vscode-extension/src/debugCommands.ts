@@ -54,7 +54,7 @@ async function debugFunction(target: Target): Promise<void> {
 
 function isFile(target: Target): boolean {
   if (vscode.Uri.parse(target.uri).scheme === 'file') return true;
-  void vscode.window.showInformationMessage('Only a file can be debugged: save this code as a Python file first.');
+  void vscode.window.showInformationMessage(vscode.l10n.t('Only a file can be debugged: save this code as a Python file first.'));
   return false;
 }
 

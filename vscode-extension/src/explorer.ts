@@ -1,7 +1,10 @@
 // The view of runs in the activity bar: the rows of the language server's tree, which it makes from what was recorded.
 import * as vscode from 'vscode';
 import { lastRun } from './lastRun';
-import { fillPicture, GRAPH, showPicture } from './graphPanel';
+import { compareGraphs } from './graphComparison';
+import { showLineInGraph } from './graphOfLine';
+import { fillPicture, PICTURE, showPicture } from './graphPanel';
+import { keptPanels } from './panels';
 import { openDocument, openPlace, recordedDocuments, type Place, type RecordedDocument } from './recordedDocuments';
 import { fillTimeline, showTimeline, TIMELINE } from './timelinePanel';
 
@@ -33,22 +36,20 @@ interface Node {
 
 /** What the view needs of the language server. */
 export interface FactsServer {
-  /** Sends a request of ours; undefined when no server runs. */
+  /** Sends a request of Dynascope's own; undefined when no server runs. */
   request<T>(method: string, params: object): Promise<T | undefined>;
   /** Facts have changed, or the server has begun or ended. */
   readonly onDidChangeFacts: vscode.Event<void>;
 }
 
-/** What the page of a panel keeps: the run, and of a picture the document. */
-interface PanelState {
-  readonly key: string;
-  readonly document?: string;
-}
-
 const VIEW = 'dynascope.runs';
 const ORDER = 'dynascope.order';
 /** The orders of compiles, as they are offered. */
-const ORDERS = { time: 'In the Order They Began', severity: 'The Most Severe First', duration: 'The Slowest First' } as const;
+const ORDERS = {
+  time: vscode.l10n.t('In the Order They Began'),
+  severity: vscode.l10n.t('The Most Severe First'),
+  duration: vscode.l10n.t('The Slowest First'),
+} as const;
 const COLORS: Readonly<Record<string, string>> = {
   error: 'problemsErrorIcon.foreground',
   warning: 'problemsWarningIcon.foreground',
@@ -100,19 +101,20 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
     }
     if (found) await view.reveal(found, { select: true, focus: true, expand: true });
   };
-  /** The key of the run of a row; without a row, from the palette, of the run that the user chooses. */
-  const chosen = async (node: Node | undefined): Promise<string | undefined> => {
-    if (node) return node.keys[0];
+  /** The run that is given; without one, from the palette, the run that the user chooses. */
+  const chosen = async (run: Node | undefined): Promise<Node | undefined> => {
+    if (run) return run;
     const runs = await getChildren();
-    if (runs.length === 0) void vscode.window.showInformationMessage('Nothing has been recorded here yet: run "Dynascope: Record Current File" first.');
-    if (runs.length < 2) return runs[0]?.row.key;
-    const items = runs.map(({ row }) => ({ label: row.label, description: row.description ?? '', key: row.key }));
-    return (await vscode.window.showQuickPick(items, { placeHolder: 'The run', matchOnDescription: true }))?.key;
+    if (runs.length === 0) void vscode.window.showInformationMessage(vscode.l10n.t('Nothing has been recorded here yet: run "Dynascope: Record Current File" first.'));
+    if (runs.length < 2) return runs[0];
+    const items = runs.map((each) => ({ label: each.row.label, description: each.row.description ?? '', run: each }));
+    return (await vscode.window.showQuickPick(items, { placeHolder: vscode.l10n.t('The run'), matchOnDescription: true }))?.run;
   };
   const last = lastRun();
   const disposables = [
     changed,
     view,
+    view.onDidChangeSelection(({ selection: [node] }) => void vscode.commands.executeCommand('setContext', 'dynascope.selectedRow', node && kindOf(node))),
     last.item,
     changed.event(() => void getChildren().then(([newest]) => last.show(newest?.row), () => undefined)), // the view says what fails
     new vscode.Disposable(() => clearTimeout(pending)),
@@ -120,41 +122,38 @@ export function explorer(server: FactsServer, memory: vscode.Memento, extension:
     vscode.commands.registerCommand('dynascope.refreshRuns', () => changed.fire()),
     vscode.commands.registerCommand('dynascope.openRecordedLine', ({ row, keys }: Node) => row.place && openPlace(server, keys[0], row.place)),
     vscode.commands.registerCommand('dynascope.openRecordedDocument', ({ row, keys }: Node) => openDocument(row.document, keys[0])),
-    vscode.commands.registerCommand('dynascope.showGraph', ({ row, keys }: Node) => showPicture(server, extension, row.document, keys[0] ?? '')),
-    vscode.commands.registerCommand('dynascope.showRunTimeline', async (node?: Node) => {
-      const key = await chosen(node);
-      if (key !== undefined) await showTimeline(server, extension, reveal, key);
+    vscode.commands.registerCommand('dynascope.showGraph', async (node: Node | undefined = view.selection[0]) => {
+      if (node) await showPicture(server, extension, node.row.document, node.keys[0] ?? '');
     }),
-    keptPanel(GRAPH, (panel, { key, document = '' }) => fillPicture(panel, server, extension, key, document)),
-    keptPanel(TIMELINE, (panel, { key }) => fillTimeline(panel, server, extension, reveal, key)),
+    vscode.commands.registerCommand('dynascope.compareGraphs', async (node: Node | undefined = view.selection[0]) => {
+      if (node?.row.document) await compareGraphs(server, extension, node.keys[0] ?? '', node.row.document.id);
+    }),
+    vscode.commands.registerCommand('dynascope.showLineInGraph', () => showLineInGraph(server, extension)),
+    vscode.commands.registerCommand('dynascope.showRunTimeline', async (given?: Node) => {
+      const run = await chosen(given);
+      if (run) await showTimeline(server, extension, reveal, run.row.key);
+    }),
+    keptPanels(PICTURE, (panel, state) => fillPicture(panel, server, extension, state)),
+    keptPanels(TIMELINE, (panel, state) => fillTimeline(panel, server, extension, reveal, state)),
     ...recordedDocuments(server),
     vscode.commands.registerCommand('dynascope.sortCompiles', async () => {
-      const items = Object.entries(ORDERS).map(([id, label]) => ({ id, label, description: id === order() ? 'now' : '' }));
-      const chosen = await vscode.window.showQuickPick(items, { placeHolder: 'The order of compiles' });
+      const items = Object.entries(ORDERS).map(([id, label]) => ({ id, label, description: id === order() ? vscode.l10n.t('now') : '' }));
+      const chosen = await vscode.window.showQuickPick(items, { placeHolder: vscode.l10n.t('The order of compiles') });
       if (!chosen) return;
       await memory.update(ORDER, chosen.id);
       changed.fire();
     }),
-    vscode.commands.registerCommand('dynascope.openRunReport', async (node?: Node) => {
-      const key = await chosen(node);
-      if (key !== undefined) await server.request('workspace/executeCommand', { command: 'dynascope.openReport', arguments: [{ key }] });
+    vscode.commands.registerCommand('dynascope.openRunReport', async (given?: Node) => {
+      const run = await chosen(given);
+      if (run) await server.request('workspace/executeCommand', { command: 'dynascope.openReport', arguments: [{ key: run.row.key }] });
     }),
-    vscode.commands.registerCommand('dynascope.clearRuns', () => forget(server, {}, 'Delete everything that was recorded here?')),
-    vscode.commands.registerCommand('dynascope.forgetRun', ({ row, keys }: Node) =>
-      forget(server, { key: keys[0] }, `Delete what was recorded of ${row.label}?`),
-    ),
+    vscode.commands.registerCommand('dynascope.clearRuns', () => forget(server, {}, vscode.l10n.t('Delete everything that was recorded here?'))),
+    vscode.commands.registerCommand('dynascope.forgetRun', async (given?: Node) => {
+      const run = await chosen(given);
+      if (run) await forget(server, { key: run.row.key }, vscode.l10n.t('Delete what was recorded of {0}?', run.row.label));
+    }),
   ];
   return { disposables, show };
-}
-
-/** Fills panels again that VS Code has kept over a reload of the window, with the state that their pages have set. */
-function keptPanel(type: string, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): vscode.Disposable {
-  const deserializeWebviewPanel = (panel: vscode.WebviewPanel, state: PanelState | undefined): Promise<void> => {
-    if (state) fill(panel, state);
-    else panel.dispose(); // its page had not been filled yet
-    return Promise.resolve();
-  };
-  return vscode.window.registerWebviewPanelSerializer(type, { deserializeWebviewPanel });
 }
 
 function item(node: Node): vscode.TreeItem {
@@ -165,14 +164,19 @@ function item(node: Node): vscode.TreeItem {
   shown.id = JSON.stringify(keys); // by it VS Code knows after a refresh which rows are open
   shown.description = row.description;
   shown.tooltip = [row.label, row.tooltip || row.description].filter(Boolean).join('\n');
-  shown.contextValue = keys.length === 1 ? 'run' : /^(form-)?graph:/.test(row.document?.id ?? '') ? 'graph' : 'row';
+  shown.contextValue = kindOf(node);
   if (row.icon) shown.iconPath = new vscode.ThemeIcon(row.icon, row.severity ? new vscode.ThemeColor(COLORS[row.severity] ?? '') : undefined);
-  if (row.document) shown.command = { command: 'dynascope.openRecordedDocument', title: 'Open', arguments: [node] };
-  else if (row.place) shown.command = { command: 'dynascope.openRecordedLine', title: 'Open Line', arguments: [node] };
+  if (row.document) shown.command = { command: 'dynascope.openRecordedDocument', title: vscode.l10n.t('Open'), arguments: [node] };
+  else if (row.place) shown.command = { command: 'dynascope.openRecordedLine', title: vscode.l10n.t('Open Line'), arguments: [node] };
   return shown;
 }
 
+/** What the menus of a row depend on, and what of the palette acts on the selected one. */
+function kindOf({ row, keys }: Node): string {
+  return keys.length === 1 ? 'run' : /^(form-)?graph:/.test(row.document?.id ?? '') ? 'graph' : 'row';
+}
+
 async function forget(server: FactsServer, which: { readonly key?: string }, question: string): Promise<void> {
-  const yes = 'Delete';
+  const yes = vscode.l10n.t('Delete');
   if ((await vscode.window.showWarningMessage(question, { modal: true }, yes)) === yes) await server.request('dynascope/forget', which);
 }

@@ -8,7 +8,9 @@ import { comparison } from './comparison';
 import { formLinks } from './formLinks';
 import { chooseInterpreter } from './chooseInterpreter';
 import { explorer } from './explorer';
+import { chooseFilters, declared } from './exceptionFilters';
 import { firstStop } from './firstStop';
+import { bundled, install } from './install';
 import { LanguageServer } from './languageServer';
 import { lineTimes } from './lineTimes';
 import { missedStops } from './missedStops';
@@ -26,7 +28,13 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('Dynascope', { log: true });
   const report = (problem: Problem): void => {
     log.error(problem.detail);
-    void offerHelp(problem.message, log);
+    const pip = problem.install;
+    const installed = async (): Promise<void> => {
+      if (!pip || !(await install(pip, bundled(context.extensionUri)))) return;
+      await server.restart();
+      void vscode.window.showInformationMessage(vscode.l10n.t('dynascope is installed in {0}. Start again.', pip[0] ?? ''));
+    };
+    void offerHelp(problem.message, log, pip && installed);
   };
   const provider = new ConfigurationProvider(log, report);
   const server = (languageServer = new LanguageServer(log));
@@ -64,6 +72,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ...formLinks(),
     vscode.commands.registerCommand('dynascope.showLog', () => log.show()),
     vscode.commands.registerCommand('dynascope.chooseInterpreter', chooseInterpreter),
+    vscode.commands.registerCommand('dynascope.moreFilters', chooseFilters(declared(context.extension))),
     vscode.commands.registerCommand('dynascope.openSample', openSample(context)),
     vscode.commands.registerCommand('dynascope.pickProcess', pickProcess),
     vscode.commands.registerCommand('dynascope.restartLanguageServer', () => server.restart()),
@@ -87,17 +96,19 @@ export async function deactivate(): Promise<void> {
 async function debugFile(resource?: vscode.Uri): Promise<void> {
   const file = resource ?? vscode.window.activeTextEditor?.document.uri;
   if (!file) {
-    void vscode.window.showInformationMessage('Open the Python file to debug first.');
+    void vscode.window.showInformationMessage(vscode.l10n.t('Open the Python file to debug first.'));
     return;
   }
   const program = file.scheme === 'file' ? file.fsPath : '${file}';
   await vscode.debug.startDebugging(vscode.workspace.getWorkspaceFolder(file), { ...CURRENT_FILE, program });
 }
 
-async function offerHelp(message: string, log: vscode.LogOutputChannel): Promise<void> {
-  const choose = 'Choose Interpreter';
-  const show = 'Show Log';
-  const picked = await vscode.window.showErrorMessage(message, choose, show);
+async function offerHelp(message: string, log: vscode.LogOutputChannel, installed?: () => Promise<void>): Promise<void> {
+  const get = vscode.l10n.t('Install');
+  const choose = vscode.l10n.t('Choose Interpreter');
+  const show = vscode.l10n.t('Show Log');
+  const picked = await vscode.window.showErrorMessage(message, ...(installed ? [get] : []), choose, show);
+  if (picked === get) await installed?.();
   if (picked === show) log.show();
   if (picked === choose) await vscode.commands.executeCommand('dynascope.chooseInterpreter');
 }

@@ -17,8 +17,10 @@ export function firstStop(memory: vscode.Memento): vscode.DebugAdapterTrackerFac
         void memory.update(TOLD, true);
         const [name, func, compile] = found;
         vscode.debug.activeDebugConsole.appendLine(
-          `${found.input} is a function that Dynamo compiles. ${name} is Dynamo's name of this compile: ${func} is the number of the function, ` +
-            `${compile} of its compile (both from 0), and after an underscore the attempt. Frames without such a name belong to the running program.`,
+          vscode.l10n.t(
+            "{0} is a function that Dynamo compiles. {1} is Dynamo's name of this compile: {2} is the number of the function, {3} of its compile (both from 0), and after an underscore the attempt. Frames without such a name belong to the running program.",
+            ...[found.input, name, func, compile].map(String),
+          ),
         );
       },
     }),

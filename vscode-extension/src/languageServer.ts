@@ -1,6 +1,6 @@
 // The language client for `python -m dynascope lsp`, and a status item that shows why the server is not running.
 import * as vscode from 'vscode';
-import { CloseAction, DidChangeConfigurationNotification, ErrorAction, InlayHintRequest, LanguageClient, State } from 'vscode-languageclient/node';
+import type { LanguageClient } from 'vscode-languageclient/node';
 import { debugCommands } from './debugCommands';
 import { onHintsChanged, provideInlayHints } from './hintsAtStops';
 import { findInterpreter } from './interpreter';
@@ -14,13 +14,6 @@ const SERVED = [{ language: 'python', scheme: 'file' }, { language: 'python', sc
 
 /** How often a server that ended by itself is started again, until the next `restart`. */
 const RESTARTS = 2;
-
-/** A client that writes its pop-ups to the log instead: `LanguageServer` decides what the user is shown. */
-class QuietClient extends LanguageClient {
-  override error(message: string, data?: unknown): void {
-    super.error(message, data, false);
-  }
-}
 
 /** The context key that the view's empty states depend on: `running`, `off` or `failed`. */
 const STATE = 'dynascope.languageServer';
@@ -38,7 +31,7 @@ export class LanguageServer implements vscode.Disposable {
 
   constructor(private readonly log: vscode.LogOutputChannel) {
     this.status.name = 'Dynascope';
-    this.status.command = { command: 'dynascope.showLog', title: 'Show Log' };
+    this.status.command = { command: 'dynascope.showLog', title: vscode.l10n.t('Show Log') };
   }
 
   /** Starts the server, again with the current settings and interpreter. Calls are served one after another. */
@@ -52,20 +45,20 @@ export class LanguageServer implements vscode.Disposable {
 
   /** Makes a running server read the settings again, after a change. */
   async settingsChanged(): Promise<void> {
-    if (this.client?.state === State.Running) await this.client.sendNotification(DidChangeConfigurationNotification.type, { settings: null });
+    if (this.client?.isRunning()) await this.client.sendNotification('workspace/didChangeConfiguration', { settings: null });
   }
 
-  /** Sends a request of ours, once a server that is starting runs; undefined when none does. */
+  /** Sends a request of Dynascope's own, once a server that is starting runs; undefined when none does. */
   async request<T>(method: string, params: object): Promise<T | undefined> {
     await this.turn;
-    return this.client?.state === State.Running ? this.client.sendRequest<T>(method, params) : undefined;
+    return this.client?.isRunning() ? this.client.sendRequest<T>(method, params) : undefined;
   }
 
   async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
     // A client that did not start throws when it is stopped.
-    if (client?.state === State.Running) await client.dispose();
+    if (client?.isRunning()) await client.dispose();
   }
 
   dispose(): void {
@@ -80,19 +73,19 @@ export class LanguageServer implements vscode.Disposable {
   }
 
   private refreshHints(): void {
-    if (this.client?.state !== State.Running) return;
-    const feature = this.client.getFeature(InlayHintRequest.method);
+    if (!this.client?.isRunning()) return;
+    const feature = this.client.getFeature('textDocument/inlayHint');
     for (const { document } of vscode.window.visibleTextEditors) feature.getProvider(document)?.onDidChangeInlayHints.fire();
   }
 
   private async start(): Promise<void> {
     const folder = vscode.workspace.workspaceFolders?.[0];
     if (!vscode.workspace.isTrusted) {
-      this.show('off until the workspace is trusted');
+      this.show(vscode.l10n.t('off until the workspace is trusted'));
       return;
     }
     if (!vscode.workspace.getConfiguration('dynascope').get<boolean>('languageServer.enabled', true)) {
-      this.show('off (dynascope.languageServer.enabled)');
+      this.show(vscode.l10n.t('off ({0})', 'dynascope.languageServer.enabled'));
       return;
     }
     this.status.busy = true;
@@ -102,6 +95,13 @@ export class LanguageServer implements vscode.Disposable {
       this.log.warn(`language server: ${outcome.detail}`);
       this.failed(outcome.message);
       return;
+    }
+    const { CloseAction, ErrorAction, LanguageClient } = await import('vscode-languageclient/node'); // not before it is used: the extension activates faster
+    /** A client that writes its pop-ups to the log instead: `LanguageServer` decides what the user is shown. */
+    class QuietClient extends LanguageClient {
+      override error(message: string, data?: unknown): void {
+        super.error(message, data, false);
+      }
     }
     const [command, ...args] = interpreter.command;
     // Without `transport` the client uses stdio and adds no `--stdio` to the arguments.
@@ -115,8 +115,8 @@ export class LanguageServer implements vscode.Disposable {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => {
           this.ended += 1;
-          if (this.ended <= RESTARTS && this.client?.state === State.Running) return { action: CloseAction.Restart, handled: true };
-          this.crashed('the server ended by itself');
+          if (this.ended <= RESTARTS && this.client?.isRunning()) return { action: CloseAction.Restart, handled: true };
+          this.crashed(vscode.l10n.t('the server ended by itself'));
           return { action: CloseAction.DoNotRestart, handled: true };
         },
       },
@@ -126,15 +126,15 @@ export class LanguageServer implements vscode.Disposable {
     this.ended = 0;
     await this.client.start();
     // `start` also resolves when the server ended before it answered; `closed` has reported that.
-    if (this.client.state === State.Running) this.show('running');
+    if (this.client.isRunning()) this.show(vscode.l10n.t('running'), 'running');
   }
 
-  private show(text: string): void {
+  private show(text: string, state = 'off'): void {
     this.status.busy = false;
     this.status.severity = vscode.LanguageStatusSeverity.Information;
     this.status.text = `Dynascope: ${text}`;
     this.status.detail = '';
-    this.tell(text === 'running' ? 'running' : 'off');
+    this.tell(state);
   }
 
   /** Reports, once, that the server does not run although the interpreter can run it. */
@@ -142,8 +142,8 @@ export class LanguageServer implements vscode.Disposable {
     this.failed(why);
     if (this.told) return;
     this.told = true;
-    const show = 'Show Log';
-    void vscode.window.showWarningMessage(`The Dynascope language server is not running: ${why}. Debugging works without it.`, show).then((picked) => {
+    const show = vscode.l10n.t('Show Log');
+    void vscode.window.showWarningMessage(vscode.l10n.t('The Dynascope language server is not running: {0}. Debugging works without it.', why), show).then((picked) => {
       if (picked === show) this.log.show();
     });
   }
@@ -152,7 +152,7 @@ export class LanguageServer implements vscode.Disposable {
   private failed(why: string): void {
     this.status.busy = false;
     this.status.severity = vscode.LanguageStatusSeverity.Warning;
-    this.status.text = 'Dynascope: language server not running';
+    this.status.text = vscode.l10n.t('Dynascope: language server not running');
     this.status.detail = why;
     this.log.warn(`language server: ${why}`);
     this.tell('failed');

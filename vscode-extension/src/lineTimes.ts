@@ -18,7 +18,7 @@ export function levels(times: readonly LineTime[]): number[] {
 
 /** `12 ms`, or `1.2 s, 1.1 s of it in calls`. */
 export function text(time: LineTime): string {
-  const calls = time.calls > 0.1 * total(time) ? `, ${seconds(time.calls)} of it in calls` : '';
+  const calls = time.calls > 0.1 * total(time) ? vscode.l10n.t(', {0} of it in calls', seconds(time.calls)) : '';
   return `${seconds(total(time))}${calls}`;
 }
 
@@ -43,7 +43,7 @@ export function lineTimes(): vscode.Disposable[] {
     await showAll();
     const editor = vscode.window.activeTextEditor;
     if (isOn && editor && (await ask(editor.document.uri)).length === 0) {
-      void vscode.window.showInformationMessage('No compile of this file has been recorded. Debug it, or run it with: dynascope run PROGRAM');
+      void vscode.window.showInformationMessage(vscode.l10n.t('No compile of this file has been recorded. Debug it, or run it with: dynascope run PROGRAM'));
     }
   }
 

@@ -46,6 +46,8 @@ function listen(known: Heard, { event, body }: DebugProtocol.Event): void {
 }
 
 function text(awaited: string, { exitCode, why }: Heard): string {
-  const ended = exitCode ? `The program ended with exit code ${exitCode}` : 'The program ended';
-  return `${ended} and the compiler did not stop at ${awaited}. ${why ?? 'The Debug Console shows the output of the session.'}`;
+  const ended = exitCode
+    ? vscode.l10n.t('The program ended with exit code {0} and the compiler did not stop at {1}.', exitCode, awaited)
+    : vscode.l10n.t('The program ended and the compiler did not stop at {0}.', awaited);
+  return `${ended} ${why ?? vscode.l10n.t('The Debug Console shows the output of the session.')}`;
 }

@@ -23,13 +23,13 @@ export function pythonProcesses(ps: string, except: number): ProcessItem[] {
 /** Returns the process id, or undefined when the user cancels. */
 export async function pickProcess(): Promise<string | undefined> {
   if (process.platform === 'win32') {
-    return vscode.window.showInputBox({ title: 'Process id of the Python program', placeHolder: '12345' });
+    return vscode.window.showInputBox({ title: vscode.l10n.t('Process id of the Python program'), placeHolder: '12345' });
   }
   const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,args=']);
   const items = pythonProcesses(stdout, process.pid);
   const picked = await vscode.window.showQuickPick(items, {
-    title: 'Attach to a Python process',
-    placeHolder: items.length > 0 ? 'Program or process id' : 'No Python process is running',
+    title: vscode.l10n.t('Attach to a Python process'),
+    placeHolder: items.length > 0 ? vscode.l10n.t('Program or process id') : vscode.l10n.t('No Python process is running'),
     matchOnDescription: true,
   });
   return picked?.pid;

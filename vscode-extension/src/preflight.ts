@@ -1,5 +1,6 @@
 // Checks whether an interpreter can run Dynascope, before it is used, and explains why not.
 import { execFile } from 'node:child_process';
+import * as vscode from 'vscode';
 import type { Interpreter, Origin } from './interpreter';
 
 export interface Problem {
@@ -7,6 +8,8 @@ export interface Problem {
   readonly message: string;
   /** All details, for the log. */
   readonly detail: string;
+  /** The command that installs the package dynascope, without its path, where that is what helps. */
+  readonly install?: readonly string[];
 }
 
 /** Printed by PROBE as one line of JSON. */
@@ -83,45 +86,49 @@ function judge(found: Probe, interpreter: Interpreter): Ready | Problem {
   const detail = `${where}: Python ${found.python} at ${found.executable}${lack}${found.error ? `, ${found.error}` : ''}`;
   if (found.old) {
     return {
-      message: `Dynascope needs Python ${MINIMUM_PYTHON} or later, but ${where} is Python ${found.python}. Choose another interpreter.`,
+      message: vscode.l10n.t('Dynascope needs Python {0} or later, but {1} is Python {2}. Choose another interpreter.', MINIMUM_PYTHON, where, found.python),
       detail,
     };
   }
   if (found.missing.includes('dynascope')) {
     return {
-      message: `The package dynascope is not installed in ${where}. Install it from a checkout of Dynascope with \`${found.executable} -m pip install PATH_OF_THE_CHECKOUT\`, or choose another interpreter.`,
+      message: vscode.l10n.t('The package dynascope is not installed in {0}. Install the one that comes with this extension, or choose another interpreter.', where),
       detail,
+      install: [found.executable, '-m', 'pip', 'install'],
     };
   }
   if (found.missing.length > 0) {
     return {
-      message: `dynascope is in ${where}, but ${found.missing.join(' and ')}, which it needs, is not. Run \`${found.executable} -m pip install ${found.missing.join(' ')}\`.`,
+      message: vscode.l10n.t('dynascope is in {0}, but {1}, which it needs, is not. Run `{2} -m pip install {3}`.', where, found.missing.join(', '), found.executable, found.missing.join(' ')),
       detail,
+      install: [found.executable, '-m', 'pip', 'install'],
     };
   }
   if (found.error) {
     return {
-      message: `dynascope cannot be imported in ${where}: ${found.error}. Try \`${found.executable} -m pip install --force-reinstall --no-deps PATH_OF_THE_CHECKOUT\`, with a checkout of Dynascope.`,
+      message: vscode.l10n.t('dynascope cannot be imported in {0}: {1}. Install the one that comes with this extension.', where, found.error),
       detail,
+      install: [found.executable, '-m', 'pip', 'install', '--force-reinstall', '--no-deps'],
     };
   }
   return { python: found.python, version: found.version };
 }
 
 function unusable(executable: string, origin: Origin, run: Run): string {
-  const change = origin === 'launch.json' ? 'Correct "python" in launch.json, or choose another interpreter.' : 'Choose an interpreter.';
+  const change = origin === 'launch.json' ? vscode.l10n.t('Correct "python" in launch.json, or choose another interpreter.') : vscode.l10n.t('Choose an interpreter.');
   const named = `${executable} (from ${origin})`;
   switch (run.error?.code) {
     case 'ENOENT':
-      return `There is no Python interpreter ${named}. ${change}`;
+      return `${vscode.l10n.t('There is no Python interpreter {0}.', named)} ${change}`;
     case 'EACCES':
-      return `The Python interpreter ${named} may not be executed. ${change}`;
+      return `${vscode.l10n.t('The Python interpreter {0} may not be executed.', named)} ${change}`;
     default:
       break;
   }
-  if (run.error?.killed) return `The Python interpreter ${named} did not answer within a minute. ${change}`;
+  if (run.error?.killed) return `${vscode.l10n.t('The Python interpreter {0} did not answer within a minute.', named)} ${change}`;
   const last = lastLine(run.stderr) || lastLine(run.stdout);
-  return `${named} is not a working Python interpreter${last ? `: ${last}` : ''}. ${change}`;
+  const broken = last ? vscode.l10n.t('{0} is not a working Python interpreter: {1}.', named, last) : vscode.l10n.t('{0} is not a working Python interpreter.', named);
+  return `${broken} ${change}`;
 }
 
 export function lastLine(text: string): string {

@@ -12,7 +12,7 @@ export function recordFile(report: (problem: Problem) => void, show: () => Promi
     const document = vscode.window.activeTextEditor?.document;
     const file = resource ?? (document?.languageId === 'python' ? document.uri : undefined);
     if (file?.scheme !== 'file') {
-      void vscode.window.showInformationMessage('Open the Python file to record first.');
+      void vscode.window.showInformationMessage(vscode.l10n.t('Open the Python file to record first.'));
       return;
     }
     const folder = vscode.workspace.getWorkspaceFolder(file);
@@ -26,7 +26,7 @@ export function recordFile(report: (problem: Problem) => void, show: () => Promi
     await vscode.workspace.saveAll(false);
     const [command, ...given] = interpreter.command;
     const run = new vscode.ProcessExecution(command, [...given, '-P', '-m', 'dynascope', 'run', path.relative(cwd, file.fsPath)], { cwd });
-    const task = new vscode.Task({ type: TYPE }, folder ?? vscode.TaskScope.Global, `Record ${path.basename(file.fsPath)}`, 'Dynascope', run);
+    const task = new vscode.Task({ type: TYPE }, folder ?? vscode.TaskScope.Global, vscode.l10n.t('Record {0}', path.basename(file.fsPath)), 'Dynascope', run);
     task.presentationOptions = { clear: true, showReuseMessage: false };
     const execution = await vscode.tasks.executeTask(task);
     const ended = vscode.tasks.onDidEndTask((end) => {

@@ -24,7 +24,7 @@ class RecordedLink extends vscode.DocumentLink {
     readonly place: Place,
   ) {
     super(range);
-    this.tooltip = 'Open the line of the program';
+    this.tooltip = vscode.l10n.t('Open the line of the program');
   }
 }
 
@@ -42,18 +42,18 @@ export async function openPlace(server: FactsServer, key: string | undefined, pl
   try {
     await vscode.window.showTextDocument(vscode.Uri.file(place.path), { ...where, selection: new vscode.Range(start, start), preserveFocus: true, preview: true });
   } catch {
-    void vscode.window.showWarningMessage(`${place.path} is not on this machine, or was deleted since it was recorded.`);
+    void vscode.window.showWarningMessage(vscode.l10n.t('{0} is not on this machine, or was deleted since it was recorded.', place.path));
   }
 }
 
-/** Saves a text as a file that the user chooses, and says so. */
-export async function save(text: string, name: string, filters: Readonly<Record<string, string[]>>, saved: string): Promise<void> {
+/** Saves a text as a file that the user chooses, and says so with `saved`. */
+export async function save(text: string, name: string, filters: Readonly<Record<string, string[]>>, saved: (file: string) => string): Promise<void> {
   const folder = vscode.workspace.workspaceFolders?.[0]?.uri;
   const proposed = name.replaceAll(/[/\\:]/g, '-');
   const file = await vscode.window.showSaveDialog({ ...(folder && { defaultUri: vscode.Uri.joinPath(folder, proposed) }), filters });
   if (!file) return;
   await vscode.workspace.fs.writeFile(file, new TextEncoder().encode(text));
-  void vscode.window.showInformationMessage(`${saved} ${file.fsPath}.`);
+  void vscode.window.showInformationMessage(saved(file.fsPath));
 }
 
 /** Opens a document of a row of the run `key`; its URI names it also after a restart. */
@@ -85,7 +85,7 @@ class RecordedFiles implements vscode.FileSystemProvider {
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
     const [key, document] = named(uri);
     const text = await this.server.request<string | null>('dynascope/document', { key, document });
-    return new TextEncoder().encode(text ?? 'The language server does not run, or nothing is recorded there any more.');
+    return new TextEncoder().encode(text ?? vscode.l10n.t('The language server does not run, or nothing is recorded there any more.'));
   }
 
   readDirectory(): [] {
@@ -94,7 +94,7 @@ class RecordedFiles implements vscode.FileSystemProvider {
 }
 
 function refuse(): never {
-  throw vscode.FileSystemError.NoPermissions('What was recorded cannot be changed.');
+  throw vscode.FileSystemError.NoPermissions(vscode.l10n.t('What was recorded cannot be changed.'));
 }
 
 /** Registers the documents, their links, and Go to Definition from a node to its line. */

@@ -10,7 +10,7 @@ export async function showDocument(params: ShowDocumentParams, next: ShowDocumen
   if (!params.external || uri.scheme !== 'file') return (await next(params, {} as CancellationToken)) as ShowDocumentResult;
   const page = new TextDecoder().decode(await vscode.workspace.fs.readFile(uri));
   if (!panel) {
-    panel = vscode.window.createWebviewPanel('dynascope.report', 'Dynascope Report', vscode.ViewColumn.Active, { enableFindWidget: true, enableScripts: true });
+    panel = vscode.window.createWebviewPanel('dynascope.report', vscode.l10n.t('Dynascope Report'), vscode.ViewColumn.Active, { enableFindWidget: true, enableScripts: true });
     panel.webview.onDidReceiveMessage(open);
     panel.onDidDispose(() => (panel = undefined));
   }

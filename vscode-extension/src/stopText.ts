@@ -9,7 +9,7 @@ export const stopText: vscode.DebugAdapterTrackerFactory = {
   createDebugAdapterTracker: () => {
     // The item has no id: the workbench would show a new item with the text of an earlier one that had the same id.
     const item = vscode.window.createStatusBarItem(vscode.StatusBarAlignment.Left, -1_000);
-    item.name = 'Dynascope: why it stopped';
+    item.name = vscode.l10n.t('Dynascope: why it stopped');
     item.command = 'workbench.debug.action.focusCallStackView';
     return {
       onDidSendMessage(message: DebugProtocol.ProtocolMessage) {

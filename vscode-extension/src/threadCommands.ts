@@ -49,7 +49,7 @@ async function about(sessions: ReadonlyMap<string, vscode.DebugSession>, thread:
   const session = sessions.get(thread?.sessionId ?? selected?.session.id ?? '');
   const threadId = thread ? Number(thread.threadId.split(':').pop()) : selected?.threadId;
   if (!session || threadId === undefined) {
-    void vscode.window.showInformationMessage('Select a stopped thread in the Call Stack view first.');
+    void vscode.window.showInformationMessage(vscode.l10n.t('Select a stopped thread in the Call Stack view first.'));
     return;
   }
   try {

@@ -72,7 +72,7 @@ function item(event: CompilerEvent): vscode.TreeItem {
   if (source?.path) {
     const start = new vscode.Position(line - 1, 0);
     const shown = { selection: new vscode.Range(start, start), preserveFocus: true };
-    row.command = { command: 'vscode.open', title: 'Open Line', arguments: [vscode.Uri.file(source.path), shown] };
+    row.command = { command: 'vscode.open', title: vscode.l10n.t('Open Line'), arguments: [vscode.Uri.file(source.path), shown] };
   }
   return row;
 }

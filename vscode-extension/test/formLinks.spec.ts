@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import './support';
-import { formLinks, places } from '../src/formLinks';
-import { debug, Position, state, Uri, window } from './vscode';
+import { formLinks, madeOf, places } from '../src/formLinks';
+import { debug, opened, Position, state, Uri, window } from './vscode';
 
 test('the places above nodes and kernels, and callers, are links to their lines', () => {
   const text = [
@@ -40,4 +40,25 @@ test('what was made of the line with the cursor is written to the debug console'
   expect(debug.console.at(-1)).toBe('f [0/0] graph');
   await ask();
   expect(state.shown.join()).toContain('Nothing is from model.py:20.');
+});
+
+test('what is chosen of it is opened at its line', async () => {
+  const answer = [
+    'forward [0/0] graph',
+    '    13  relu = y.relu()  # f32[3, 4]',
+    'forward [0/0] output code',
+    '   103  cpp_fused_relu_0(buf0, buf1)',
+  ].join('\n');
+  expect(madeOf(answer).map(({ name, line }) => [name, line])).toEqual([
+    ['forward [0/0] graph', 13],
+    ['forward [0/0] output code', 103],
+  ]);
+  formLinks();
+  window.activeTextEditor = { document: { languageId: 'python', uri: Uri.file('/p/model.py') }, selection: { active: new Position(19, 4) } };
+  const sources = [{ name: 'forward [0/0] graph' }, { name: 'forward [0/0] output code', sourceReference: 7 }];
+  const customRequest = (command: string): Promise<unknown> => Promise.resolve(command === 'loadedSources' ? { sources } : { result: answer });
+  debug.activeDebugSession = { id: 'one', type: 'dynascope', customRequest };
+  state.answer = 'cpp_fused_relu_0(buf0, buf1)';
+  await state.commands.get('dynascope.formsOfLine')?.();
+  expect(opened).toEqual(['forward [0/0] output code:103']);
 });

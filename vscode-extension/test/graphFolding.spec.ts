@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { draw, told } from '../src/graph/drawing';
-import { DRAWN, fold, isTooMuch, outerBoxes, search, unfoldedAtFirst, view, type Box, type Graph, type GraphNode } from '../src/graph/folding';
+import { DRAWN, fold, isTooMuch, ofLines, outerBoxes, search, unfoldedAround, unfoldedAtFirst, view, type Box, type Graph, type GraphNode } from '../src/graph/folding';
 
 const MODEL = '/home/me/model.py';
 
@@ -81,6 +81,23 @@ test('a search finds names, values, modules, inputs and lines; what is around a 
   expect(labels('nowhere')).toEqual([]);
   const [sin] = search(root, 'sin_1');
   expect(outerBoxes(sin as Box).map(({ label }) => label)).toEqual(['model.py:8', 'layers.1', 'layers']);
+});
+
+test('the nodes of a line are found, and what is around them is unfolded while not too much is drawn', () => {
+  const graph = model(2);
+  const root = fold(graph);
+  const lines = { path: MODEL, lines: [8], name: 'model.py:8' };
+  const found = ofLines(root, graph, lines);
+  expect(found.map(({ label }) => label)).toEqual(['sin_0', 'add_0', 'sin_1', 'add_1']);
+  expect([...unfoldedAround(root, found)].map(({ label }) => label)).toEqual(['model.py:8', 'layers.0', 'layers', 'model.py:8', 'layers.1']);
+  expect(ofLines(root, graph, { ...lines, path: '/home/me/other.py' })).toEqual([]);
+  const large = model(5000);
+  const all = fold(large);
+  const boxes = ofLines(all, large, lines);
+  expect(boxes).toHaveLength(10_000);
+  const drawn = view(large, all, unfoldedAround(all, boxes)).boxes;
+  expect(drawn.length).toBeLessThanOrEqual(DRAWN);
+  expect(drawn).toContain(boxes[0]);
 });
 
 test('boxes and edges are drawn, unfolded ones around what is in them, and each says what it is', () => {

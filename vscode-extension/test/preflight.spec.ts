@@ -37,9 +37,10 @@ test('a Python too old', async () => {
   expect(await problemOf(from(interpreterThatSays({ python: '3.9.2', old: true })))).toMatch(/needs Python 3\.11 or later.*is Python 3\.9\.2/);
 });
 
-test('dynascope not installed: the exact command', async () => {
-  const message = await problemOf(from(interpreterThatSays({ missing: ['dynascope', 'msgspec'] })));
-  expect(message).toContain('`/env/bin/python -m pip install PATH_OF_THE_CHECKOUT`');
+test('dynascope not installed: what comes with the extension can be', async () => {
+  const outcome = await preflight(from(interpreterThatSays({ missing: ['dynascope', 'msgspec'] })), undefined);
+  expect(outcome).toMatchObject({ install: ['/env/bin/python', '-m', 'pip', 'install'] });
+  expect((outcome as { message: string }).message).toContain('Install the one that comes with this extension');
 });
 
 test('a dependency not installed', async () => {

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { afterEach, beforeEach } from 'vitest';
-import { resetState } from './vscode';
+import { resetState, Uri } from './vscode';
 
 export const folder = { path: '' };
 
@@ -32,4 +32,10 @@ export function program(javascript: string): string {
 export function interpreterThatSays(found: Record<string, unknown>): string {
   const answer = { executable: '/env/bin/python', python: '3.12.1', old: false, missing: [], error: '', version: '0.1.0', ...found };
   return program(`console.log('a line of sitecustomize'); console.log('dynascope-probe:' + ${JSON.stringify(JSON.stringify(answer))});`);
+}
+
+/** Where the extension is installed: a folder with stand-ins for the scripts of its pages. */
+export function extension(): never {
+  for (const name of ['graph', 'runTimeline']) write(`dist/${name}.js`, `'${name}';`);
+  return Uri.file(folder.path) as never;
 }

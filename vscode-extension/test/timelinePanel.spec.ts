@@ -3,8 +3,7 @@ import * as path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { Memento } from 'vscode';
 import { explorer } from '../src/explorer';
-import { page } from '../src/timelinePanel';
-import { folder } from './support';
+import { extension, folder } from './support';
 import { EventEmitter, opened, panels, posted, revealed, serializers, state, Uri, workspace, window } from './vscode';
 
 const KEY = '["/a/.dynascope","one"]';
@@ -21,7 +20,7 @@ beforeEach(() => {
   answers = { 'dynascope/timeline': FOUND, 'dynascope/chromeTrace': '{"traceEvents":[]}', 'dynascope/locate': 12 };
   const request = <T>(method: string, { keys }: { keys?: string[] }): Promise<T | undefined> => Promise.resolve((keys ? ROWS[keys.at(-1) ?? ''] : answers[method]) as T | undefined);
   const memory = { get: (_: string, fallback: unknown) => fallback };
-  explorer({ request, onDidChangeFacts: new EventEmitter<void>().event as never }, memory as unknown as Memento, Uri.file('/extension') as never);
+  explorer({ request, onDidChangeFacts: new EventEmitter<void>().event as never }, memory as unknown as Memento, extension());
 });
 
 /** Opens the timeline from the palette; what its page sends messages with. */
@@ -34,19 +33,21 @@ test('from the palette the only run is opened, and the page gets its timeline wh
   const send = await show();
   expect([panels.at(-1)?.title, posted]).toEqual([FOUND.title, []]);
   await send({ type: 'ready' });
-  expect(posted).toEqual([{ timeline: FOUND, state: { key: KEY } }]);
+  expect(posted).toEqual([{ timeline: FOUND }]);
 });
 
 test('after a reload the page is filled again, by the state that it has kept', async () => {
   const panel = window.createWebviewPanel('dynascope.runTimeline', 'kept');
   await serializers.get('dynascope.runTimeline')?.deserializeWebviewPanel(panel, { key: KEY });
   await panel.clicked?.({ type: 'ready' });
-  expect(posted).toEqual([{ timeline: FOUND, state: { key: KEY } }]);
+  expect(posted).toEqual([{ timeline: FOUND }]);
   const picture = window.createWebviewPanel('dynascope.graph', 'kept');
   answers['dynascope/graph'] = { title: 'f [0/0] graph', graphs: [] };
   await serializers.get('dynascope.graph')?.deserializeWebviewPanel(picture, { key: KEY, document: 'graph:17' });
   await picture.clicked?.({ type: 'ready' });
-  expect(posted.at(-1)).toEqual({ title: 'f [0/0] graph', graphs: [], state: { key: KEY, document: 'graph:17' } });
+  expect(posted.at(-1)).toEqual({ title: 'f [0/0] graph', graphs: [] });
+  const kept = / data-state="(.*)"/.exec(picture.webview.html)?.[1] ?? '';
+  expect(JSON.parse(kept.replaceAll('&quot;', '"'))).toEqual({ key: KEY, document: 'graph:17' }); // for the next reload
 });
 
 test('a bar that is clicked opens its line, and its compile is shown in the view of runs', async () => {
@@ -74,7 +75,8 @@ test('a run in which nothing was compiled has none', async () => {
 test('the page may run the script of the extension and load nothing else', async () => {
   await show();
   const html = panels.at(-1)?.webview.html ?? '';
-  expect(html).toContain(`content="default-src 'none'; script-src https://own.example; style-src 'unsafe-inline'"`);
-  expect(html.match(/<script[^>]*>/g)).toEqual(['<script src="file:///extension/dist/runTimeline.js">']);
-  expect(page('a.js', 'b')).not.toMatch(/https?:|<link|\son\w+=/);
+  const [, nonce = ''] = /content="default-src 'none'; script-src 'nonce-([\w-]{36})'; style-src 'unsafe-inline'"/.exec(html) ?? [];
+  expect(panels.at(-1)?.webview.options).toMatchObject({ enableScripts: true, localResourceRoots: [] });
+  expect(html.match(/<script.*/g)).toEqual([`<script nonce=\"${nonce}\">'runTimeline';</script>`]);
+  expect(html).not.toMatch(/https?:|<link|\son\w+=/);
 });

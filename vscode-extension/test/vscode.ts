@@ -111,6 +111,8 @@ export function resetState(): void {
   window.activeTextEditor = undefined;
 }
 
+export const l10n = { t: (text: string, ...given: unknown[]): string => text.replace(/\{(\d+)\}/g, (_, place: string) => String(given[Number(place)])) };
+
 const nothing = { dispose: (): void => undefined };
 
 interface Folder {
@@ -139,6 +141,7 @@ export const workspace = {
       return Promise.resolve();
     },
   }),
+  asRelativePath: (path: string): string => path.split('/').at(-1) ?? path,
   saveAll: (): Promise<boolean> => Promise.resolve(true),
   onDidChangeConfiguration: () => nothing,
   onDidGrantWorkspaceTrust: () => nothing,
@@ -190,7 +193,10 @@ export const window = {
   showErrorMessage: show,
   showWarningMessage: show,
   showInformationMessage: show,
-  showQuickPick: (items: { label: string }[]): Promise<unknown> => Promise.resolve(items.find(({ label }) => label === state.answer)),
+  showQuickPick: (items: { label: string }[], { canPickMany = false } = {}): Promise<unknown> => {
+    const chosen = items.find(({ label }) => label === state.answer);
+    return Promise.resolve(chosen && canPickMany ? [chosen] : chosen);
+  },
   createQuickPick: () => (quickPick = new FakeQuickPick()),
   showOpenDialog: (): Promise<undefined> => Promise.resolve(undefined),
   showSaveDialog: ({ defaultUri }: { defaultUri?: FakeUri }): Promise<FakeUri | undefined> => Promise.resolve(defaultUri),
@@ -217,7 +223,7 @@ export const window = {
   },
   createTreeView: (view: string, { treeDataProvider }: { treeDataProvider: FakeTree }) => {
     trees.set(view, treeDataProvider);
-    return { ...nothing, reveal: (row: unknown, how: object): Promise<void> => Promise.resolve(void revealed.push({ row, how })) };
+    return { ...nothing, selection: [], onDidChangeSelection: () => nothing, reveal: (row: unknown, how: object): Promise<void> => Promise.resolve(void revealed.push({ row, how })) };
   },
   registerTreeDataProvider: (view: string, tree: FakeTree) => {
     trees.set(view, tree);
@@ -323,14 +329,15 @@ interface FakeTask {
   readonly execution: ProcessExecution;
 }
 export const executed: { readonly task: FakeTask }[] = [];
-const endings = new EventEmitter<{ readonly execution: { readonly task: FakeTask } }>();
+const endings = new EventEmitter<{ readonly execution: { readonly task: FakeTask }; readonly exitCode: number }>();
 export const tasks = {
   executeTask: (task: FakeTask) => {
     executed.push({ task });
     return Promise.resolve(executed.at(-1));
   },
   onDidEndTask: endings.event,
-  end: (execution: { readonly task: FakeTask } | undefined): void => (execution ? endings.fire({ execution }) : undefined),
+  onDidEndTaskProcess: endings.event,
+  end: (execution: { readonly task: FakeTask } | undefined, exitCode = 0): void => (execution ? endings.fire({ execution, exitCode }) : undefined),
 };
 export const TaskScope = { Global: 1, Workspace: 2 };
 export class ProcessExecution {
@@ -378,6 +385,7 @@ export const debug = {
   },
   activeDebugSession: undefined as FakeSession | undefined,
   onDidChangeActiveDebugSession: () => nothing,
+  asDebugSourceUri: ({ name }: { name: string }): FakeUri => ({ scheme: 'debug', fsPath: name }),
 };
 
 /** The language status item made last. */
@@ -387,6 +395,7 @@ export interface FakePanel {
   readonly title: string;
   readonly webview: {
     html: string;
+    options?: object;
     readonly cspSource: string;
     readonly onDidReceiveMessage: (listener: (message: unknown) => Promise<void>) => void;
     readonly asWebviewUri: (uri: FakeUri) => FakeUri;

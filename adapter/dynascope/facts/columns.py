@@ -104,7 +104,10 @@ FACTS = {
     "guards": Mapping(model.Guard, "guard"),
     "recompiles": Mapping(model.Recompile, "recompile"),
     "specializations": Mapping(model.Specialization, "specialization"),
+    "varying_guards": Mapping(model.VaryingGuard, "varying_guard"),
     "backend_failures": Mapping(model.BackendFailure, "backend_failure"),
     "line_times": Mapping(model.LineTime, "line_time"),
 }
 """The mappings by the name of the field in CompileFacts and of the reader's method."""
+NEWER = ("varying_guard",)
+"""Tables that a readable store of an older Dynascope lacks."""

@@ -24,6 +24,12 @@ CompileStatus = Literal["compiled", "empty", "skipped", "failed", "captured"]
 
 TensorRole = Literal["assigned", "parameter"]
 
+VaryingKind = Literal["set", "added", "beside", "mark", "view", "seen"]
+"""How a program shows that a guarded value will change. `set`: the call itself changes it; `added`:
+it sets in an object what only its class had; `beside`: it is another in
+modules of the same list; `mark`: the size is marked dynamic; `view`: that of the tensor it is a view of is; `seen`: it
+was another when another function was compiled."""
+
 BreakEffect = Literal["resumed", "rest uncompiled", "function uncompiled", "raised"]
 """The effect of a graph break. `resumed`: a graph before it and one after it; `rest uncompiled`: a graph before it, the
 rest of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: `fullgraph=True` makes it
@@ -233,6 +239,24 @@ class Specialization(Fact, kw_only=True, gc=False):
     stack: list[StackFrame] = field(default_factory=list)
 
 
+class VaryingGuard(Fact, kw_only=True, gc=False):
+    """A guard that will fail later; `path` and `line` are the user's line that needs it."""
+
+    kind: VaryingKind
+    expression: str
+    """The pinned value: `L['self'].step`, `len(L['self'].history)`, `L['x'].size()[0]`."""
+    value: str
+    """The text of the value that the guard wants."""
+    others: list[str] = field(default_factory=list)
+    """The other values that the program has shown."""
+    guard_of: str = ""
+    """The id of the compile that has the guard: `0/0`."""
+    function: str = ""
+    """The function that was compiled."""
+    seen_in: str = ""
+    """The compile in which another value was `seen`: `evaluate [1/0]`."""
+
+
 class BackendFailure(Fact, kw_only=True, gc=False):
     """The backend could not compile a graph that ends at this line."""
 
@@ -270,6 +294,7 @@ class CompileFacts(Struct, kw_only=True):
     guards: list[Guard] = field(default_factory=list)
     recompiles: list[Recompile] = field(default_factory=list)
     specializations: list[Specialization] = field(default_factory=list)
+    varying_guards: list[VaryingGuard] = field(default_factory=list)
     backend_failures: list[BackendFailure] = field(default_factory=list)
     line_times: list[LineTime] = field(default_factory=list)
     call: CompiledCall | None = None

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from dynascope.facts import model, store
-from dynascope.facts.columns import COMPILE, FACTS, Mapping
+from dynascope.facts.columns import COMPILE, FACTS, NEWER, Mapping
 from dynascope.facts.comparison.trail import Trail, decoded
 from dynascope.facts.current_compiles import Candidate, current
 from dynascope.facts.profile.model import Profile
@@ -195,6 +195,8 @@ class Reader:
 
     def _facts(self, mapping: Mapping, clause: str, arguments: tuple[Any, ...] | dict[str, Any]) -> list[Any]:
         table = mapping.table
+        if table in NEWER and not self._has_table(table):
+            return []
         query = f"SELECT {table}.compile_id, {table}.source_id, {mapping.select(table)} FROM {table} {clause}"
         struct, read, paths = mapping.struct, mapping.read, self._paths
         return [
@@ -264,6 +266,10 @@ class View:
 
     def specializations(self) -> list[model.Specialization]:
         return self._of(model.Specialization, "specializations")
+
+    def varying_guards(self) -> list[model.VaryingGuard]:
+        """Return the guards that lines of this file need and that will fail later."""
+        return self._of(model.VaryingGuard, "varying_guards")
 
     def backend_failures(self) -> list[model.BackendFailure]:
         return self._of(model.BackendFailure, "backend_failures")

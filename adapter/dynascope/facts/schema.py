@@ -130,6 +130,12 @@ CREATE TABLE generated (
     compile_id INTEGER NOT NULL, kind TEXT NOT NULL, data BLOB NOT NULL, PRIMARY KEY (compile_id, kind)
 ) WITHOUT ROWID;
 CREATE TABLE compiled_call (compile_id INTEGER PRIMARY KEY, data BLOB NOT NULL);
+CREATE TABLE varying_guard (
+    compile_id INTEGER NOT NULL, ordinal INTEGER NOT NULL, source_id INTEGER NOT NULL, line INTEGER NOT NULL,
+    kind INTEGER NOT NULL, expression INTEGER NOT NULL, value INTEGER NOT NULL, others INTEGER NOT NULL,
+    guard_of INTEGER NOT NULL, function INTEGER NOT NULL, seen_in INTEGER NOT NULL, PRIMARY KEY (compile_id, ordinal)
+) WITHOUT ROWID;
+CREATE INDEX varying_guard_by_source ON varying_guard (source_id, compile_id);
 """
 
 MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3, _VERSION_4, _VERSION_5, _VERSION_6)
@@ -150,6 +156,7 @@ BY_COMPILE = (
     "profile",
     "generated",
     "compiled_call",
+    "varying_guard",
 )
 """Tables whose key begins with the compile."""
 BY_SOURCE = ("tensor", "line_time", "graph_break_caller")

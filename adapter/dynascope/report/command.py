@@ -17,7 +17,7 @@ from dynascope.report.summary import summarize
 @click.command()
 @click.argument("workspace", required=False, type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Read the facts there.")
-@click.option("--launch", metavar="TEXT", help="Report this launch, not the newest (--launches lists them).")
+@click.option("--launch", metavar="TEXT", help="Report this launch, or the newest of a program (see --launches).")
 @click.option("--launches", is_flag=True, help="List the recorded launches.")
 @click.option("--json", "as_json", is_flag=True, help="Print all facts of every compile, as JSON.")
 @click.option("--compare", nargs=2, metavar="ID ID", help="Show two compiles of a function side by side: 0/0 0/1.")

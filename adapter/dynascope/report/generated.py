@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import no_compile
 from dynascope.facts.generated import recorded
+from dynascope.facts.generated.cache_keys import CACHE_KEY, differences, key_of, summary
+from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.generated.text import bytecode_text, form_text, graphs_text
 from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
@@ -66,7 +70,26 @@ def form(reader: Reader, each: model.Compile, name: str) -> str:
     found = recorded.form_named(reader, each.id, name)
     if found is None:
         raise NotRecorded(_NOT_THERE.format(each.compile_id, name))
+    if name.endswith(CACHE_KEY):
+        found.text = "\n".join([*_since_the_run_before(reader, each, found), found.text])
     return form_text(title(each), found, Sources(reader).line)
+
+
+def _since_the_run_before(reader: Reader, each: model.Compile, form: LaterForm) -> Iterator[str]:
+    """Yield what differs from the key of this compile in the latest run before that has one."""
+    began = {run.id: run.began for run in reader.runs()}
+    same = [
+        (began[compile.run], other)
+        for compile in reader.compiles()
+        if (compile.compile_id, compile.function, compile.path) == (each.compile_id, each.function, each.path)
+        and began[compile.run] < began[each.run]
+        and (other := recorded.form_named(reader, compile.id, form.name)) is not None
+    ]
+    if same:
+        _, other = max(same, key=lambda one: one[0])
+        key, before = (key_of(text.splitlines()) for text in (form.text, other.text))
+        yield f"# What differs from the run before: {summary(key, before)}"
+        yield from [*differences(key, before), ""]
 
 
 def title(each: model.Compile) -> str:

@@ -27,10 +27,13 @@ def opened(workspace: Path | None, folder: Path | None) -> Iterator[Reader]:
 
 
 def chosen_launch(reader: Reader, asked: str | None) -> str:
-    """Return the launch asked for, or the newest."""
+    """Return the launch of this name, or the newest of this program; None asks for the newest."""
     launch = asked or reader.newest_launch()
     if launch is None:
         raise click.ClickException("No program has been recorded in it.")
-    if launch not in {run.launch for run in reader.runs()}:
+    runs = reader.runs()  # the newest first
+    found = next((run.launch for run in runs if run.launch == launch), None)
+    found = found or next((run.launch for run in runs if run.program == launch), None)
+    if found is None:
         raise click.ClickException(f"There is no launch {launch!r}. See: dynascope report --launches")
-    return launch
+    return found

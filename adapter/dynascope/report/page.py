@@ -9,6 +9,7 @@ from dynascope.facts import break_message, model
 from dynascope.facts.comparison.sentences import summary as compared_text
 from dynascope.facts.recompiles.causes import entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.facts.recompiles.varying import advice, sentence
 from dynascope.report.page_frame import framed, where
 from dynascope.report.profile.flame import STYLE, flame_graphs
 from dynascope.report.profile.measured import Measured
@@ -29,6 +30,7 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
         _failures(summary),
         _breaks(summary, sources),
         _recompiles(summary),
+        _varying(summary),
         _backend_failures(summary),
         _specializations(summary),
         _uncompiled(summary),
@@ -107,6 +109,17 @@ def _recompiles(summary: Summary) -> str:
             "</article>"
         )
     return "\n".join(parts)
+
+
+def _varying(summary: Summary) -> str:
+    rows = "".join(
+        f'<article class="recompile varying">{where(each.fact.path, each.fact.line)}'
+        f" <code>{escape(each.fact.function)}</code>"
+        f" <span class=dim>{escape(_compile_names(each.compiles))}</span><br>{escape(sentence(each.fact))}"
+        f"<ul>{_hints([advice(each.fact)])}</ul></article>"
+        for each in summary.varying
+    )
+    return f"<h2>Will be compiled again</h2>{rows}" if rows else ""
 
 
 def _difference(summary: Summary, number: int) -> str:

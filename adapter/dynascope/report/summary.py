@@ -14,6 +14,7 @@ from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.story import Stories, stories_by_compile
+from dynascope.facts.recompiles.varying import not_yet_met
 from dynascope.report.sources import shown_path
 
 SLOWEST_LINES = 15
@@ -45,6 +46,10 @@ class Specialized(Repeated):
     fact: model.Specialization
 
 
+class Varying(Repeated):
+    fact: model.VaryingGuard
+
+
 class SlowLine(Struct):
     """Dynamo's time for a line in all compiles, without its calls."""
 
@@ -70,6 +75,8 @@ class Summary(Struct):
     comparisons: dict[int, Compared]
     """What differs from the compile that each recompile replaces, by the recompile's number."""
     specializations: list[Specialized]
+    varying: list[Varying]
+    """Guarded values that will change, and for which nothing was compiled again yet."""
     backend_failures: list[model.BackendFailure]
     raised: set[int]
     """Numbers of compiles that failed because of a graph break."""
@@ -156,7 +163,8 @@ def summarize(reader: Reader, launch: str) -> Summary:
     runs = [run for run in reader.runs() if run.launch == launch]
     names = compile_names(compiles, runs)
     graph_breaks = reader.facts("graph_breaks", launch)
-    recompiled = causes(reader.facts("recompiles", launch), {each.id: each for each in compiles}, reader.guards)
+    recompiles, by_number = reader.facts("recompiles", launch), {each.id: each for each in compiles}
+    recompiled = causes(recompiles, by_number, reader.guards)
     stories = Stories(reader, compiles, runs, shown_path)
     return Summary(
         launch=launch,
@@ -168,6 +176,7 @@ def summarize(reader: Reader, launch: str) -> Summary:
         stories=stories_by_compile(stories, recompiled, _COMPARED),
         comparisons=_comparisons(reader, compiles, recompiled),
         specializations=specialized_values(reader.facts("specializations", launch), names),
+        varying=varying_values(not_yet_met(reader.facts("varying_guards", launch), recompiles, by_number), names),
         backend_failures=reader.facts("backend_failures", launch),
         raised={each.compile for each in graph_breaks if each.effect == "raised"},
         slowest_lines=slowest_lines(reader.facts("line_times", launch)),
@@ -194,6 +203,12 @@ def specialized_values(facts: Iterable[model.Specialization], names: dict[int, s
     """Return a row for each value that a line fixed, with the compiles that have it."""
     groups = _grouped(facts, lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value))
     return [Specialized(_names(group, names), len(group), group[0]) for group in groups]
+
+
+def varying_values(facts: Iterable[model.VaryingGuard], names: dict[int, str]) -> list[Varying]:
+    """Return a row for each guarded value that will change, with the compiles that show it."""
+    groups = _grouped(facts, lambda fact: (fact.path, fact.line, fact.kind, fact.expression, tuple(fact.others)))
+    return [Varying(_names(group, names), len(group), group[0]) for group in groups]
 
 
 def _comparisons(reader: Reader, compiles: list[model.Compile], recompiled: list[Cause]) -> dict[int, Compared]:

@@ -13,6 +13,7 @@ from dynascope.facts import break_message
 from dynascope.facts.comparison.sentences import first_difference
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.facts.recompiles.varying import advice, sentence
 from dynascope.report.sources import CodeFrame, Sources, named, shown_path
 from dynascope.report.summary import EFFECTS, SITE, Break, SlowLine, Summary, callers
 
@@ -26,6 +27,11 @@ def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
         _print_break(each, sources, console)
     for cause in summary.causes:
         _print_cause(cause, summary, sources, console)
+    for varying in summary.varying:
+        guard = varying.fact
+        where, function = _where(guard.path, guard.line), escape(guard.function)
+        console.print(f"\n[bold cyan]Will be compiled again[/] {where} {function}  {_times(varying.compiles)}")
+        console.print(f"  {escape(sentence(guard))}\n  [green]hint[/] {escape(advice(guard))}")
     for failure in summary.backend_failures:
         where = _where(failure.path, failure.line)
         console.print(f"\n[bold red]Backend failure[/] {where}: {escape(failure.backend)} raised {failure.exception}")

@@ -103,6 +103,20 @@ class EvaluateResult(DapStruct):
     value_location_reference: int | None = None
 
 
+DOCUMENTS = "dynascope/"
+"""The folder, which does not exist, in which clients see the documents of compiles."""
+
+
+def document_path(name: str, extension: str) -> str:
+    """Return the path of the document with this name."""
+    return f"{DOCUMENTS}{name.replace('/', '-')}.{extension}"
+
+
+def is_document(path: str | None) -> bool:
+    """Whether a path of the client is that of a document: those of files are absolute."""
+    return (path or "").startswith(DOCUMENTS)
+
+
 class Breakpoint(DapStruct):
     """The state of a breakpoint: `verified` only if it can be hit; `message` says why not, or where it moved."""
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
 import warnings
 from pathlib import Path
 
@@ -13,3 +16,13 @@ def token_file(port: int) -> Path:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # platformdirs warns on stderr when XDG_RUNTIME_DIR is not set
         return Path(platformdirs.user_runtime_dir("dynascope", appauthor=False)) / f"listen-{port}.json"
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove the files of processes that have ended without removing theirs, as killed ones do."""
+    for file in folder.glob("listen-*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            try:
+                os.kill(int(json.loads(file.read_bytes())["pid"]), 0)
+            except ProcessLookupError:
+                file.unlink()

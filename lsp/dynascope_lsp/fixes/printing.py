@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from pathlib import Path
 
 from dynascope_lsp.documents.syntax import Function, Index
 from dynascope_lsp.fixes import configuration
@@ -40,14 +41,17 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
         if files is None:
             raise Refused(f"The program has too many files to see what else it prints: {WHAT_TO_DO}")
         for each in files:
-            _check(each)
+            _check(each, finding.line if each is snapshot else 0)
         yield configuration.setting(place.text, OPTION, "Let Dynamo run print() after the graph: {}")
     except Refused as problem:
         yield Advice(str(problem))
 
 
-def _check(snapshot: Snapshot) -> None:
-    """Raise Refused if a traced `print` of a file would print something else after the graph."""
+def _check(snapshot: Snapshot, line: int) -> None:
+    """Raise Refused if a traced `print` of a file would print something else after the graph.
+
+    `line` is the one that the advice is for; a `print` elsewhere is named.
+    """
     index = snapshot.text.index
     if index is None or snapshot.facts is None or snapshot.placement is None:
         return
@@ -63,12 +67,16 @@ def _check(snapshot: Snapshot) -> None:
                 continue
             if function.first_line in inline:
                 raise Refused(INLINE)
-            if call.keywords or any(isinstance(each, ast.Starred) for each in call.args):
-                raise Refused(f"Dynamo leaves out `sep`, `end` and `file` of what it prints later: {WHAT_TO_DO}")
-            _check_arguments(snapshot, function, call)
+            try:
+                _check_arguments(snapshot, function, call)
+            except Refused as problem:
+                where = f"The setting is for each `print`. That of {Path(snapshot.path).name}:{call.lineno}: "
+                raise Refused(f"{where if call.lineno != line else ''}{problem}") from None
 
 
 def _check_arguments(snapshot: Snapshot, function: Function, call: ast.Call) -> None:
+    if call.keywords:
+        raise Refused(f"Dynamo leaves out `sep`, `end` and `file` of what it prints later: {WHAT_TO_DO}")
     index = snapshot.text.index
     statement = index.statement_of(call) if index is not None else None
     assert index is not None and statement is not None

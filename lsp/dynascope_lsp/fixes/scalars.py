@@ -91,12 +91,12 @@ def _may_change(place: Place, tensor: ast.expr, call: ast.Call, found: TensorTyp
     if isinstance(tensor, ast.Call | ast.BinOp):
         return False
     if found.is_float and not _is_only_read(place, tensor):
-        return True  # whoever has it may write into it before the backward pass
+        return True  # the code that receives it may write into it before the backward pass
     return [call] != [use for use, _ in _uses(place, call)] and may_write(place.index, place.function, place.types)
 
 
 def _is_only_read(place: Place, tensor: ast.expr) -> bool:
-    """Whether the function has made a tensor, computes with it, and gives it to nobody."""
+    """Whether the function has made a tensor, computes with it, and passes it to no other code."""
     return (
         isinstance(tensor, ast.Name)
         and is_new(place.index, place.function, tensor.id)
@@ -149,8 +149,12 @@ def _captured(place: Place, reads: list[ast.Call]) -> Fix:
     for call in reads:
         if isinstance(call.func, ast.Name) and call.func.id == "bool":
             raise Refused(f"`bool()` asks for the value: {WHAT_TO_DO}")
+        found = place.inference_before(place.statement).tensor(_read_tensor(call) or call)
         for use, _ in _uses_or_itself(place, call):
             _check_destination(place, use)
+            is_operand = isinstance(place.index.parents[use], ast.BinOp | ast.UnaryOp)
+            if is_operand and found is not None and found.dtype == "b8":
+                raise Refused(f"Arithmetic asks for the value of a boolean: {WHAT_TO_DO}")
     return configuration.setting(place.text, OPTION)
 
 

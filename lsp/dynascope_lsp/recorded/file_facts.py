@@ -16,6 +16,7 @@ from dynascope.facts.profile.tree import seconds_of_calls
 from dynascope.facts.reader import Reader, View
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.story import Stories
+from dynascope.facts.recompiles.varying import not_yet_met
 
 BLOCK = 64
 """The number of lines whose tensors are read together: about a screen."""
@@ -107,6 +108,16 @@ class FileFacts:
     @cached_property
     def specializations(self) -> list[Distinct[model.Specialization]]:
         return distinct(self._view, "specializations")
+
+    @cached_property
+    def varying_guards(self) -> list[model.VaryingGuard]:
+        """Return the guards that will fail later, and that no recompile tells yet."""
+        found = self._view.varying_guards()
+        of_runs = {self.compiles[each.compile].run for each in found}
+        launches = {run.launch for run in self._reader.runs() if run.id in of_runs} if found else set()
+        compiles = {each.id: each for launch in launches for each in self._reader.compiles(launch)}
+        recompiles = [each for launch in launches for each in self._reader.facts("recompiles", launch)]
+        return not_yet_met(found, recompiles, compiles)
 
     @cached_property
     def backend_failures(self) -> list[Distinct[model.BackendFailure]]:

@@ -13,6 +13,8 @@ from dynascope.facts.comparison.sentences import first_difference, sentence
 from dynascope.facts.distinct import Distinct
 from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.facts.recompiles.varying import advice as varying_advice
+from dynascope.facts.recompiles.varying import sentence as varying_sentence
 from msgspec import Struct, structs
 
 from dynascope_lsp.documents.text import Text
@@ -46,6 +48,7 @@ class Observations:
             *self._graph_breaks(),
             *self._graph_breaks_below(),
             *self._recompiles(),
+            *self._varying_guards(),
             *self._specializations(),
             *self._backend_failures(),
             *self._failed_compiles(),
@@ -180,6 +183,24 @@ class Observations:
         more = [f"… and {len(rows) - COMPILES_SHOWN} more"] if len(rows) > COMPILES_SHOWN else []
         differs = [first_difference(compared.comparison)] if compared is not None else []
         return "\n".join([f"Because of {cause.about}{values}", *lines, *more, *story, *differs])
+
+    def _varying_guards(self) -> Iterable[Finding]:
+        """Yield one finding for each guarded value that will change, at the line that needs it."""
+        groups: dict[tuple[int | None, str, str], list[model.VaryingGuard]] = {}
+        for each in self._facts.varying_guards:
+            groups.setdefault((self._placement.now(each), each.kind, each.expression), []).append(each)
+        for (line, *_), same in groups.items():
+            if line is not None:
+                yield Finding(
+                    kind="recompile",
+                    line=line,
+                    title=f"{same[0].function} will be compiled again",
+                    explanation="\n".join(dict.fromkeys(map(varying_sentence, same))),
+                    hints=[varying_advice(same[0])],
+                    compiles=self._ids(each.compile for each in same),
+                    programs=self._facts.programs_of([each.compile for each in same]),
+                    stale=self._stale(line),
+                )
 
     def _specializations(self) -> Iterable[Finding]:
         groups = _grouped(

@@ -26,6 +26,14 @@ export async function command(page, title) {
   await fromQuickInput(page, 'F1', `>${title}`, () => clickRow(page, title));
 }
 
+/** Run a command by its title with the keyboard alone. */
+export async function typeCommand(page, title) {
+  await fromQuickInput(page, 'F1', `>${title}`, async () => {
+    await page.locator(`${quickInput} .monaco-list-row.focused[aria-label^="${title}"]`).waitFor({ timeout: 10_000 });
+    await page.keyboard.press('Enter');
+  });
+}
+
 /** Open a file by its path, inside the workspace or not, and go to a line. */
 export async function openFile(page, file, line = 1) {
   // Not Enter: for a moment the list still shows what was open before.

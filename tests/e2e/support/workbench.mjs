@@ -19,6 +19,9 @@ export const PATIENCE = 90_000;
 /** The interpreter that has torch and dynascope. */
 export const PYTHON = process.env.DYNASCOPE_PYTHON ?? 'python3';
 
+/** One that is Python 3.12 or newer, if there is one: the other may be 3.11. */
+export const NEWER_PYTHON = process.env.DYNASCOPE_NEWER_PYTHON || undefined;
+
 const SETTINGS = {
   'telemetry.telemetryLevel': 'off',
   'update.mode': 'none',
@@ -110,6 +113,7 @@ export async function startWorkbench({ settings = {}, prepare = () => {}, viewpo
   return {
     page,
     workspace,
+    installed: path.join(root, 'extensions'),
     screenshot: (name) => page.screenshot({ path: path.join(ARTEFACTS, `${name}.png`) }),
     async stop() {
       await browser.close().catch(() => {});
@@ -149,4 +153,33 @@ export async function end(child) {
     clearTimeout(timer);
   }
   signal('SIGKILL');
+}
+
+/** Reload the window once the workbench has stored editors with these texts: in a browser it does so every few seconds, and not when it is left. */
+export async function reloadWhenStored(page, ...texts) {
+  const deadline = Date.now() + PATIENCE;
+  while (!(await page.evaluate(storedEditors)).some((stored) => texts.every((text) => stored.includes(text)))) {
+    if (Date.now() > deadline) throw new Error(`no editors with ${texts} are stored`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  await page.reload();
+}
+
+/** What the databases of the page have of the editors that are open. */
+async function storedEditors() {
+  const databases = (await indexedDB.databases()).filter(({ name }) => name.startsWith('vscode-web-state-db-'));
+  const stored = databases.map(
+    ({ name }) =>
+      new Promise((resolve, reject) => {
+        const opening = indexedDB.open(name);
+        opening.onerror = reject;
+        opening.onsuccess = () => {
+          const asked = opening.result.transaction('ItemTable').objectStore('ItemTable').get('memento/workbench.parts.editor');
+          asked.onerror = reject;
+          asked.onsuccess = () => resolve(String(asked.result));
+          opening.result.close();
+        };
+      }),
+  );
+  return Promise.all(stored);
 }

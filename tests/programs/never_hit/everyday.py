@@ -1,5 +1,6 @@
 """Breakpoints that are never hit, each for a reason of its own; the test writes the reasons down."""
 
+import atexit
 import functools
 import importlib.util
 import textwrap
@@ -166,6 +167,17 @@ def limited(x, n):
     return x + n
 
 
+def without_operations(x):
+    if not FAST:
+        x = x * 2  #: no_operations
+    return x
+
+
+@atexit.register
+def at_exit():
+    print("at exit")  #: at_exit
+
+
 def attempt(function, *args, **options):
     try:
         torch.compile(function, backend="eager", **options)(*args)
@@ -187,6 +199,7 @@ def main():
     attempt(breaking, x)
     attempt(unresumed, x)
     attempt(Model(), x)
+    attempt(without_operations, x)
     attempt(outer, x)
     generator(x)
     called_uncompiled(x)

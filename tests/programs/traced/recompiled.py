@@ -394,3 +394,11 @@ def main_reset():
     first = calls(sized, (torch.ones(3), torch.ones(2)))
     torch._dynamo.reset()
     return [first, calls(sized, (torch.ones(3), torch.ones(2)))]
+
+
+def added(x, y):
+    return x + y
+
+
+def main_one_added():
+    return calls(added, (torch.ones(1), torch.ones(5)), (torch.ones(5), torch.ones(5)))

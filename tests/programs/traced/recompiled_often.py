@@ -97,6 +97,26 @@ def main_one():
     return calls(laid_out, (torch.ones(1),), (torch.ones(5),))
 
 
+def main_zero():
+    return calls(laid_out, (torch.ones(5),), (torch.ones(0),))
+
+
+def asking(x):
+    return x * 2 if x.shape[0] > 3 else x * 3  #: one_asked
+
+
+def main_one_asked():
+    return calls(asking, (torch.ones(1),), (torch.ones(5),))
+
+
+def reshaped(x):
+    return x.view(x.shape[0], -1).mean(1)  #: one_viewed
+
+
+def main_one_viewed():
+    return calls(reshaped, (torch.ones(1, 3, 2),), (torch.ones(5, 3, 2),))
+
+
 def summed(rows):
     return sum(row.sum() for row in rows["rows"])  #: nested_length
 

@@ -1,5 +1,6 @@
 // Lays boxes out and draws them as SVG: dagre places them in layers, inputs at the top.
 import { Graph as Layout, layout } from '@dagrejs/dagre';
+import { escaped, round } from '../svg';
 import { where, type Box, type View } from './folding';
 
 interface Placed {
@@ -24,7 +25,8 @@ const MARGIN = 12;
 /** The most letters of a label that are drawn. */
 const LETTERS = 42;
 
-export function draw({ boxes, unfolded, edges }: View): Drawing {
+/** Draws boxes and edges; those in `differing`, and what is around them, are marked. */
+export function draw({ boxes, unfolded, edges }: View, differing: ReadonlySet<Box> = new Set()): Drawing {
   const graph = new Layout({ compound: true });
   graph.setGraph({ nodesep: 24, ranksep: 36, marginx: MARGIN, marginy: MARGIN });
   for (const box of unfolded) graph.setNode(name(box), {});
@@ -46,12 +48,12 @@ export function draw({ boxes, unfolded, edges }: View): Drawing {
     return `<g class="edge" data-from="${from.id}" data-to="${to.id}"><path d="${path}" marker-end="url(#arrow)"/>${text}</g>`;
   });
   const { width = 0, height = 0 } = graph.graph() as { width?: number; height?: number };
-  const drawnBoxes = [...placed].map(([box, at]) => drawnBox(box, at, drawn.has(box)));
+  const drawnBoxes = [...placed].map(([box, at]) => drawnBox(box, at, drawn.has(box), differing.has(box)));
   const content = `<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0L8 4L0 8z"/></marker></defs>`;
   return { content: [content, ...drawnBoxes.slice(0, unfolded.length), ...lines, ...drawnBoxes.slice(unfolded.length)].join('\n'), width, height, placed };
 }
 
-function drawnBox(box: Box, { x, y, width, height }: Placed, isUnfolded: boolean): string {
+function drawnBox(box: Box, { x, y, width, height }: Placed, isUnfolded: boolean, differs: boolean): string {
   const left = round(x - width / 2);
   const top = round(y - height / 2);
   const state = box.children.length === 0 ? '' : ` aria-expanded="${isUnfolded}"`;
@@ -60,7 +62,7 @@ function drawnBox(box: Box, { x, y, width, height }: Placed, isUnfolded: boolean
   const label = isUnfolded
     ? `<text class="title" x="${left + 6}" y="${top + LINE - 3}">▾ ${escaped(short(box.label))}</text>`
     : `<text x="${round(x)}" y="${top + LINE}">${box.children.length > 0 ? '▸ ' : ''}${escaped(short(box.label))}</text>`;
-  return `<g id="box-${box.id}" class="box ${box.kind}${isUnfolded ? ' unfolded' : ''}" role="treeitem" aria-label="${escaped(told(box).join(', '))}"${state}>${frame}${label}${second}</g>`;
+  return `<g id="box-${box.id}" class="box ${box.kind}${isUnfolded ? ' unfolded' : ''}${differs ? ' differs' : ''}" role="treeitem" aria-label="${escaped([...told(box), ...(differs ? ['differs'] : [])].join(', '))}"${state}>${frame}${label}${second}</g>`;
 }
 
 /** What is said of a box: what it is, its value or size, its lines. */
@@ -76,12 +78,4 @@ function name({ id }: Box): string {
 
 function short(text: string): string {
   return text.length <= LETTERS ? text : `${text.slice(0, LETTERS - 1)}…`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -28,6 +28,13 @@ export interface Graph {
   readonly leftOut: number;
 }
 
+/** Lines of a file, as they were recorded, and what they are called. */
+export interface Lines {
+  readonly path: string;
+  readonly lines: readonly number[];
+  readonly name: string;
+}
+
 /** A node, or nodes that follow one another in the graph: those of a module, of a line, or a part of a long list. */
 export interface Box {
   readonly id: number;
@@ -211,6 +218,29 @@ export function search(root: Box, text: string): Box[] {
     const told = [label, node?.name, node?.text, node?.value, node?.module, place && `${place.path}:${place.line}`];
     return told.some((each) => each?.toLowerCase().includes(wanted));
   });
+}
+
+/** The boxes of nodes that are from lines of a file, or from functions that are called there. */
+export function ofLines(root: Box, { stacks }: Graph, { path, lines }: Lines): Box[] {
+  return leaves(root).filter(({ node }) => node && stacks[node.stack]?.some((place) => place.path === path && lines.includes(place.line)));
+}
+
+/** The boxes of nodes. */
+export function boxesOf(root: Box, nodes: ReadonlySet<GraphNode>): Box[] {
+  return leaves(root).filter(({ node }) => node && nodes.has(node));
+}
+
+/** The boxes around boxes, the first ones first, while not too many are drawn. */
+export function unfoldedAround(root: Box, boxes: readonly Box[]): Set<Box> {
+  const unfolded = new Set<Box>();
+  let drawn = root.children.length;
+  for (const box of boxes) {
+    const outer = outerBoxes(box).filter((each) => !unfolded.has(each));
+    drawn += outer.reduce((sum, { children }) => sum + children.length - 1, 0);
+    if (drawn > DRAWN && unfolded.size > 0) break;
+    for (const each of outer) unfolded.add(each);
+  }
+  return unfolded;
 }
 
 /** The boxes around a box, the innermost first, without that around all. */

@@ -1,60 +1,65 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 // The page of the graph picture: folds and unfolds, selects, searches, zooms; the extension opens lines and saves.
+import { element, host, open, say, selectNext, serve, svg } from '../pages';
+import { differing } from './differing';
 import { draw, told, type Drawing } from './drawing';
-import { fold, isTooMuch, outerBoxes, search, unfoldedAtFirst, view, DRAWN, type Box, type Graph, type View } from './folding';
+import { boxesOf, fold, isTooMuch, ofLines, outerBoxes, search, unfoldedAround, unfoldedAtFirst, view, DRAWN, type Box, type Graph, type Lines, type View } from './folding';
 
-interface Host {
-  postMessage(message: object): void;
-  setState(state: unknown): void;
+/** What the graphs are compared with. */
+interface Other {
+  readonly title: string;
+  readonly graphs: readonly Graph[];
 }
-declare function acquireVsCodeApi(): Host;
 
-const host = acquireVsCodeApi();
-const svg = element('picture') as unknown as SVGSVGElement;
-const details = element('details');
-const found = element('search') as HTMLInputElement;
 const choice = element('graphs') as HTMLSelectElement;
-/** How much a step of the wheel, or of + and -, enlarges. */
-const STEP = 1.2;
 
+let graphs: readonly Graph[] = [];
+let other: Other | undefined;
+/** The boxes of nodes that the other graph has not, and those with the ones around them. */
+let differ: readonly Box[] = [];
+let differAround = new Set<Box>();
 let graph: Graph;
 let root: Box;
 let unfolded = new Set<Box>();
 let seen: View;
 let drawing: Drawing;
 let selected: Box | undefined;
+/** The boxes of the line that was asked for. */
+let asked = new Set<Box>();
 let at = { x: 0, y: 0, width: 1, height: 1 };
-
-function element(id: string): HTMLElement {
-  return document.getElementById(id) as HTMLElement;
-}
 
 function choose(chosen: Graph): void {
   graph = chosen;
   root = fold(graph);
-  unfolded = unfoldedAtFirst(root);
+  const compared = other?.graphs.find(({ name }) => name === graph.name) ?? other?.graphs[0];
+  differ = compared ? boxesOf(root, differing(graph, compared)) : [];
+  differAround = new Set(differ.flatMap((box) => [box, ...outerBoxes(box)]));
+  unfolded = differ.length > 0 ? unfoldedAround(root, differ) : unfoldedAtFirst(root);
   selected = undefined;
+  asked.clear();
   show();
   fit();
-  say(`${root.detail}${graph.leftOut ? `; ${graph.leftOut.toLocaleString('en')} more were not recorded` : ''}. ${HELP}`);
+  const difference = compared ? `${differ.length} of ${graph.nodes.length} nodes differ from ${other?.title ?? ''}; n selects the next. ` : '';
+  say(`${difference}${root.detail}${graph.leftOut ? `; ${graph.leftOut.toLocaleString('en')} more were not recorded` : ''}. ${HELP}`);
 }
 
 const HELP = 'Enter unfolds a box, or opens the line of a node; the arrow keys follow the edges; / searches.';
 
 function show(): void {
   seen = view(graph, root, unfolded);
-  drawing = draw(seen);
+  drawing = draw(seen, differAround);
   svg.innerHTML = drawing.content;
   mark();
 }
 
-/** Marks the selected box and its edges. */
+/** Marks the selected box and its edges, and the boxes of the line that was asked for. */
 function mark(): void {
   const id = selected ? `${selected.id}` : '';
+  const marked = new Set([...asked].map((box) => `box-${box.id}`)).add(`box-${id}`);
   for (const each of svg.querySelectorAll<SVGGElement>('.box')) {
-    each.classList.toggle('selected', each.id === `box-${id}`);
-    each.setAttribute('aria-selected', `${each.id === `box-${id}`}`);
+    each.classList.toggle('selected', marked.has(each.id));
+    each.setAttribute('aria-selected', `${marked.has(each.id)}`);
   }
   for (const each of svg.querySelectorAll<SVGGElement>('.edge')) each.classList.toggle('selected', [each.dataset['from'], each.dataset['to']].includes(id));
   if (selected) svg.setAttribute('aria-activedescendant', `box-${id}`);
@@ -68,10 +73,6 @@ function select(box: Box | undefined): void {
   say(told(box).join('  '));
   const place = drawing.placed.get(box);
   if (place && (place.x < at.x || place.y < at.y || place.x > at.x + at.width || place.y > at.y + at.height)) center(place);
-}
-
-function say(text: string): void {
-  details.textContent = text;
 }
 
 /** Unfolds a box or folds it; what was at its middle stays there. */
@@ -97,10 +98,6 @@ function activate(box: Box): void {
   }
 }
 
-function open({ place }: Box): void {
-  if (place) host.postMessage({ type: 'open', place });
-}
-
 function look(part: typeof at): void {
   at = part;
   svg.setAttribute('viewBox', `${at.x} ${at.y} ${at.width} ${at.height}`);
@@ -117,28 +114,42 @@ function center({ x, y }: { readonly x: number; readonly y: number }): void {
   look({ ...at, x: x - at.width / 2, y: y - at.height / 2 });
 }
 
-/** Enlarges by a factor around a point of the page, by default the middle. */
 function zoom(factor: number, x = svg.clientWidth / 2, y = svg.clientHeight / 2): void {
   const [across, down] = [x / svg.clientWidth, y / svg.clientHeight];
   const [width, height] = [at.width / factor, at.height / factor];
   look({ x: at.x + (at.width - width) * across, y: at.y + (at.height - height) * down, width, height });
 }
 
-/** Selects the next box in which the text of the search is found, and unfolds what is around it. */
+/** Selects the next box in which the text of the search is found. */
 function next(): void {
-  const boxes = found.value ? search(root, found.value) : [];
-  const place = boxes.findIndex((box) => box === selected) + 1;
-  const box = boxes[place % Math.max(boxes.length, 1)];
-  if (!box) {
-    say(`Nothing is found for ${found.value}.`);
-    return;
+  selectNext((text) => search(root, text), selected, reach);
+}
+
+/** Selects a box after unfolding what is around it; returns what is said of it. */
+function reach(box: Box): string {
+  if (!drawing.placed.has(box)) {
+    unfolded = unfoldedAround(root, [box]); // only these: any number of boxes may have been unfolded
+    show();
   }
-  unfolded = new Set(outerBoxes(box)); // only these: any number of boxes may have been unfolded
-  show();
   select(box);
   const middle = drawing.placed.get(box);
   if (middle) center(middle);
-  say(`${(place % boxes.length) + 1} of ${boxes.length}: ${told(box).join('  ')}`);
+  return told(box).join('  ');
+}
+
+/** Selects the nodes of lines, in the first graph that has some, and unfolds what is around them. */
+function selectLines(lines: Lines): void {
+  const found = [graph, ...graphs].find((each) => ofLines(fold(each), each, lines).length > 0);
+  if (!found) return;
+  if (found !== graph) choose(found);
+  choice.selectedIndex = graphs.indexOf(graph);
+  const boxes = ofLines(root, graph, lines);
+  unfolded = unfoldedAround(root, boxes);
+  asked = new Set(boxes);
+  show();
+  const [first] = boxes;
+  if (first) reach(first);
+  say(`${boxes.length} ${boxes.length === 1 ? 'node is' : 'nodes are'} from ${lines.name}. ${HELP}`);
 }
 
 /** The box before or after in the order of the graph; the one that an edge leads to, or comes from. */
@@ -165,63 +176,45 @@ function boxOf(target: EventTarget | null): Box | undefined {
   return id === undefined ? undefined : [...drawing.placed.keys()].find((box) => `box-${box.id}` === id);
 }
 
-let drag: { readonly x: number; readonly y: number; readonly from: typeof at; moved: boolean } | undefined;
-svg.addEventListener('pointerdown', ({ clientX, clientY }) => (drag = { x: clientX, y: clientY, from: at, moved: false }));
-svg.addEventListener('pointermove', ({ clientX, clientY, buttons }) => {
-  if (!drag || buttons === 0) return;
-  const scale = at.width / svg.clientWidth;
-  const [x, y] = [clientX - drag.x, clientY - drag.y];
-  drag.moved ||= Math.abs(x) + Math.abs(y) > 4;
-  if (drag.moved) look({ ...drag.from, x: drag.from.x - x * scale, y: drag.from.y - y * scale });
-});
-svg.addEventListener('click', ({ target, altKey }) => {
+function key(name: string): boolean {
+  if (name.startsWith('Arrow')) select(neighbour(name));
+  else if (name === 'Enter' && selected) activate(selected);
+  else if (name === 'o' && selected) open(selected);
+  else if (name === 'n' && differ.length > 0) reach(differ[(differ.findIndex((box) => box === selected) + 1) % differ.length] as Box);
+  else if (name === 'Escape' && selected?.parent?.parent) toggle(selected.parent);
+  else return false;
+  return true;
+}
+
+function click({ target, altKey }: MouseEvent): void {
   const box = boxOf(target);
-  if (!drag?.moved && box) {
-    if (altKey) open(box);
-    else activate(box);
-  }
-  drag = undefined;
-});
-svg.addEventListener(
-  'wheel',
-  (event) => {
-    event.preventDefault();
-    zoom(event.deltaY < 0 ? STEP : 1 / STEP, event.offsetX, event.offsetY);
-  },
-  { passive: false },
-);
-svg.addEventListener('keydown', (event) => {
-  const { key } = event;
-  if (key.startsWith('Arrow')) select(neighbour(key));
-  else if (key === 'Enter' && selected) activate(selected);
-  else if (key === 'o' && selected) open(selected);
-  else if (key === 'Escape' && selected?.parent?.parent) toggle(selected.parent);
-  else if (key === '+') zoom(STEP);
-  else if (key === '-') zoom(1 / STEP);
-  else if (key === '0') fit();
-  else if (key === '/') found.focus();
-  else return;
-  event.preventDefault();
-});
-found.addEventListener('keydown', ({ key }) => {
-  if (key === 'Enter') next();
-  else if (key === 'Escape') svg.focus();
-});
+  if (box && altKey) open(box);
+  else if (box) activate(box);
+}
+
+function drag(from: typeof at, x: number, y: number): void {
+  const scale = from.width / svg.clientWidth;
+  look({ ...from, x: from.x - x * scale, y: from.y - y * scale });
+}
+
 element('fold').addEventListener('click', () => {
   unfolded.clear();
   show();
   fit();
 });
-element('fit').addEventListener('click', fit);
 element('save').addEventListener('click', () => host.postMessage({ type: 'save', svg: exported() }));
-window.addEventListener('message', ({ data }: MessageEvent<{ readonly graphs: readonly Graph[]; readonly state: unknown }>) => {
-  host.setState(data.state); // VS Code keeps it over a reload of the window
-  const [first] = data.graphs;
-  if (!first) return;
-  choice.replaceChildren(...data.graphs.map(({ name }) => new Option(name)));
-  choice.hidden = data.graphs.length === 1;
-  choice.onchange = () => choose(data.graphs[choice.selectedIndex] ?? first);
-  choose(first);
-  svg.focus();
+choice.addEventListener('change', () => {
+  const chosen = graphs[choice.selectedIndex];
+  if (chosen) choose(chosen);
 });
-host.postMessage({ type: 'ready' });
+serve({ looked: () => at, drag, zoom, fit, next, click, key }, ({ graphs: sent, lines, ...more }: { readonly graphs?: readonly Graph[]; readonly lines?: Lines; readonly other?: Other }) => {
+  const [first] = sent ?? [];
+  if (sent && first) {
+    graphs = sent;
+    other = more.other;
+    choice.replaceChildren(...graphs.map(({ name }) => new Option(name)));
+    choice.hidden = graphs.length === 1;
+    choose(first);
+  }
+  if (lines) selectLines(lines);
+});

@@ -1,4 +1,5 @@
 // Draws the part of a timeline that is looked at, as SVG: of bars too narrow to be seen, one for each pixel.
+import { escaped, round } from '../svg';
 import { seconds, told, type Bar, type Lanes } from './lanes';
 import { roundStep, tick, ticks, type Scale } from './scale';
 
@@ -106,12 +107,4 @@ function depth(bar: Bar): number {
 /** A class for each part of the compiler, kind of mark and end of a compile. */
 function styleOf({ kind, part }: Bar): string {
   return kind === 'compile' || kind === 'later' ? `${kind} ${part}` : part.replaceAll(' ', '-');
-}
-
-function round(value: number): number {
-  return Math.round(value * 10) / 10;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -58,7 +58,7 @@ class Mode(Enum):
     INTO = "the next moment"
     OVER = "the next moment that is no detail"
     OUT = "the end of the nodes"
-    LEAVE = "the program, behind the backward"
+    LEAVE = "the program, after the backward"
 
 
 class _Thread:

@@ -13,8 +13,8 @@ from dynascope.agent.program.loaded_files import modules_of
 from dynascope.agent.program.observed import so_far_as_observed
 from dynascope.agent.program.user_code import real_path
 
-_NOT_RUN = ", and this line did not run uncompiled"
-_BY_THE_COMPILER = ", unless Dynamo itself ran it while it compiled (`debugDynamo` stops there, too)"
+_NOT_RUN = ", and debugpy saw no run of this line"
+_UNSEEN = ". It does not see what runs at exit, nor what Dynamo itself runs while it compiles (`debugDynamo` does)"
 _LIBRARY = ', and debugpy stops in packages only with "justMyCode": false'
 
 
@@ -38,7 +38,7 @@ def why_never_reached(
         case Outlook.COMPILER:
             return expected.message(has_stopped=False, logs=False)
         case Outlook.NEVER_TRACED if runs is _NOT_RUN:
-            return f"{expected.reason.rstrip('.')}. This line did not run{here}."
+            return f"{expected.reason.rstrip('.')}{runs}{here}."
         case Outlook.NEVER_TRACED:
             return expected.message(has_stopped=False, logs=False) if not runs else f"{expected.reason}{runs}."
         case Outlook.COMPILED:
@@ -48,9 +48,9 @@ def why_never_reached(
     if key is not None and traced.awaits(key, line):
         return f"What follows the graph break before it in {name} was never compiled{here}{runs}."
     if key is not None and traced.has_abandoned(key):
-        return f"Dynamo gave up a compile of {name}{here} before this line{runs}."
+        return f"Dynamo gave up a compile of {name} before this line{here}{runs}."
     if runs is _NOT_RUN and traced.has_compiled and not compiler_is_debugged:
-        runs += _BY_THE_COMPILER
+        runs += _UNSEEN
     return why_never_traced(where.path, line, name, traced, runs)
 
 
@@ -79,7 +79,7 @@ def why_name_never_met(breakpoint: Breakpoint, runs_are_debugged: bool, just_my_
     if not runs_are_debugged:
         return f"{text}."
     condition = f" with its condition ({breakpoint.condition}) true" if breakpoint.condition else ""
-    return f"{text}, and none{' in your own files' if just_my_code else ''} ran uncompiled{condition}."
+    return f"{text}, and debugpy saw none{' in your own files' if just_my_code else ''} run uncompiled{condition}."
 
 
 def why_not_stopped(breakpoint: Breakpoint, who: str = "Dynamo", runs: int = 0) -> str | None:
@@ -109,8 +109,8 @@ def why_never_run(path: str, what: str, breakpoint: Breakpoint, runs: int = 0) -
     if (runs or breakpoint.hits) and (why := why_not_stopped(breakpoint, runs=runs or breakpoint.hits)) is not None:
         return why
     if breakpoint.condition:
-        return f"{what} did not run{here}, or its condition ({breakpoint.condition}) never held."
-    return f"{what} did not run{here} after the breakpoint was set."
+        return f"{what} was not seen to run{here}, or its condition ({breakpoint.condition}) never held."
+    return f"{what} was not seen to run{here} after the breakpoint was set."
 
 
 def is_imported(path: str) -> bool:

@@ -58,7 +58,7 @@ class TracedFunctions:
                 if resume.is_resume_function(code):
                     self._note_lines(code)
                 else:
-                    self._skipped[key_of(code)] = reason
+                    self._skipped[key_of(code)] = reason.partition("\n")[0]  # then comes where the frame is
 
     def note_stop_in(self, code: types.CodeType) -> bool:
         """Record that a thread stops in this code, and return whether that is new."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from dynascope.wire.dap import Source, SourceBody
+from dynascope.wire.dap import Source, SourceBody, document_path
 from dynascope.wire.from_agent import SourcesLoaded
 from dynascope.wire.messages import Message
 
@@ -28,6 +28,8 @@ TEXT_KEPT = 32 << 20
 """The maximum number of characters of graphs and their later forms kept."""
 PYTHON = "text/x-python"
 PLAIN = "text/plain"
+BYTECODE = "text/x-dynascope-bytecode"
+"""The extension for VS Code knows it as a language whose margin takes breakpoints."""
 
 _GIVEN_UP = "# This text is no longer kept: later compiles have produced more than {limit:,} characters of graphs.\n"
 _CODE_GONE = (
@@ -45,15 +47,15 @@ class _Document:
     text: str | None = None
     code: weakref.ref[types.CodeType] | None = None
     generated: weakref.ref[types.CodeType] | None = None
-    """What was generated of `code`, where this document shows both."""
+    """The code that Dynamo generated for `code`, if this document shows the two side by side."""
     parts: Mapping[int, str] | None = None
-    """What the instructions of `generated` are for, by offset."""
+    """The purpose of each part of `generated`, by the offset of its first instruction."""
     guards_of: str | None = None
     """The compile id of `code`'s cache entry whose guards this document shows."""
     compile_id: str = ""
     """The compile of a graph, or of a later form of it."""
     places: list[tuple[Place, ...]] | None = None
-    """For each line of `text` the lines of the program that it is from."""
+    """For each line of `text`, the lines of the program that it comes from."""
 
 
 class Form(NamedTuple):
@@ -70,9 +72,19 @@ class Form(NamedTuple):
         return self.text[0].removeprefix("# ").removeprefix(f"{self.name}: ")
 
 
+class Generated(NamedTuple):
+    """Code that Dynamo generated, as one of the documents shows it."""
+
+    source: Source
+    code: types.CodeType
+    """The function's own code, or the resume function's."""
+    generated: types.CodeType
+    parts: Mapping[int, str]
+
+
 def document_source(name: str, reference: int, origin: str, extension: str) -> Source:
     """Return the DAP Source of a document (`forward [0/1] graph`); editors show its path."""
-    path = f"dynascope/{name.replace('/', '-')}.{extension}"
+    path = document_path(name, extension)
     return Source(name=name, path=path, source_reference=reference, origin=origin)
 
 
@@ -182,6 +194,18 @@ class Documents:
             forms.append(Form(document.source.name or "", document.compile_id, texts, places or [()]))
         return forms
 
+    def generated(self) -> list[Generated]:
+        """Return the generated code that still exists. Any thread."""
+        with self._lock:
+            known = list(self._documents.values())
+        found = []
+        for each in known:
+            code = None if each.code is None else each.code()
+            generated = None if each.generated is None else each.generated()
+            if code is not None and generated is not None:
+                found.append(Generated(each.source, code, generated, each.parts or {}))
+        return found
+
     def text(self, reference: int) -> SourceBody:
         """Return the content of a document. Raises UnknownDocument."""
         with self._lock:
@@ -201,7 +225,7 @@ class Documents:
             from dynascope.agent.documents.generated_code import beside
 
             lines = beside(existing, generated, document.parts or {}).lines
-            return SourceBody(content="\n".join([*lines, ""]), mime_type=PLAIN)
+            return SourceBody(content="\n".join([*lines, ""]), mime_type=BYTECODE)
         if guards_of is None:
             from dynascope.agent.internals.codegen.bytecode import listing
 

@@ -1,6 +1,6 @@
-"""Write a function's bytecode beside that which Dynamo generated: it runs instead.
+"""Write a function's bytecode and the bytecode that Dynamo generated for it, which runs instead, side by side.
 
-Where an instruction of the function is in the generated code too, as at a graph break, both are in one line.
+An instruction that is in both, as after a graph break, has one line for both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ _WIDTH = 56
 
 
 class GeneratedCode(NamedTuple):
-    """The text in lines, and for each line the offset of the generated instruction on it, or None."""
+    """The text in lines, and for each line the offset of the generated instruction on it, or None.
+
+    Python tells of instructions behind RESUME only: those up to it have none.
+    """
 
     lines: list[str]
     offsets: list[int | None]
@@ -27,12 +30,12 @@ class GeneratedCode(NamedTuple):
 class _Cell(NamedTuple):
     text: str
     place: tuple[object, ...] | None = None
-    """What an instruction has in common with the same in other code; None if it is not the user's."""
+    """Equal for an instruction and its copy in other code; None if Dynamo made the instruction."""
     offset: int | None = None
 
 
 def beside(code: types.CodeType, generated: types.CodeType, parts: Mapping[int, str]) -> GeneratedCode:
-    """Return `code` and what was generated of it; `parts`: what an instruction is for."""
+    """Return both, side by side; `parts` gives the purpose of parts of `generated`, by offset."""
     own, made = list(_own(code)), list(_made(generated, parts))
     lines = [
         f"{code.co_qualname}: left its bytecode, right what Dynamo generated, which runs instead",
@@ -59,12 +62,13 @@ def _own(code: types.CodeType) -> Iterator[_Cell]:
 def _made(generated: types.CodeType, parts: Mapping[int, str]) -> Iterator[_Cell]:
     part = before = None
     rows = running_instructions(generated)
+    first = next((row.offset for row in rows if row.opname == "RESUME"), -1)
     for row in rows:
         part = parts.get(row.offset, part)
         if part is not None and part != before:
             before = part
             yield _Cell(part)
-        yield _Cell(f"  {_text(row, rows)}", _place(row), row.offset)
+        yield _Cell(f"  {_text(row, rows)}", _place(row), row.offset if row.offset > first else None)
 
 
 def _aligned(own: Sequence[_Cell], made: Sequence[_Cell]) -> Iterator[tuple[_Cell, _Cell]]:

@@ -2,34 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import types
-from collections.abc import Iterable
 from typing import Any
 
+from dynascope.agent.documents.guard_sentences import sentences, some_values
 from dynascope.agent.documents.guard_trees import duration, outcome_of
-from dynascope.agent.documents.reduced_guards import Reduced, Reductions, condition, reduce_guards
+from dynascope.agent.documents.reduced_guards import Reduced, Reductions, reduce_guards
 from dynascope.agent.internals.guards.filtered import Filter, filters_of_torch
 from dynascope.agent.internals.guards.tree import CacheEntry
-from dynascope.facts.recompiles.guarded_value import guarded_value, readable
-from dynascope.facts.recompiles.wanted_value import wanted
 
 _STANCE = "skip_guard_eval_unsafe"
 _IN_FULL = {_STANCE: f"torch.compiler.set_stance({_STANCE}=True)"}
-_NAMED = 3
-"""The maximum number of values that are named for each filter."""
 _COULD_CHANGE = "These could change then, and the compiled code would be used all the same:"
-_LINE = re.compile(r"#\s([^#]*?):(\d+) in [^#]*$")
-_TENSOR = re.compile(r"check_tensor\((?P<name>.+?), .*\)$")
-_MARK = re.compile(r"hasattr\(.+, '_dynamo_\w+'\) == False$")
-_OF_TORCH = {
-    "GLOBAL_STATE": "grad mode, autocast and other global state of torch",
-    "TORCH_FUNCTION_MODE_STACK": "the modes that override torch functions",
-    "DEFAULT_DEVICE": "the default device",
-}
-_SAVED_TENSORS_HOOKS = "top_saved_tensors_hooks"
-_IMPORTED = re.compile(r"\b__import_(\w+)")
-_BUILTIN = re.compile(r"\b__builtins_dict___\d+\['(\w+)'\]")
 
 
 class UnknownFilter(Exception):
@@ -71,7 +55,7 @@ def _table(heading: str, entry: CacheEntry, found: Reductions) -> str:
     if found.own is not None:
         rows.append(_row(found.own, everything, "the filter that it was compiled with"))
     rows += [_row(each, everything, _IN_FULL.get(each.name, each.name)) for each in found.filtered]
-    could_change = [f"  {each.name}: {_some(each)}" for each in found.filtered if each.gone]
+    could_change = [f"  {each.name}: {some_values(each.gone)}" for each in found.filtered if each.gone]
     return "\n".join(
         [
             f"{heading}: what is left of its guards with a `guard_filter_fn` in the `options` of torch.compile,",
@@ -98,71 +82,20 @@ def _notes(found: Reductions) -> list[str]:
     notes = [found.unknown] if found.unknown is not None else []
     if found.own is not None and found.own.gone:
         dropped = found.everything.number - found.own.number
-        told = _some(found.own)
+        told = some_values(found.own.gone)
         notes.append(f"It was compiled with a filter, which dropped {dropped} guards. These can change: {told}")
     return notes
 
 
 def _in_full(heading: str, everything: Reduced, reduced: Reduced) -> str:
-    sentences = dict.fromkeys(_sentence(text) for text in _ordered(reduced.gone))
+    told = sentences(reduced.gone)
     return "\n".join(
         [
             f"{heading}: with {_IN_FULL.get(reduced.name, reduced.name)} {reduced.number} of {everything.number} guards"
             f" are left, and a lookup takes {duration(reduced.lookup)} instead of {duration(everything.lookup)}.",
-            *([_COULD_CHANGE, *sentences] if sentences else ["No value could change then without a recompile."]),
+            *([_COULD_CHANGE, *told] if told else ["No value could change then without a recompile."]),
             "",
             "These guards are left:",
             *map(str, reduced.left),
         ]
     )
-
-
-def _some(reduced: Reduced) -> str:
-    """Name the first values that could change."""
-    named = list(dict.fromkeys(f"{_value(text)}{_place(text)}" for text in _ordered(reduced.gone)))
-    more = len(named) - _NAMED
-    return ", ".join(named[:_NAMED]) + (f", and {more} more" if more > 0 else "") + "."
-
-
-def _ordered(gone: Iterable[str]) -> list[str]:
-    """Return guards on values, then on torch's own state; none on marks of dynamic sizes."""
-    return sorted((text for text in gone if not _MARK.search(condition(text))), key=lambda text: bool(_of_torch(text)))
-
-
-def _of_torch(text: str) -> str | None:
-    kind, _, code = condition(text).partition(": ")
-    return "hooks on saved tensors" if _SAVED_TENSORS_HOOKS in code else _OF_TORCH.get(kind)
-
-
-def _value(text: str) -> str:
-    code = condition(text).partition(": ")[2]
-    tensor = _TENSOR.match(code)
-    return _of_torch(text) or _plain(readable(tensor["name"]) if tensor is not None else guarded_value(code).text)
-
-
-def _sentence(text: str) -> str:
-    """Return what a guard wants of which value, and the line that needs it."""
-    code = condition(text).partition(": ")[2]
-    subject, of_torch = guarded_value(code), _of_torch(text)
-    clause = wanted(text if subject.kind in ("type", "identity") else code, subject)
-    if of_torch is not None:
-        return of_torch
-    if _TENSOR.match(code) is not None:
-        told = f"{_value(text)} must keep its type, dtype, device, requires_grad, sizes and strides"
-    elif clause is not None:
-        told = f"{readable(subject.expression) if subject.kind == 'identity' else subject.text} must {clause}"
-    else:
-        told = readable(code)
-    place = _place(text)
-    return _plain(f"{told}{place[:-1]} needs this)" if place else told)
-
-
-def _plain(text: str) -> str:
-    """Write modules and builtins, which Dynamo finds by names of its own, as in a program."""
-    return _IMPORTED.sub(lambda found: found[1].replace("_dot_", "."), _BUILTIN.sub(r"\1", text))
-
-
-def _place(text: str) -> str:
-    """Return ` (model.py:20)` from the line that torch names; "" for none."""
-    found = _LINE.search(text)
-    return "" if found is None or _of_torch(text) else f" ({found[1].rpartition('/')[2]}:{found[2]})"

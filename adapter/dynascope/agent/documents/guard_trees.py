@@ -5,16 +5,22 @@ from __future__ import annotations
 import types
 import weakref
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 from dynascope.agent.internals.guards.check import check
 from dynascope.agent.internals.guards.costs import Costs, measure
-from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, cache_entries, lines
+from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, cache_entries, counts, lines, lines_below
 
-_measured: weakref.WeakKeyDictionary[Any, str] = weakref.WeakKeyDictionary()
-"""The text of each entry's costs, when they were measured last."""
+_measured: weakref.WeakKeyDictionary[Any, Costs] = weakref.WeakKeyDictionary()
+"""The costs of each entry's guards, when they were measured last."""
+_MANY = 300
+"""The number of guards above which what costs little is folded."""
+_LITTLE = 100
+"""What costs less than the lookup divided by this is folded."""
 
 _GONE = "This cache entry no longer exists: its guards can never be true again, or torch._dynamo.reset() was called.\n"
+_FOLDED = "What costs less than 1/{part} of it is folded: `guards {id} all` has all."
 _UNMEASURED = "What they cost is measured on demand: stop in this function and type `guards {id}` in the debug console."
 
 
@@ -23,18 +29,19 @@ def document_text(code: types.CodeType, compile_id: str) -> str:
     entry = next((entry for entry in cache_entries(code) if entry.compile_id == compile_id), None)
     if entry is None:
         return _GONE
-    known = _measured.get(entry.guards)
-    return f"{known or _text(code, entry, None, _UNMEASURED.format(id=compile_id))}\n"
+    return f"{_text(code, entry, _measured.get(entry.guards), _UNMEASURED.format(id=compile_id))}\n"
 
 
-def with_costs(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]) -> str:
-    """Measure the guards for a frame's locals, on its thread; return them with their costs."""
+def with_costs(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], whole: bool = False) -> str:
+    """Measure the guards for a frame's locals, on its thread; return them with their costs.
+
+    Of many guards, what costs little is folded, unless the `whole` tree is wanted.
+    """
     costs = measure(entry.guards, values)
     if costs is None:
         return _text(code, entry, None, f"No costs: for the values in this frame {outcome_of(entry, values)}.")
-    note = f"A lookup takes {duration(costs.lookup)}: repeated, on a copy of the guards, with the values in this frame."
-    text = _measured[entry.guards] = _text(code, entry, costs, note)
-    return text
+    _measured[entry.guards] = costs
+    return _text(code, entry, costs, "") if whole else _folded_text(code, entry, costs)
 
 
 def checked(code: types.CodeType, entries: Sequence[CacheEntry], values: dict[str, Any]) -> str:
@@ -52,35 +59,72 @@ def outcome_of(entry: CacheEntry, values: dict[str, Any]) -> str:
 
 def _text(code: types.CodeType, entry: CacheEntry, costs: Costs | None, note: str) -> str:
     listed = lines(entry.guards)
-    number = sum(line.is_guard for line in listed)
-    in_python = sum(line.in_python for line in listed)
-    heading = [
-        f"{code.co_name} [{entry.compile_id}] guards: {number}, as torch evaluates them; {in_python} in Python (py)",
-        note,
-    ]
+    heading = _heading(
+        code, entry, sum(line.is_guard for line in listed), sum(line.in_python for line in listed), costs
+    )
     if costs is None:
-        return "\n".join([*heading, "", *(f"{'py' if line.in_python else '  '}  {line}" for line in listed)])
-    totals = _totals(listed, costs)
+        return "\n".join([heading, note, "", *(f"{'py' if line.in_python else '  '}  {line}" for line in listed)])
+    return "\n".join([heading, *_rows(listed, costs)])
+
+
+def _folded_text(code: types.CodeType, entry: CacheEntry, costs: Costs) -> str:
+    numbers = list(counts(costs.own))
+    epilogue = len(entry.guards.root.get_epilogue_lambda_guards())
+    guards = [0, *accumulate(number for number, _ in numbers)]
+    in_python = [0, *accumulate(number for _, number in numbers)]
+    subtrees = costs.subtrees()
+
+    if guards[-1] + epilogue <= _MANY:
+        return _text(code, entry, costs, "")
+    listed = lines_below(entry.guards, entry.guards.root, lambda each: subtrees[each][0] * _LITTLE >= costs.lookup)
+    for line in listed:
+        if line.folded:
+            parts = [subtrees[each] for each in line.folded]
+            number, slow = (sum(each[end] - each[first] for _, first, end in parts) for each in (guards, in_python))
+            line.text = f"… {_plural(number, 'guard')} on {_plural(len(parts), 'value')} and below"
+            line.in_python = slow > 0
+    heading = _heading(code, entry, guards[-1] + epilogue, in_python[-1] + epilogue, costs)
+    note = _FOLDED.format(part=_LITTLE, id=entry.compile_id)
+    return "\n".join([heading, note, *_rows(listed, costs)])
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def _heading(code: types.CodeType, entry: CacheEntry, guards: int, in_python: int, costs: Costs | None) -> str:
+    title = f"{code.co_name} [{entry.compile_id}] guards: {guards}, as torch evaluates them; {in_python} in Python (py)"
+    if costs is None:
+        return title
+    time = duration(costs.lookup)
+    return f"{title}\nA lookup takes {time}: repeated, on a copy of the guards, with the values in this frame."
+
+
+def _rows(listed: list[GuardLine], costs: Costs) -> list[str]:
     rows = [
-        f"{duration(total):>9} {duration(own):>9} {'py' if py else '  '}  {line}" for total, own, py, line in totals
+        f"{duration(total):>9} {duration(own):>9} {'py' if py else '  '}  {line}"
+        for total, own, py, line in _totals(listed, costs)
     ]
-    return "\n".join([*heading, "", f"{'with all':>9} {'itself':>9}", f"{'below':>9}", *rows])
+    return ["", f"{'with all':>9} {'itself':>9}", f"{'below':>9}", *rows]
 
 
 def _totals(listed: list[GuardLine], costs: Costs) -> list[tuple[float | None, float | None, bool, GuardLine]]:
     """Return each line with the cost of its subtree and its own, where it has one."""
     rows: list[tuple[float | None, float | None, bool, GuardLine]] = []
     below: dict[int, float] = {}
+    subtrees = costs.subtrees() if any(line.folded for line in listed) else {}
     after_tree = next((line for line in listed if line.is_guard and line.depth == 0), listed[0])
     for line in reversed(listed):
         own = None if line.manager is None else costs.own.get(line.manager, 0.0)
+        if line.folded:
+            own = sum(subtrees[each][0] for each in line.folded)
         if line is after_tree:
             own = (own or 0.0) + costs.last
         deeper = sum(below.pop(depth) for depth in [depth for depth in below if depth > line.depth])
         total = (own or 0.0) + deeper
         below[line.depth] = below.get(line.depth, 0.0) + total
-        has_total = line.manager is not None or line.text.startswith("KeyValueManager")
-        rows.append((total if has_total else None, own, line.in_python, line))
+        has_total = line.manager is not None or line.folded or line.text.startswith("KeyValueManager")
+        rows.append((total if has_total else None, None if line.folded else own, line.in_python, line))
     rows.reverse()
     root, *others = rows
     return [(costs.lookup, *root[1:]), *others]

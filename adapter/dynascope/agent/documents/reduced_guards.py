@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dynascope.agent.documents.guard_sentences import condition
 from dynascope.agent.internals.guards.built_from import built_from
 from dynascope.agent.internals.guards.costs import lookup_time
 from dynascope.agent.internals.guards.filtered import Filter, Rebuilding
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, lines, lines_below
 
-_NOBODY_THERE = "What filters would drop of it is not known: it was compiled before Dynascope was there."
+_NOT_KEPT = "What filters would drop is not known: this was compiled before Dynascope was attached."
 _NOT_EXACT = "What filters would drop of it is not known: its guards cannot be built again as they are."
 
 
@@ -34,7 +35,7 @@ class Reduced:
 
 @dataclass(slots=True)
 class Reductions:
-    """What some filters leave of all guards; `own` is the filter that the function was compiled with."""
+    """The guards that each filter keeps; `own` is the filter that the function was compiled with."""
 
     everything: Reduced
     own: Reduced | None
@@ -54,7 +55,7 @@ def reduce_guards(
     source = built_from(entry.guards)
     rebuilding = None if source is None else Rebuilding(code, entry.guards, source, values)
     if rebuilding is None or not rebuilding.is_exact():
-        found = Reductions(there, None, [], _NOBODY_THERE if source is None else _NOT_EXACT)
+        found = Reductions(there, None, [], _NOT_KEPT if source is None else _NOT_EXACT)
         rebuilding = None
     elif source is not None and source.dropped:
         everything = _reduced("", rebuilding.with_filter(None), values)
@@ -71,11 +72,6 @@ def reduce_guards(
             continue
         found.filtered.append(_compared(reduced, found.everything))
     return found
-
-
-def condition(text: str) -> str:
-    """Return a guard without the line that torch names for it."""
-    return text.partition("  # ")[0].strip()
 
 
 def _reduced(name: str, guards: Any, values: dict[str, Any]) -> Reduced:

@@ -64,7 +64,7 @@ def parse(text: str | None, filter_id: FilterId) -> Condition:
     expression: str | None = None
     rest = (text or "").strip()
     while rest:
-        term, behind = next(_splits(rest))
+        term, remainder = next(_splits(rest))
         word = " ".join(term.lower().split())
         if (match := _REGISTRY_ID.fullmatch(term)) is not None:
             if not FILTERS[filter_id].takes_registry_ids:
@@ -80,9 +80,9 @@ def parse(text: str | None, filter_id: FilterId) -> Condition:
         elif _TEXT.fullmatch(term) is not None:
             texts.append(term[1:-1])
         else:
-            expression, behind = rest, ""
+            expression, remainder = rest, ""
             _check_expression(expression)
-        rest = behind
+        rest = remainder
     for one, other in (("my code", "library code"), ("first chance", "committed")):
         if {one, other} <= words:
             raise ValueError(f"`{one}` and `{other}` exclude each other.")

@@ -238,9 +238,11 @@ SOLVE_MIN_CUT = _declare(
     PARTITIONERS, "solve_min_cut", "joint_graph, node_info, min_cut_options, dont_ban", "2.3", LATER_FORMS
 )
 AOT_LOOKUP = _declare(AOT_CACHE, "AOTAutogradCache._lookup", "key, ...", "2.11", LATER_FORMS)
+AOT_CACHE_KEY = _declare(AOT_CACHE, "autograd_cache_key", None, "2.11", LATER_FORMS)
 SAVE_OUTPUT_CODE = _declare(INDUCTOR_GRAPH, "GraphLowering.save_output_code", None, "2.11", LATER_FORMS)
-LOAD_WITH_KEY = _declare(
-    INDUCTOR_CACHE,
+_inductor_cache = partial(_declare, INDUCTOR_CACHE)
+PREPARE_KEY = _inductor_cache("FxGraphCache.prepare_key", "gm, example_inputs, fx_kwargs, ...", "2.6", LATER_FORMS)
+LOAD_WITH_KEY = _inductor_cache(
     "FxGraphCache.load_with_key",
     "key, debug_lines, example_inputs, local, remote_cache, is_backward, ...",
     "2.6",

@@ -116,6 +116,21 @@ class Events(Wrapping):
 
         self.put(name, wrapper)
 
+    def call_on_error(self, name: TorchName, call: Callable[[Exception], object]) -> None:
+        """Call `call` with each exception that the original raises."""
+        original, failures = self.original(name), self.failures
+
+        def wrapper(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return original(*args, **kwargs)
+            except Exception as error:
+                if not self.is_removed:
+                    with failures:
+                        call(error)
+                raise
+
+        self.put(name, wrapper)
+
 
 _INHERITED = object()
 

@@ -19,6 +19,7 @@ from dynascope.agent.recorder.frame import path_of, path_of_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.agent.recorder.trace import LineTimes, Trace, line_times
+from dynascope.agent.recorder.varying_guards import VaryingRecording
 from dynascope.facts import break_message
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import Graph, LaterForm
@@ -45,22 +46,32 @@ class CompileRecording:
     """The recording of a compile, from Dynamo's decision to compile a frame to `finish`."""
 
     def __init__(
-        self, code: types.CodeType, compile_id: str, full_graph: bool, slot: Slot, keeps_generated: bool = True
+        self,
+        code: types.CodeType,
+        compile_id: str,
+        full_graph: bool,
+        slot: Slot,
+        keeps_generated: bool,
+        call: CompiledCall,
+        wrapped: str | None,
     ) -> None:
         """Show the compile in `slot` until `finish`.
 
-        `keeps_generated`: whether graphs and bytecode are facts too.
+        `keeps_generated`: whether graphs and bytecode are facts too. `wrapped`: the name of what torch compiles in a
+        function of its own, which is told at the line that calls it.
         """
         self.code = code
         self.compile_id = compile_id
         self.full_graph = full_graph
         self.attempts = 0
-        self.call: CompiledCall | None = None
+        self.call = call
         """The call of the function for which it is compiled."""
         self.trace: Trace | None = None
         self._began = time.time()
         original = original_code(code)
         self._function, self._path, self._line = original.co_qualname, path_of(original), original.co_firstlineno
+        if wrapped is not None and call.path:
+            self._function, self._path, self._line = wrapped, call.path, call.line
         clock = this_threads_clock()
         self._now = clock.now
         about = in_progress.Compile(compile_id, self._function, self._path, self._line, line_of_break(code))
@@ -89,6 +100,7 @@ class CompileRecording:
         """For each size, the graph and those of its operators."""
         self.forms: list[LaterForm] = []
         self._built_guards: list[Guard] = []
+        self.varying = VaryingRecording(compile_id, self._function)
 
     def attempt_begins(self, is_repeated: bool) -> None:
         """Begin to record an attempt; `is_repeated`: the one before is abandoned, and did not count."""
@@ -118,7 +130,11 @@ class CompileRecording:
         self._pause_line()
         if self._keeps_generated:
             self._graphs.append(at_the_end.graphs(graph_module))
-            self._began_aside = self._now()
+            self.backend_goes_on()
+
+    def backend_goes_on(self) -> None:
+        """Count the time of the backend from here on, without that of reading before it."""
+        self._began_aside = self._now()
 
     def backend_ends(self) -> None:
         self._backend_seconds += self._line_continues()
@@ -218,6 +234,7 @@ class CompileRecording:
         if convert_frame_events.reached_recompile_limit(error):
             for recompile in self.failed:
                 recompile.limit_reached = True
+        profile = self.profile.profile()  # before the compile's own time is taken: the parts are not more than it
         facts = CompileFacts(
             compile=self._compile(ending),
             graph_breaks=list(self._breaks.values()),
@@ -225,7 +242,7 @@ class CompileRecording:
             specializations=list(self._specializations.values()),
             backend_failures=self._backend_failures(error),
             line_times=line_times(self._times),
-            profile=self.profile.profile(),
+            profile=profile,
             call=self.call,
             guards=self._built_guards if ending.compiled else [],
             graphs=[graph for each in self._graphs for graph in each],

@@ -12,6 +12,7 @@ from typing import Any
 
 from dynascope.agent.internals.autograd.captures import CaptureEvents
 from dynascope.agent.internals.compile import graph_breaks, trace_rules
+from dynascope.agent.internals.compile.call import wrapped_name
 from dynascope.agent.internals.compile.convert_frame_events import CompileEvents, Ending
 from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents
@@ -34,6 +35,7 @@ from dynascope.agent.recorder.frame import path_of
 from dynascope.agent.recorder.later_forms import recorded_forms
 from dynascope.agent.recorder.later_phases import LaterPhases
 from dynascope.agent.recorder.shown_compile import ShownCompile
+from dynascope.agent.recorder.varying_guards import PinnedGlobals
 from dynascope.facts.comparison.trail import Trail
 from dynascope.facts.generated.model import LaterForm
 from dynascope.facts.in_progress.board import Board
@@ -78,6 +80,7 @@ class Recorder:
             PhaseEvents(self._phase_begins, self._phase_ends, failures),
         ]
         self._asked_lines = AskedLines()
+        self._pinned_globals = PinnedGlobals()
         self._later = LaterPhases(write_later, board)
         self._write_later = write_later
         later: dict[str, Callable[[], Wrapping]]
@@ -110,8 +113,9 @@ class Recorder:
     @contained
     def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool, arguments: dict[str, Any]) -> Any:
         self._hide_from_guards()
-        recording = CompileRecording(code, compile_id, full_graph, self._board.slot(), self._keeps_generated)
-        recording.call = call_of(code, arguments)
+        call, wrapped = call_of(code, arguments), wrapped_name(code, arguments)
+        slot = self._board.slot()
+        recording = CompileRecording(code, compile_id, full_graph, slot, self._keeps_generated, call, wrapped)
         self._compiles.append(recording)
         return recording
 
@@ -129,6 +133,12 @@ class Recorder:
     def backend_begins(self, output: Any, graph_module: Any) -> None:
         if self._compiles:
             self._compiles[-1].backend_begins(output, graph_module)
+            self._look_for_varying(self._compiles[-1], output)
+
+    @contained
+    def _look_for_varying(self, recording: CompileRecording, output: Any) -> None:
+        recording.varying.graph_ends(output, self._pinned_globals)
+        recording.backend_goes_on()
 
     @contained
     def backend_ends(self) -> None:
@@ -159,6 +169,7 @@ class Recorder:
         del self._compiles[self._compiles.index(token) :]
         stack = graph_breaks.stack_of(ending.error) if ending.error is not None and token.full_graph else []
         facts = token.finish(ending, stack)
+        facts.varying_guards = token.varying.facts(facts, self._pinned_globals)
         self._later.compile_ended(facts.compile)
         self._asked_lines.compile_ended(facts)
         self._board.ended(f"{facts.compile.function} [{token.compile_id}]", time.perf_counter())

@@ -1,4 +1,4 @@
-"""Answer `guards 0/1`, `guards check` and `guards filters` of the debug console, on the stopped thread."""
+"""Answer `guards 0/1`, `guards check`, `guards filters` and `guards saved`, on the stopped thread."""
 
 from __future__ import annotations
 
@@ -70,8 +70,12 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
         raise EvaluationError(f"{code.co_name} has no compiled code [{question.compile_id}]; it has: {there}.")
     with collection_postponed():
         if question.asked == "filters":
-            return _filters(code, asked[0], values, question.filter)
-        return checked(code, asked, values) if question.asked == "check" else with_costs(code, asked[0], values)
+            return _filters(code, asked[0], values, question.name)
+        if question.asked == "saved":
+            return _saved(code, asked[0], values, question.name)
+        if question.asked == "check":
+            return checked(code, asked, values)
+        return with_costs(code, asked[0], values, whole=question.asked == "all")
 
 
 def _filters(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], name: str) -> str:
@@ -85,6 +89,15 @@ def _filters(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], na
         if not name:
             raise
         raise EvaluationError(f"With the filter {name}: {type(error).__name__}: {error}") from error
+
+
+def _saved(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], name: str) -> str:
+    from dynascope.agent.documents.saved_guards import UnknownWay, saved_guards
+
+    try:
+        return saved_guards(code, entry, values, name)
+    except UnknownWay as error:
+        raise EvaluationError(str(error)) from error
 
 
 def _sees(frame: types.FrameType, variables: Mapping[str, Any]) -> bool:

@@ -38,7 +38,7 @@ class LoadedSourceDocuments:
 
     def __init__(self, stops: CompileStops, send: Callable[[Message], None]) -> None:
         self._stops = stops
-        self._documents = Documents(stops.source_references, send)
+        self.documents = Documents(stops.source_references, send)
         self._hook: Hook | None = None
         self._graph_hook: GraphHook | None = None
         self._hooks: list[Wrapping] = []
@@ -61,7 +61,7 @@ class LoadedSourceDocuments:
         hook.compiles.observe(SourceObserver(self.compile_ended, self.code_generated))
         self._graph_hook = GraphHook(self._graph_done, self.failures)
         self._hooks += [CodegenEvents(self._graph_ended, self.failures), BuildEvents(self.failures)]
-        for module, install in hooks(later_forms(self._documents), self.failures).items():
+        for module, install in hooks(later_forms(self.documents), self.failures).items():
             hook_it = functools.partial(self._install, install)
             self._no_longer_wanted.append(when_imported(module, hook_it))
 
@@ -78,15 +78,15 @@ class LoadedSourceDocuments:
 
     def sources(self) -> list[Source]:
         """Return all documents that exist now. Any thread."""
-        return self._documents.sources() + self._stops.documents()
+        return self.documents.sources() + self._stops.documents()
 
     def text(self, reference: int) -> SourceBody:
         """Return the text of a document outside a stop. Raises UnknownDocument. Any thread."""
-        return self._documents.text(reference)
+        return self.documents.text(reference)
 
     def forms(self, question: str) -> str:
         """Answer a question about graphs and their later forms. Raises NoAnswer. Any thread."""
-        return answer(self._documents.forms(), question)
+        return answer(self.documents.forms(), question)
 
     def modules(self) -> list[Module]:
         """Return the files that Dynamo has traced, with their numbers of compiles. Any thread."""
@@ -124,7 +124,7 @@ class LoadedSourceDocuments:
         function = translators.code_of(state.outermost).co_name
         state.begin_compile().backend = compile_context.backend_name(translators.output_of(state.outermost))
         lines = graph_code.module_code(module, graph_code.value_of_dynamo, lambda path: is_user_code(real_path(path)))
-        self._documents.graph_compiled(function, compile_id, lines)
+        self.documents.graph_compiled(function, compile_id, lines)
 
     def _graph_ended(self, ending: Ending) -> None:
         from dynascope.agent.inspection.scopes.generated import parts_of
@@ -138,7 +138,7 @@ class LoadedSourceDocuments:
 
         ended, parts = vars(self._ended).pop("parts", (None, ()))
         by_offset = {each.offset: part for each, part in parts if ended is code and each.offset is not None}
-        self._documents.code_generated(code, generated, compile_id, resume.is_resume_function(code), by_offset)
+        self.documents.code_generated(code, generated, compile_id, resume.is_resume_function(code), by_offset)
 
 
 def _files(codes: Iterable[types.CodeType]) -> set[str]:

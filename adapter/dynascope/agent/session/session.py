@@ -13,6 +13,7 @@ from dynascope.agent.breakpoints.kinds.called_functions import CalledFunctions
 from dynascope.agent.breakpoints.kinds.comptime_breakpoints import ComptimeBreakpoints
 from dynascope.agent.breakpoints.kinds.function_breakpoints import FunctionBreakpoints
 from dynascope.agent.breakpoints.kinds.generated_breakpoints import GeneratedBreakpoints
+from dynascope.agent.breakpoints.kinds.generated_code.code_breakpoints import CodeBreakpoints
 from dynascope.agent.breakpoints.kinds.instructions.instruction_breakpoints import InstructionBreakpoints
 from dynascope.agent.breakpoints.kinds.line_breakpoints import LineBreakpoints
 from dynascope.agent.breakpoints.kinds.nodes.node_breakpoints import NodeBreakpoints
@@ -65,6 +66,7 @@ class Session(SuspensionObserver):
         self.functions = FunctionBreakpoints(suspension, breakpoints.traced, named, send, changed)
         self.instructions = InstructionBreakpoints(self.stops.listings, send)
         self.data = DataBreakpoints(send, breakpoints.traced)
+        self.generated_code = CodeBreakpoints(self.loaded_sources.documents, self.stops, suspension, send, changed)
         self.exception_filters = ExceptionFilters(send)
         self.comptime = ComptimeBreakpoints()
         breakpoints.add_kinds(
@@ -77,6 +79,7 @@ class Session(SuspensionObserver):
                 nodes,
                 RunBreakpoints(suspension, breakpoints.roots),
                 GeneratedBreakpoints(suspension, breakpoints.roots, changed),
+                self.generated_code,
                 CalledFunctions(suspension),
                 self.exception_filters,
                 self.backward,
@@ -176,6 +179,7 @@ class Session(SuspensionObserver):
         self.stops.time_limits.tell()
         if self.hook is not None:
             self.hook.step_ended_at_runtime()
+        self.generated_code.step_ended_at_runtime()
 
     def notice(self, text: str) -> None:
         self.send(Output(category="important", output=text))

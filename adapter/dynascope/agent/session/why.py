@@ -16,12 +16,15 @@ from dynascope.agent.internals.compile import compile_context, failed_guard
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
+from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
 from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
 from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.agent.tracing.what_if.remedy import remedies_to_try, verdict
 from dynascope.facts.recompiles.guarded_value import GuardedValue
 from dynascope.facts.recompiles.remedies import remedies
+from dynascope.facts.recompiles.varying import sentence
 from dynascope.facts.recompiles.wanted_value import number_wanted
 from dynascope.wire.dap import EvaluateResult
 
@@ -81,16 +84,22 @@ def _told(inspection: StopInspection, frame: Frame) -> Row:
     intro = _RESUMES.format(name=name, line=line) if line is not None else ""
     if not entries and frame.translator is None:
         raise EvaluationError(f"{name} has no compiled code, and Dynamo does not compile it here.")
+    varying = _varying(frame, compile_id)
     if not entries:
-        return Row("", " ".join(filter(None, (intro, _without_entries(inspection, name, compile_id)))))
+        first = " ".join(filter(None, (intro, _without_entries(inspection, name, compile_id))))
+        return _answer([first], varying)
     whole = (
         f"{name} is compiled again [{compile_id}]:" if frame.translator is not None else f"{name} is not compiled here:"
     )
     rows += _differing(inspection, compile_id, failed)
     rows += _remedies(inspection, frame, failed)
     rows.append(Row("limit", _limit(code, len(entries), frame)))
-    text = "\n".join([*filter(None, (intro, whole)), *(f"{row.name}: {row.value}" for row in rows)])
-    return Row("", text, children=Children(named=fixed(rows)))
+    return _answer([*filter(None, (intro, whole))], [*rows, *varying])
+
+
+def _answer(lines: list[str], rows: list[Row]) -> Row:
+    text = "\n".join([*lines, *(f"{row.name}: {row.value}" for row in rows)])
+    return Row("", text, children=Children(named=fixed(rows)) if rows else None)
 
 
 def _without_entries(inspection: StopInspection, name: str, compile_id: str) -> str:
@@ -130,6 +139,21 @@ def _entry_row(entry: CacheEntry, found: Failed | str) -> Row:
         where = _EQUAL_THEN
     rows = fixed([Row("guard", found.guard), Row("line", where, made_at=found.place)])
     return Row(entry.compile_id, f"{found.told} ({where}).", children=Children(named=rows), made_at=found.place)
+
+
+def _varying(frame: Frame, compile_id: str) -> list[Row]:
+    """Return the guards of this compile, as far as it is traced, that will fail later."""
+    if frame.translator is None:
+        return []
+    guards = VaryingGuards(translators.output_of(frame.translator), real_path, is_user_code)
+    beside = guards.different_beside(compile_id, Neighbours())
+    found = [*guards.set_by_the_call(), *guards.marked(), *beside]
+    rows = []
+    for each in found:
+        where = f"{PurePath(each.path).name}:{each.line} needs this" if each.path else _NOT_KNOWN
+        place = (each.path, each.line) if each.path else None
+        rows.append(Row("will vary", f"{sentence(each).removesuffix('.')} ({where}).", made_at=place))
+    return rows
 
 
 # ---- what differs, what helps, the limit

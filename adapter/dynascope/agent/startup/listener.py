@@ -20,7 +20,7 @@ from dynascope.agent.program.hidden_threads import hide_thread
 from dynascope.agent.startup import bootstrap
 from dynascope.agent.startup.debugpy_server import DebugpyServer, DebugpyUnavailable
 from dynascope.wire import channel, token_server
-from dynascope.wire.token_file import token_file
+from dynascope.wire.token_file import remove_abandoned, token_file
 from dynascope.wire.token_server import Refused, TokenServer
 
 _listener: Listener | None = None
@@ -148,6 +148,7 @@ def _leave_token(token: str, host: str, port: int) -> Path:
             f"set {channel.TOKEN_VARIABLE} here and in the debugger instead."
         )
     path.unlink(missing_ok=True)
+    remove_abandoned(path.parent)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
         json.dump({"token": token, "host": host, "port": port, "pid": os.getpid()}, file)
     pid = os.getpid()

@@ -30,8 +30,8 @@ from dynascope.agent.suspension.debugpy.generated_frames import name_generated_f
 from dynascope.agent.suspension.debugpy.hosting import check_hosts
 from dynascope.agent.suspension.debugpy.library_imports import LibraryImports
 from dynascope.agent.suspension.debugpy.line_stops import LineStops
-from dynascope.agent.suspension.debugpy.reentry import refuse_reentry
 from dynascope.agent.suspension.debugpy.resuming import Resuming
+from dynascope.agent.suspension.debugpy.running_frames import correct_running_frames
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps
 from dynascope.agent.suspension.debugpy.symbolic_frame import chain
 from dynascope.agent.suspension.debugpy.tracing_off import TracingOff
@@ -108,7 +108,7 @@ class PydevdSuspension(Suspension):
         asks_twice = getattr(pydevd_constants, "PYDEVD_USE_SYS_MONITORING", False)
         self._steps = RuntimeSteps(self._pydevd, pydevd_api.PyDevdAPI, *step, self._lines_stopped_at, asks_twice)
         self._check_before_and_after()
-        refuse_reentry(self._pydevd, self._replace)
+        correct_running_frames(self._pydevd, self._replace)
         self._entries = EntryBreakpoints(self._pydevd, pydevd_api.PyDevdAPI)
         self._keep_entries(pydevd_api.PyDevdAPI)
         self._line_stops = LineStops(self._pydevd, pydevd_breakpoints.LineBreakpoint, self._steps, self._replace)

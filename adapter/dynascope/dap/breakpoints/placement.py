@@ -20,6 +20,7 @@ from dynascope.wire.dap import (
     InstructionBreakpoint,
     Source,
     SourceBreakpoint,
+    is_document,
 )
 from dynascope.wire.to_agent import (
     SetBreakpoints,
@@ -33,14 +34,14 @@ SetSome = SetBreakpoints | SetFunctionBreakpoints | SetInstructionBreakpoints | 
 
 
 async def place_file(program: Program, source: Source, entries: list[Entry]) -> None:
-    """Replace the breakpoints of one file. Raises RequestError when debugpy refuses them."""
+    """Replace the breakpoints of a file or document. Raises RequestError."""
     if (agent := program.agent) is not None:
-        path = program.paths.to_program(source.path or "")
+        path = program.paths.to_program(source.path or "") if not is_document(source.path) else source.path or ""
         request = SetBreakpoints(
             id=agent.next_id(), path=path, breakpoints=[for_agent(entry, SourceBreakpoint) for entry in entries]
         )
         await _ask_agent(program, request, entries)
-    if program.debugpy is not None:
+    if program.debugpy is not None and not is_document(source.path):
         debugpy_entries = _left_to_debugpy(entries)
         arguments = {"source": source, "breakpoints": [for_debugpy(entry) for entry in debugpy_entries]}
         await _ask_debugpy(program, "setBreakpoints", arguments, debugpy_entries)

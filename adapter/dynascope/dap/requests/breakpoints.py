@@ -13,7 +13,7 @@ from dynascope.dap.protocol.call import Body, Call
 from dynascope.dap.protocol.errors import RequestError
 from dynascope.dap.requests.registry import capability, request
 from dynascope.dap.session import Session
-from dynascope.wire.dap import FIRST_AGENT_ID, BreakpointsBody
+from dynascope.wire.dap import BreakpointsBody
 from dynascope.wire.to_agent import FindBreakpointLocations
 
 BREAKPOINT_MODES = [
@@ -43,8 +43,6 @@ BREAKPOINT_MODES = [
     },
 ]
 
-_DOCUMENT = "This is a document about what was compiled, and nothing runs in it: set the breakpoint in your own file."
-
 
 @request("setBreakpoints", SetBreakpointsArguments, ordered=True)
 @capability("breakpointModes", BREAKPOINT_MODES)
@@ -53,9 +51,6 @@ _DOCUMENT = "This is a document about what was compiled, and nothing runs in it:
 @capability("supportsLogPoints")
 async def set_breakpoints(session: Session, call: Call[SetBreakpointsArguments]) -> Body:
     source = call.arguments.source
-    if source.source_reference and source.source_reference >= FIRST_AGENT_ID:
-        refused = {"verified": False, "reason": "failed", "message": _DOCUMENT}
-        return {"breakpoints": [dict(refused) for _ in call.arguments.breakpoints or call.arguments.lines or ()]}
     if not source.path:
         raise RequestError("setBreakpoints: the source has no path; breakpoints are set in files only.")
     breakpoints = call.arguments.breakpoints

@@ -48,6 +48,7 @@ _GONE = (
     "a bound method (`history.append`)."
 )
 _VARIANTS = "Each value is compiled on its own: pass few of them, or decide outside of the compiled function."
+_NONE = "There is one compile for None, and one for other values: pass a default instead of None to have only one."
 _NUMBERS = (
     "Dynamo makes a number dynamic when it has seen a second value, but not 0 and 1, nor where Python needs the value "
     "(a loop, a condition): keep it the same there, or in a tensor."
@@ -88,6 +89,8 @@ def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | 
             return []
         if is_bound(guards[0]):
             return [_BOUNDS.format(what="number")]
+        if all(guard.endswith(" None") for guard in guards):
+            return [_NONE]
         return [_NUMBERS if _is_number(guards[0]) else _VARIANTS]
     if subject.kind == "attribute" and "hasattr(" not in guards[0] and not subject.expression.endswith("__dict__"):
         return [_MEMBERSHIP]

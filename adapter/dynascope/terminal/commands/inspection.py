@@ -54,15 +54,18 @@ for _title, _names, _help in _SCOPES:
     _scope_command(_title, _help, *_names)
 
 
-@command("guards", usage="[TEXT] | ID | check [ID] | filters [ID] [NAME]", needs_stop=True)
+@command("guards", usage="[TEXT] | ID | check [ID] | filters [ID] [NAME] | saved [ID] [NAME]", needs_stop=True)
 def guards(session: Session, argument: str) -> None:
     """Show the guards installed so far, which must be true to use the compiled code again.
 
     With TEXT, show only the rows that contain it. After a compile, at run time too: `guards 0/1` shows the guards of
-    that compile as torch evaluates them at each call, with what each costs; `guards check` evaluates them for the
+    that compile as torch evaluates them at each call, with what each costs (of more than 300 those that cost little
+    are folded: `guards 0/1 all` has all); `guards check` evaluates them for the
     values in this frame, and tells which fails first, for each compile of this function or one: `guards check 0/1`.
     `guards filters 0/1` tells what each filter of guards (`guard_filter_fn`) would drop of them, what that saves, and
     what could change then without a recompile; all of it for one filter: `guards filters 0/1 NAME`.
+    `guards saved 0/1` tells which of them a package (`aot_compile`, `caching_precompile`) could save and load again,
+    which it drops, and what to do about the others; all of it for one: `guards saved 0/1 aot_compile`.
     """
     if guard_question(f"guards {argument}") is None:
         show_scope(session, "Guards", argument)
@@ -76,7 +79,8 @@ def why(session: Session, argument: str) -> None:
     """Tell why this function is compiled again: the guard that fails, and what helps.
 
     For each compile so far: what its guard wants and meets, and the line that needs it. Remedies are tried: Dynamo
-    traces the frame on the side with each, and you are told whether the guard is gone. Nothing is changed.
+    traces the frame on the side with each, and you are told whether the guard is gone. Nothing is changed. In a first
+    compile, too: which guards will not hold, because the program itself shows other values.
     """
     session.need_frame()
     session.printer.say(session.evaluate(WHY).result)

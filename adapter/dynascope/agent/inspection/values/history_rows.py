@@ -105,9 +105,26 @@ def _rows(entries: list[Entry]) -> list[Row]:
 
 def with_history(row: Row, recorded: Recorded) -> Row:
     """Return the row with `history` as the last of its named children, where one is recorded."""
-    before = row.children or Children()
-    row.children = Children(named=_followed_by(before.named, history_row(recorded)), indexed=before.indexed)
+    row.children = _WithHistory(row.children or Children(), recorded)
     return row
+
+
+class _WithHistory(Children):
+    """Children of a row, then its history; a page has one for each row, so it is one small object until expanded."""
+
+    __slots__ = ("_before", "_recorded")
+
+    def __init__(self, before: Children, recorded: Recorded) -> None:
+        self._before = before
+        self._recorded = recorded
+
+    @property
+    def named(self) -> Rows:  # type: ignore[override]
+        return _followed_by(self._before.named, history_row(self._recorded))
+
+    @property
+    def indexed(self) -> Rows:  # type: ignore[override]
+        return self._before.indexed
 
 
 def _followed_by(rows: Rows, last: Callable[[ViewOptions], list[Row]]) -> Rows:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
@@ -173,7 +174,11 @@ def fixed(rows: list[Row]) -> Rows:
 
 def computed(make: Callable[[ViewOptions], list[Row]]) -> Rows:
     """Return few rows whose number is known only once created: they count as one page."""
-    return Rows(PAGE_LIMIT, lambda options, start, stop: islice(iter(make(options)), start, stop), are_few=True)
+    return Rows(PAGE_LIMIT, partial(_page, make), are_few=True)
+
+
+def _page(make: Callable[[ViewOptions], list[Row]], options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
+    return islice(iter(make(options)), start, stop)
 
 
 def to_variable(row: Row, reference: int, locations: Locations) -> Variable:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain, islice
+from operator import methodcaller
 from typing import Any
 
 import torch
 
 from dynascope.agent.inspection.values import concrete
-from dynascope.agent.inspection.values.history_rows import with_history
+from dynascope.agent.inspection.values.history_rows import History, with_history
 from dynascope.agent.inspection.values.locations import Whereabouts, place_of_class, place_of_node, place_of_value
 from dynascope.agent.inspection.values.origins import about_rows, origin_rows, way_rows
 from dynascope.agent.inspection.values.rows import NONE, Children, Row, Rows, ViewOptions, computed
@@ -53,8 +54,8 @@ def row(options: ViewOptions, name: str, variable: object, path: str | None) -> 
     if options.history is None:
         return plain
     if path == name:
-        return with_history(plain, lambda past: past.of_name(name, variable))
-    return plain if plain.children is None else with_history(plain, lambda past: past.of_value(variable))
+        return with_history(plain, methodcaller(History.of_name.__name__, name, variable))
+    return plain if plain.children is None else with_history(plain, methodcaller(History.of_value.__name__, variable))
 
 
 def _row(options: ViewOptions, name: str, variable: object, path: str | None) -> Row:
@@ -119,17 +120,9 @@ def children(variable: object, content: Contents, path: str | None) -> Children 
         case Constant() | Real() | Unset() | Cell():
             return _children_of_real(variable, content, path)
         case Tensor():
-            example = content.example
-            if not issubclass(type(example), torch.Tensor):
+            if not issubclass(type(content.example), torch.Tensor):
                 return None
-            kind = class_names(variable)[0]
-
-            def rows(options: ViewOptions) -> list[Row]:
-                origin = origin_rows(options, variable, "made here")
-                *before, last = tensor_rows(example, options, path, content.node, origin, kind)
-                return [*before, *way_rows(options, variable), last]
-
-            return Children(named=computed(rows))
+            return Children(named=computed(functools.partial(_rows_of_tensor, variable, content, path)))
         case Number():
             return Children(named=computed(lambda options: _number_rows(options, variable, content)))
         case Unrealised():
@@ -150,6 +143,12 @@ def children(variable: object, content: Contents, path: str | None) -> Children 
             parts = {**content.cells, **{name: part for name, part in defaults.items() if is_variable(part)}}
             where = Row("code", f"{content.code.co_filename}:{content.code.co_firstlineno}", hint=VIRTUAL)
             return Children(named=_part_and_about_rows(variable, parts, None, [where]))
+
+
+def _rows_of_tensor(variable: object, content: Tensor, path: str | None, options: ViewOptions) -> list[Row]:
+    origin, kind = origin_rows(options, variable, "made here"), class_names(variable)[0]
+    *before, last = tensor_rows(content.example, options, path, content.node, origin, kind)
+    return [*before, *way_rows(options, variable), last]
 
 
 def _children_of_real(variable: object, content: Contents, path: str | None) -> Children | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import io
+import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -69,6 +70,22 @@ def running_instructions(code: types.CodeType) -> list[Instruction]:
             if handler.start <= each.offset < handler.end:
                 each.exn_tab_entry = _Handler(at[handler.target], handler.depth, handler.lasti)
     return described([each for each, _ in running])
+
+
+NULL = object()
+"""Stands for an operand that is no object."""
+
+
+def value_stack(frame: types.FrameType, depth: int) -> list[object] | None:
+    """Return the `depth` operands of a running frame of generated code.
+
+    Calls `torch._C._dynamo.eval_frame._get_frame_value_stack_with_depth` (2.12); None where torch lacks it.
+    """
+    eval_frame: Any = sys.modules["torch"]._C._dynamo.eval_frame
+    read = getattr(eval_frame, "_get_frame_value_stack_with_depth", None)
+    if read is None or not 0 <= depth <= frame.f_code.co_stacksize:
+        return None
+    return [NULL if each is eval_frame.NULL_STACK_VALUE else each for each in read(frame, depth)]
 
 
 def _running(code: types.CodeType) -> Iterator[tuple[_Running, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 from collections.abc import Mapping
 from typing import Any
@@ -23,6 +24,20 @@ def arguments_of(code: types.CodeType, values: Mapping[str, Any]) -> list[tuple[
     names = [name for name in code.co_varnames[:count] if name in values and not name.startswith("___")]
     with torch._C.DisableTorchFunction():
         return [(name, _text(values[name])) for name in names]
+
+
+def wrapped_name(code: types.CodeType, values: Mapping[str, Any]) -> str | None:
+    """Return the name of what torch compiles in a function of its own; None for any other code.
+
+    `external_utils.wrap_inline` (2.1) wraps modules and functions of libraries, which Dynamo would skip.
+    """
+    wrappers: Any = sys.modules["torch._dynamo.external_utils"]
+    if code.co_filename != wrappers.__file__ or code.co_name != "inner" or "fn" not in values:
+        return None
+    wrapped = values["fn"]
+    if type(wrapped) in (types.FunctionType, types.MethodType):
+        return str(wrapped.__qualname__)
+    return f"{type(wrapped).__qualname__}{'.forward' if issubclass(type(wrapped), torch.nn.Module) else ''}"
 
 
 def _text(value: object) -> str:

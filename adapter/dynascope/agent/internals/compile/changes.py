@@ -19,6 +19,8 @@ from dynascope.agent.internals.variables.variables import class_names, fields, w
 
 _MARKS = "_dynamo_weak_dynamic_indices", "_has_dynamo_dim_marking"
 """The attributes that `maybe_mark_dynamic` (2.1) sets on a tensor."""
+_OF_UNBACKED = "_dynamo_unbacked_indices", "_dynamo_hint_overrides", "_specialize_on"
+"""Those that `mark_unbacked` (2.1) sets, or adds to."""
 
 
 def real_tensor(translator: Translator, variable: object) -> torch.Tensor | None:
@@ -52,6 +54,21 @@ def marked_dynamic(tensor: torch.Tensor, dimensions: Sequence[int]) -> Iterator[
     finally:
         for name in _MARKS:
             tensor.__dict__.pop(name, None)
+        tensor.__dict__.update(before)
+
+
+@contextlib.contextmanager
+def marked_unbacked(tensor: torch.Tensor, dimension: int) -> Iterator[None]:
+    """Mark a dimension of an input as `torch._dynamo.decorators.mark_unbacked` (2.1) does."""
+    before = dict(tensor.__dict__)
+    decorators: Any = sys.modules["torch._dynamo.decorators"]
+    for name in _OF_UNBACKED:  # they may be the program's own
+        tensor.__dict__.pop(name, None)
+    try:
+        decorators.mark_unbacked(tensor, dimension)
+        yield
+    finally:
+        tensor.__dict__.clear()
         tensor.__dict__.update(before)
 
 

@@ -28,7 +28,7 @@ class Ending:
     skip_reason: str | None = None
     error: BaseException | None = None
     code: types.CodeType | None = None
-    """What Dynamo generated for the frame."""
+    """The code that Dynamo generated for the frame."""
 
 
 class Observer(Protocol):

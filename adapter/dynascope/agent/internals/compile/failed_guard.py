@@ -63,13 +63,13 @@ def value_met(guard: str, frame: Any) -> str | None:
         return None
 
 
-def guarded_object(subject: GuardedValue, frame: Any) -> Any:
-    """Return the value that a guard is on, in this call; None if it cannot be read."""
+def guarded_object(subject: GuardedValue, frame: Any, missing: Any = None) -> Any:
+    """Return the value that a guard is on, in this call; `missing` if it cannot be read."""
     try:
         with torch._C.DisableTorchFunction():
             return _evaluate(ast.parse(subject.expression, mode="eval").body, frame)
     except (SyntaxError, LookupError, TypeError, AttributeError, ValueError):
-        return None
+        return missing
 
 
 def _met(subject: GuardedValue, value: Any) -> str | None:

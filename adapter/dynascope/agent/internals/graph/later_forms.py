@@ -41,12 +41,21 @@ class FormObserver(Protocol):
     def code_cached(self, code: str, post_grad: str, key: str, is_backward: bool) -> None:
         """Take the same, where Inductor has found it in its cache."""
 
+    def code_missed(self, components: list[str], is_backward: bool) -> None:
+        """Take what the key is made of, where Inductor's cache has nothing for it."""
+
+    def code_not_cached(self, reason: str, is_backward: bool) -> None:
+        """Take why Inductor cannot cache a graph."""
+
+    def graphs_not_cached(self, reason: str) -> None:
+        """Take why AOTAutograd cannot cache its graphs."""
+
     def graphs_cached(self, key: str, has_backward: bool) -> None:
         """Take the key of what AOTAutograd has found in its cache."""
 
 
 class MinCuts(Events):
-    """Note which nodes a min cut does not let a backward compute again."""
+    """Note the nodes that a min cut forbids the backward to compute again."""
 
     def __init__(self, partitions: _Partitions, failures: HookFailures) -> None:
         super().__init__(failures)
@@ -89,21 +98,30 @@ class AotCache(Events):
                 observer.graphs_cached(key, vars(result[0]).get("compiled_bw") is not None)
 
         self.call_after(torch_names.AOT_LOOKUP, found)
+        self.call_on_error(torch_names.AOT_CACHE_KEY, lambda error: observer.graphs_not_cached(str(error)))
 
 
 class InductorCache(Events):
-    """Report what Inductor has found in its cache."""
+    """Report what Inductor has found in its cache, and what not."""
 
     def __init__(self, observer: FormObserver, failures: HookFailures) -> None:
         super().__init__(failures)
 
         def loaded(result: Any, key: str, *args: Any, **kwargs: Any) -> None:
             found = result[0]
-            if found is not None:
-                is_backward = kwargs["is_backward"] if "is_backward" in kwargs else args[4]
+            is_backward = kwargs["is_backward"] if "is_backward" in kwargs else args[4]
+            if found is None:
+                observer.code_missed(kwargs["debug_lines"] if "debug_lines" in kwargs else args[0], is_backward)
+            else:
                 observer.code_cached(found.source_code, found.inductor_post_grad_graph_str, key, is_backward)
 
+        def prepared(result: Any, gm: Any, example_inputs: Any, fx_kwargs: Any, *args: Any, **kwargs: Any) -> None:
+            key, info = result
+            if key is None:
+                observer.code_not_cached(info["cache_bypass_reason"], fx_kwargs.get("is_backward", False))
+
         self.call_after(torch_names.LOAD_WITH_KEY, loaded)
+        self.call_after(torch_names.PREPARE_KEY, prepared)
 
 
 class _KernelNames:

@@ -6,9 +6,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.graph.code import CodeLine, Place, places_of
 from dynascope.agent.internals.graph.later_forms import Kernels
 from dynascope.agent.internals.graph.saved_values import Division, saved_values
+from dynascope.facts.generated.cache_keys import CACHE_KEY, MissedKeys, key_of
 
 _MADE = {
     "joint": "forward and backward in one, by AOTAutograd",
@@ -24,6 +26,7 @@ _NOT_MADE = (
     "# AOTAutograd found its result in its cache, key {key}: no graph was made by it here.",
     "# With TORCHINDUCTOR_FORCE_DISABLE_CACHES=1 in the environment everything is made anew.",
 )
+_UNCACHED = "none: {} does not cache this graph"
 _PLACE = re.compile(r" *# (?:Backward of forward node: )?File: (.+?):(\d+) in (.*?)(?:, code: (.*))?")
 """Torch 2.15 says which nodes are a backward's."""
 _NO_PLACE = "# No stacktrace found"
@@ -50,6 +53,7 @@ class NamedForms:
         self._is_users = is_users
         self._graph = graph
         self._text = text
+        self._missed = MissedKeys()
 
     def graph_made(self, form: str, module: Any) -> None:
         self._graph(f"{form} graph", _MADE[form], module)
@@ -67,9 +71,25 @@ class NamedForms:
         self._text(f"{prefix}post-grad graph", _CACHED.format(key=key), _as_printed(post_grad))
         self._text(f"{prefix}output code", _CACHED_CODE.format(key=key), map(CodeLine, code.split("\n")))
 
+    def code_missed(self, components: list[str], is_backward: bool) -> None:
+        heading, lines = self._missed.told(key_of(components), compile_id_and_attempt()[0], is_backward)
+        self._text(f"{'backward ' if is_backward else ''}{CACHE_KEY}", heading, map(CodeLine, lines))
+
+    def code_not_cached(self, reason: str, is_backward: bool) -> None:
+        self._text(
+            f"{'backward ' if is_backward else ''}{CACHE_KEY}", f"none: {_UNCACHED.format('Inductor')}", _reason(reason)
+        )
+
+    def graphs_not_cached(self, reason: str) -> None:
+        self._text(f"AOTAutograd {CACHE_KEY}", _UNCACHED.format("AOTAutograd"), _reason(reason))
+
     def graphs_cached(self, key: str, has_backward: bool) -> None:
         lines = (CodeLine(line.format(key=key)) for line in _NOT_MADE)
         self._text("joint graph" if has_backward else "inference graph", "not made", lines)
+
+
+def _reason(reason: str) -> Iterator[CodeLine]:
+    return (CodeLine(f"# {line}".rstrip()) for line in reason.splitlines())
 
 
 def _as_printed(text: str) -> Iterator[CodeLine]:

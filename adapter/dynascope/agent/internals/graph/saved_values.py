@@ -26,7 +26,7 @@ _KEPT = "torch does not compute it again: it is small beside what it is made fro
 
 
 class Partition(NamedTuple):
-    """What a min cut has decided (`torch._functorch.partitioners.solve_min_cut`, 2.1)."""
+    """The result of a min cut (`torch._functorch.partitioners.solve_min_cut`, 2.1)."""
 
     banned: set[str]
     """The nodes that are not computed again."""
@@ -42,7 +42,7 @@ class Division(NamedTuple):
     sources: Sequence[Any]
     """The `Source` of each input of Dynamo's graph."""
     partition: Partition | None
-    """None where no min cut was asked: all is saved."""
+    """None if the partitioner made no min cut: then every value that the backward uses is saved."""
 
 
 def saved_values(division: Division, is_users: Callable[[str], bool]) -> tuple[str, Iterator[CodeLine]]:

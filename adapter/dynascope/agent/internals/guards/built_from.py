@@ -27,13 +27,15 @@ class BuiltFrom:
     """The `torch._guards.Guard`s of the compile, each as it was before it was built."""
     dropped: list[Any]
     """Those among them that the compile's own `guard_filter_fn` dropped, or `caching_precompile`."""
+    has_filter: bool
+    """Whether the program has given a `guard_filter_fn`."""
 
 
 _known: weakref.WeakKeyDictionary[Any, BuiltFrom] = weakref.WeakKeyDictionary()
 
 
 def built_from(guards: Any) -> BuiltFrom | None:
-    """Return what a `GuardManagerWrapper` was built from; None if nobody was there to keep it."""
+    """Return what a `GuardManagerWrapper` was built from; None if it is older than the session."""
     return _known.get(guards)
 
 
@@ -58,16 +60,17 @@ class BuildEvents(Events):
     def _built_all(self, _: None, manager: Any, f_code: Any, output: Any, *args: Any, **kwargs: Any) -> None:
         built, self._built = {id(guard) for guard in self._built}, []
         written, self._shape_code = self._shape_code, []
-        guards = [(_as_before(guard), id(guard) in built) for guard in output.guards]
+        guards = [(as_before(guard), id(guard) in built) for guard in output.guards]
         _known[manager.guard_manager] = BuiltFrom(
             _state(output),
             _shape_code_parts(written) if written else None,
             [guard for guard, _ in guards],
             [guard for guard, is_kept in guards if not is_kept],
+            kwargs.get("guard_filter_fn", args[2] if len(args) > 2 else None) is not None,
         )
 
 
-def _as_before(guard: Any) -> Any:
+def as_before(guard: Any) -> Any:
     """Return a copy of a `torch._guards.Guard` (2.0) without what building it has noted in it."""
     before = copy.copy(guard)
     before.guard_types = before.code_list = before.obj_weakref = before.guarded_class_weakref = None

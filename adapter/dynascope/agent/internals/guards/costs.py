@@ -37,6 +37,14 @@ class Costs:
     """For each guard manager, the time to get its value and evaluate the guards on it; 0 if torch skips it."""
     last: float
     """The time of the epilogue guards, which torch evaluates after the tree."""
+    sizes: list[int]
+    """For each guard manager, in the order of `own`, how many are in its subtree, itself included."""
+
+    def subtrees(self) -> dict[Any, tuple[float, int, int]]:
+        """Return the time of each manager's subtree, and its first and last position in `own`."""
+        until = [0.0, *itertools.accumulate(self.own.values())]
+        ends = [at + size for at, size in enumerate(self.sizes)]
+        return {each: (until[ends[at]] - until[at], at, ends[at]) for at, each in enumerate(self.own)}
 
 
 def measure(guards: Any, values: dict[str, Any]) -> Costs | None:
@@ -50,7 +58,7 @@ def measure(guards: Any, values: dict[str, Any]) -> Costs | None:
     if len(tree) != len(copies) or not copy.check(values):
         return None
     call = shortest(type(copy)(), {}, 50)
-    repeats = 5 + 2_000 // len(copies)
+    repeats = 2 + 2_000 // len(copies)
     whole = shortest(copy, values, repeats)
     reading = _reading()
     *intervals, last = _Clock(copies).intervals(copy, values, repeats)
@@ -58,7 +66,8 @@ def measure(guards: Any, values: dict[str, Any]) -> Costs | None:
     own = [max(interval - reading, 0.0) for interval in intervals]
     division = _Division(tree, values, whole, repeats)
     last = division.divide(own, max(last, 0.0), max(whole - call, 1.0))
-    return Costs(max(whole - call, 1.0), dict(zip((manager for manager, _ in tree), own, strict=True)), last)
+    managers = (manager for manager, _ in tree)
+    return Costs(max(whole - call, 1.0), dict(zip(managers, own, strict=True)), last, division.sizes)
 
 
 class _Division:
@@ -68,13 +77,13 @@ class _Division:
         self._managers = [manager for manager, _ in tree]
         self._all = set(self._managers)
         self._values, self._whole, self._repeats = values, whole, repeats
-        self._sizes = [1] * len(tree)
+        self.sizes = [1] * len(tree)
         """The number of managers in the subtree of each, itself included."""
         unfinished: list[tuple[int, int]] = []
         for number, (_, depth) in enumerate([*tree, (None, 0)]):
             while unfinished and unfinished[-1][1] >= depth:
                 first, _ = unfinished.pop()
-                self._sizes[first] = number - first
+                self.sizes[first] = number - first
             unfinished.append((number, depth))
 
     def divide(self, own: list[float], last: float, lookup: float) -> float:
@@ -83,7 +92,7 @@ class _Division:
         while waiting:
             number, wanted = waiting.pop()
             parts = self._parts(number)
-            by_clock = {part: sum(own[part : part + self._sizes[part]]) for part in parts}
+            by_clock = {part: sum(own[part : part + self.sizes[part]]) for part in parts}
             total = own[number] + sum(by_clock.values()) + (0.0 if number else last)
             large = {part: clock for part, clock in by_clock.items() if clock >= lookup / _LARGE}
             measured = (
@@ -97,16 +106,16 @@ class _Division:
             waiting += [(part, saved * scale) for part, saved in measured.items()]
             own[number] = own[number] * rest if by_clock_left >= 1.0 else left
             for part in by_clock.keys() - measured.keys():
-                own[part : part + self._sizes[part]] = [each * rest for each in own[part : part + self._sizes[part]]]
+                own[part : part + self.sizes[part]] = [each * rest for each in own[part : part + self.sizes[part]]]
             last = last if number else last * rest
         return last
 
     def _parts(self, number: int) -> list[int]:
         """Return the numbers of the managers directly below one."""
         found, part = [], number + 1
-        while part < number + self._sizes[number]:
+        while part < number + self.sizes[number]:
             found.append(part)
-            part += self._sizes[part]
+            part += self.sizes[part]
         return found
 
     def _divides(self, large: dict[int, float], total: float) -> bool:
@@ -115,7 +124,7 @@ class _Division:
 
     def _saved(self, part: int) -> float:
         """Return the nanoseconds by which a lookup without a subtree is shorter."""
-        kept = self._all.difference(self._managers[part : part + self._sizes[part]])
+        kept = self._all.difference(self._managers[part : part + self.sizes[part]])
         without = self._managers[0].clone_manager(kept.__contains__)
         return max(self._whole - shortest(without, self._values, self._repeats), 1.0)
 

@@ -7,14 +7,14 @@ import dataclasses
 import types
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import _guards
 from torch._dynamo import guards as dynamo_guards
 from torch._dynamo.output_graph import OutputGraphCommon
 
-from dynascope.agent.internals.guards.built_from import BuiltFrom
+from dynascope.agent.internals.guards.built_from import BuiltFrom, as_before
 from dynascope.agent.internals.guards.tree import lines
 from dynascope.agent.internals.isolation.isolation import undisturbed
 from dynascope.agent.internals.isolation.unlogged import unlogged
@@ -28,6 +28,9 @@ def filters_of_torch() -> dict[str, Filter]:
     """Return the filters of guards that `torch.compiler` has, by name."""
     names = (name for name in torch.compiler.__all__ if "guard" in name and name.endswith("_unsafe"))
     return {name: getattr(torch.compiler, name) for name in names}
+
+
+Kind = TypeVar("Kind", bound="Rebuilt")
 
 
 class Rebuilding:
@@ -50,23 +53,39 @@ class Rebuilding:
         return self._build(self._source.guards, keeps)
 
     def _build(self, wanted: Sequence[Any], keeps: Filter | None) -> Any:
+        return self.built(Rebuilt, wanted, keeps).guard_manager
+
+    def built(self, kind: type[Kind], wanted: Sequence[Any], keeps: Filter | None, **options: Any) -> Kind:
+        """Return what builds these guards, or those of them that a filter keeps."""
         state = dataclasses.replace(
             self._source.state,
             local_scope=self._values,
             global_scope=self._guards.global_scope["G"],
-            _guards=[dataclasses.replace(guard) for guard in wanted],
+            _guards=[as_before(guard) for guard in wanted],
         )
-        with _undisturbed():
-            manager = _Rebuilt(
+        with on_the_side():
+            return kind(
                 self._code,
                 OutputGraphCommon(state),
                 guard_filter_fn=keeps,
                 shape_code_parts=self._source.shape_code,
+                **options,
             )
-        return manager.guard_manager
+
+    def loaded(self, state: Any) -> Any:
+        """Build what a `guards.GuardsState` (2.8) has, as `package.load_guard_manager` (2.10)."""
+        local_state = {"guard_build_local_state": state.local_state} if hasattr(state, "local_state") else {}  # 2.15
+        with on_the_side():
+            return Rebuilt(
+                self._code,
+                OutputGraphCommon(state.output_graph),
+                shape_code_parts=state.shape_code_parts,
+                runtime_global_scope=self._guards.global_scope["G"],
+                **local_state,
+            ).guard_manager
 
 
-class _Rebuilt(dynamo_guards.CheckFunctionManager):  # type: ignore[misc]
+class Rebuilt(dynamo_guards.CheckFunctionManager):  # type: ignore[misc]
     """A `guards.CheckFunctionManager` (2.0; with `shape_code_parts` 2.8) that watches no object of the program."""
 
     def id_ref(self, obj: object, obj_str: str) -> int:
@@ -76,7 +95,7 @@ class _Rebuilt(dynamo_guards.CheckFunctionManager):  # type: ignore[misc]
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Build as after a compile (`torch._guards.compile_context`, 2.0), and let nobody know."""
+def on_the_side() -> Iterator[None]:
+    """Build as after a compile (`torch._guards.compile_context`, 2.0); log and count nothing."""
     with unobserved(), unlogged(), undisturbed(), _guards.compile_context(None):
         yield

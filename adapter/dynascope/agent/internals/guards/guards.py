@@ -55,8 +55,8 @@ def guards_so_far(output: Any) -> tuple[Iterator[GuardFact], Iterator[GuardFact]
     filled when the trace has ended.
     """
     ordered = sorted(output.guards.inner, key=_order)
-    on_sources = (_fact(guard) for guard in ordered if guard.name)
-    return on_sources, (_fact(guard) for guard in ordered if not guard.name)
+    on_sources = (guard_fact(guard) for guard in ordered if guard.name)
+    return on_sources, (guard_fact(guard) for guard in ordered if not guard.name)
 
 
 def _order(guard: Any) -> tuple[bool, bool, int, str, str]:
@@ -65,7 +65,8 @@ def _order(guard: Any) -> tuple[bool, bool, int, str, str]:
     return not guard.user_stack, name.startswith("G["), depth, name, guard.create_fn_name()
 
 
-def _fact(guard: Any) -> GuardFact:
+def guard_fact(guard: Any) -> GuardFact:
+    """Return the fact of a `torch._guards.Guard` (2.0)."""
     stack = guard.user_stack
     summary = stack[-1] if stack else None
     return GuardFact(
@@ -89,7 +90,7 @@ def guards_on(output: Any, source: Any) -> list[GuardFact]:
     else:
         name = source_text(source)
         found = [guard for guard in output.guards.inner if guard.name == name]
-    return [_fact(guard) for guard in found]
+    return [guard_fact(guard) for guard in found]
 
 
 def shape_guards_so_far(output: Any) -> Iterator[ShapeGuardFact]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,9 +35,18 @@ class GuardLine:
     """The `GuardManager`; None for a guard, and for the pair of a dict's key and value."""
     is_guard: bool = False
     in_python: bool = False
+    folded: Sequence[Any] = ()
+    """The `GuardManager`s for which this line stands."""
 
     def __str__(self) -> str:
         return f"{'| ' * self.depth}+- {self.text}"
+
+
+IsListed = Callable[[Any], bool]
+
+
+def _all_are_listed(_manager: Any) -> bool:
+    return True
 
 
 def compiled_code(code: types.CodeType) -> types.CodeType:
@@ -96,13 +106,32 @@ def lines(guards: Any) -> list[GuardLine]:
     return lines_below(guards, guards.root)
 
 
-def lines_below(guards: Any, root: Any) -> list[GuardLine]:
-    """Return the lines of a `RootGuardManager` as `str(guards)` would write them."""
+def lines_below(guards: Any, root: Any, is_listed: IsListed = _all_are_listed) -> list[GuardLine]:
+    """Return the lines of a `RootGuardManager` as `str(guards)` would write them.
+
+    Of the managers below one, a line without text stands for those that are not listed.
+    """
     listed = [GuardLine(0, "RootGuardManager", root)]
-    _add_below(listed, guards, root, 1, set())
+    _add_below(listed, guards, root, 1, set(), is_listed)
     for guard in root.get_epilogue_lambda_guards():
         listed += _guard(guards, guard, 0)
     return listed
+
+
+def counts(managers: Iterable[Any]) -> Iterator[tuple[int, int]]:
+    """Yield the number of guards of each manager, and how many parts of it call Python."""
+    for manager in managers:
+        guards = manager.get_leaf_guards()
+        slow = sum([type(guard).__name__ in _IN_PYTHON for guard in guards])
+        for accessor in manager.get_accessors():
+            slow += _is_in_python(accessor)
+        yield len(guards), slow
+
+
+def _is_in_python(accessor: Any) -> bool:
+    """Whether an accessor calls Python; one whose class is not exposed tells by its text."""
+    kind = type(accessor).__name__
+    return kind in _IN_PYTHON or (kind == "GuardAccessor" and str(accessor.repr()) in _IN_PYTHON)
 
 
 def evaluated(root: Any) -> list[Any]:
@@ -115,17 +144,47 @@ def with_depths(root: Any) -> list[tuple[Any, int]]:
 
     Reads `GuardManager.get_child_managers` and `DictGuardManager.get_key_value_managers` (2.5).
     """
-    found, waiting = [], [(root, 0)]
+    found: list[tuple[Any, int]] = []
+    waiting = [(root, 0)]
     while waiting:
-        manager, depth = waiting.pop()
-        found.append((manager, depth))
+        manager, depth = each = waiting.pop()
+        found.append(each)
+        depth += 1
         for _, pair in reversed(_pairs(manager)):
-            waiting += [(each, depth + 1) for each in reversed(pair) if each is not None]
-        waiting += [(child, depth + 1) for child in reversed(manager.get_child_managers())]
+            waiting += [(part, depth) for part in reversed(pair) if part is not None]
+        if children := manager.get_child_managers():
+            children.reverse()
+            waiting += [(child, depth) for child in children]
     return found
 
 
-def _add_below(listed: list[GuardLine], guards: Any, manager: Any, depth: int, seen: set[Any]) -> None:
+def _add_below(
+    listed: list[GuardLine], guards: Any, manager: Any, depth: int, seen: set[Any], is_listed: IsListed
+) -> None:
+    _add_guards(listed, guards, manager, depth, seen)
+    folded: list[Any] = []
+    for index, pair in _pairs(manager):
+        there = [each for each in pair if each is not None]
+        if not any(map(is_listed, there)):
+            folded += there
+            continue
+        listed.append(GuardLine(depth, f"KeyValueManager pair at index={index}"))
+        for kind, each in zip(("KeyManager", "ValueManager"), pair, strict=True):
+            if each is not None:
+                listed.append(GuardLine(depth + 1, f"{kind}: {guards.get_manager_line(each)}", each))
+                _add_below(listed, guards, each, depth + 2, seen, is_listed)
+    for accessor, child in zip(manager.get_accessors(), manager.get_child_managers(), strict=True):
+        if not is_listed(child):
+            folded.append(child)
+            continue
+        text = guards.get_manager_line(child, f"accessed_by={accessor.repr()}")
+        listed.append(GuardLine(depth, text, child, in_python=_is_in_python(accessor)))
+        _add_below(listed, guards, child, depth + 1, seen, is_listed)
+    if folded:
+        listed.append(GuardLine(depth, "", folded=folded))
+
+
+def _add_guards(listed: list[GuardLine], guards: Any, manager: Any, depth: int, seen: set[Any]) -> None:
     for guard in manager.get_leaf_guards():
         if guard in seen:  # a guard on the relation of several values
             listed.append(GuardLine(depth, type(guard).__name__, None, is_guard=True))
@@ -133,18 +192,6 @@ def _add_below(listed: list[GuardLine], guards: Any, manager: Any, depth: int, s
             listed += _guard(guards, guard, depth)
         if isinstance(guard, sys.modules["torch._dynamo.guards"].RelationalGuard):
             seen.add(guard)
-    for index, pair in _pairs(manager):
-        listed.append(GuardLine(depth, f"KeyValueManager pair at index={index}"))
-        for kind, each in zip(("KeyManager", "ValueManager"), pair, strict=True):
-            if each is not None:
-                listed.append(GuardLine(depth + 1, f"{kind}: {guards.get_manager_line(each)}", each))
-                _add_below(listed, guards, each, depth + 2, seen)
-    for accessor, child in zip(manager.get_accessors(), manager.get_child_managers(), strict=True):
-        access = str(accessor.repr())
-        in_python = access in _IN_PYTHON or type(accessor).__name__ in _IN_PYTHON
-        text = guards.get_manager_line(child, f"accessed_by={access}")
-        listed.append(GuardLine(depth, text, child, in_python=in_python))
-        _add_below(listed, guards, child, depth + 1, seen)
 
 
 def _guard(guards: Any, guard: Any, depth: int) -> list[GuardLine]:

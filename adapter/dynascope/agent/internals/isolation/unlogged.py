@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def unlogged() -> Iterator[None]:
-    """Keep what this thread does out of torch's logs: they tell of what is compiled."""
+    """Keep what this thread does out of torch's logs: their readers want the program's compiles."""
     here, known = threading.get_ident(), list(logging.Logger.manager.loggerDict.items())
     loggers = [each for name, each in known if name.startswith("torch.") and isinstance(each, logging.Logger)]
 

@@ -40,11 +40,11 @@ class Symbols:
 
     def facts(self, start: int = 0, stop: int | None = None) -> Iterator[SymbolFact]:
         """Yield the facts of the symbols from `start` up to `stop`."""
-        constraints = _constraints(self._output)
+        constraints, inputs = _constraints(self._output), _unbacked_inputs(self._output)
         for symbol in self._symbols[start:stop]:
-            yield self._fact(symbol, constraints)
+            yield self._fact(symbol, constraints, inputs)
 
-    def _fact(self, symbol: Any, constraints: dict[str, list[str]]) -> SymbolFact:
+    def _fact(self, symbol: Any, constraints: dict[str, list[str]], inputs: dict[Any, list[str]]) -> SymbolFact:
         known, values = self._known, self._values
         bounds = (known.get("var_to_range") or {}).get(symbol)
         replacement = (known.get("replacements") or {}).get(symbol)
@@ -54,7 +54,7 @@ class Symbols:
             hint=str(values[symbol]) if symbol in values else None,
             low=bound_text(bounds.lower) if bounds is not None else "?",
             high=bound_text(bounds.upper) if bounds is not None else "?",
-            sources=[text for text in map(source_text, sources) if text],
+            sources=[text for text in map(source_text, sources) if text] or inputs.get(symbol, []),
             replacement=str(replacement) if replacement is not None else None,
             constraints=constraints.get(str(symbol), []) + _deferred(known, symbol),
             symbol=symbol,
@@ -69,6 +69,20 @@ def symbols_so_far(output: Any) -> list[SymbolFact]:
 def can_be(condition: Any, symbol: Any, value: int) -> bool:
     """Whether a condition (`torch._guards.ShapeGuard.expr`, 2.0) may be true for a value."""
     return str(condition.subs(symbol, value)) != "False"
+
+
+def _unbacked_inputs(output: Any) -> dict[Any, list[str]]:
+    """Return the sizes by symbol that `mark_unbacked` (2.1) was called for.
+
+    Torch keeps no source of these.
+    """
+    found: dict[Any, list[str]] = {}
+    for tracked in list(getattr(output, "tracked_fakes", ())):
+        for i, size in enumerate(getattr(tracked.fake, "shape", ())):
+            symbol = getattr(size.node, "_expr", None) if is_symbolic(size) else None
+            if symbol is not None and symbol.is_Symbol:
+                found.setdefault(symbol, []).append(f"{source_text(tracked.source)}.size()[{i}]")
+    return found
 
 
 def _constraints(output: Any) -> dict[str, list[str]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dynascope.agent.program.source_lines import breakpoint_locations
 from dynascope.agent.session.requests.registry import serves, serves_at_stop
 from dynascope.agent.session.session import Session
-from dynascope.wire.dap import BreakpointLocationsBody, BreakpointsBody, DataBreakpointInfo
+from dynascope.wire.dap import BreakpointLocationsBody, BreakpointsBody, DataBreakpointInfo, is_document
 from dynascope.wire.to_agent import (
     FindBreakpointLocations,
     FindDataBreakpoint,
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 @serves(SetBreakpoints)
 def set_breakpoints(session: Session, message: SetBreakpoints) -> BreakpointsBody:
+    if is_document(message.path):
+        return BreakpointsBody(breakpoints=session.generated_code.set_in(message.path, message.breakpoints))
     return BreakpointsBody(breakpoints=session.breakpoints.set_lines(message))
 
 

@@ -34,4 +34,4 @@ def uninterrupted(function: Callable[[], Result]) -> Result:
         monitoring.set_local_events(tool, ring.__code__, 0)
         monitoring.register_callback(tool, monitoring.events.PY_START, None)
         monitoring.free_tool_id(tool)
-    return results[0]
+    return results[0] if results else function()  # this thread is in a callback already

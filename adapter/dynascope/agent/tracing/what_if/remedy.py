@@ -58,9 +58,14 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
         return _WHY_NOT.get(subject.kind, _CALLER)
     if subject.kind == "value" and " == " in guard and (type(number) is int) != (then is not None):
         return _OTHER_NUMBER
-    if type(number) is int and {number, then} & {0, 1}:
-        return f"the {'size' if subject.kind == 'size' else 'number'}s {_ALWAYS_FIXED}"
+    if type(number) is int and {number, then} & {0, 1} and subject.kind != "size":
+        return f"the numbers {_ALWAYS_FIXED}"
     found: list[Remedy] = []
+    if {number, then} & {0, 1} and subject.kind == "size":
+        dimension = subject.dimension or 0
+        unback = functools.partial(changes.marked_unbacked, value, dimension)  # type: ignore[arg-type]
+        place = f"{readable(subject.expression)}, {dimension}"
+        return [(f"`torch._dynamo.decorators.mark_unbacked({place})`", _with(_AS_FIRST_CALL, unback))]
     if subject.kind == "size":
         mark = functools.partial(changes.marked_dynamic, value, [subject.dimension or 0])  # type: ignore[arg-type]
         place = f"{readable(subject.expression)}, {subject.dimension}"
@@ -114,7 +119,17 @@ def verdict(outcome: Outcome, subject: GuardedValue, then: int | None) -> tuple[
         return False, f"the guard is still there{needs}"
     if false:
         return False, f"{name} is dynamic, but not all its values fit{needs}"
-    return True, f"{name} is dynamic in [{symbol.low}, {symbol.high}], and the guard is gone"
+    text = f"{name} is dynamic in [{symbol.low}, {symbol.high}]"
+    if then is not None and symbol.low.lstrip("-").isdecimal() and then < int(symbol.low):
+        return False, f"{text}, and {then} is compiled by itself"
+    if symbol.hint is not None:
+        return True, f"{text}, and the guard is gone"
+    if outcome.graph_break is not None:
+        place = outcome.graph_break.path, outcome.graph_break.line
+        return False, f"{text}, but the graph breaks at {_where(place)}"
+    checked = [check.removeprefix("runtime assert ").replace(symbol.name, name) for check in symbol.constraints]
+    raises = f", but a call raises unless {' and '.join(checked)}" if checked else ""
+    return True, f"{text}, and the guard is gone{raises}"
 
 
 def _symbol(outcome: Outcome, name: str) -> SymbolFact | None:

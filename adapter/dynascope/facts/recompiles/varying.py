@@ -1,0 +1,63 @@
+"""Describe guards that will fail later, before the code is compiled again for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from dynascope.facts import model
+from dynascope.facts.recompiles.guarded_value import guarded_value, readable
+
+_SENTENCES: dict[model.VaryingKind, str] = {
+    "set": "{name} must be {value}, and the call itself makes it {others}: the next call is compiled again, unless "
+    "something sets it back.",
+    "added": "{name} must be what the class has, and the call itself sets it in the object: the next call is compiled "
+    "again.",
+    "beside": "{name} must be {value}, and is {others} in modules of its class in the same list: for each value it is "
+    "compiled again.",
+    "mark": "{name} is marked dynamic, but fixed to {value}: a call with another size is compiled again.",
+    "view": "{name} is fixed to {value}: this tensor is a view of one on which that size is marked dynamic, and views "
+    "and copies lose the mark.",
+    "seen": "{name} must be {value}, and was {others} when {seen_in} was compiled: the next call is compiled again, "
+    "unless something sets it back.",
+}
+_COUNT = "Count outside of the compiled function, or in a tensor: a tensor's values are not guarded."
+_ADVICE: dict[model.VaryingKind, str] = {
+    "added": "Set it in the object before the first call, for instance in `__init__`.",
+    "beside": "Give the modules one value, keep it in a tensor, or compile what calls them as a whole.",
+    "mark": "Sizes of 0 and 1, those of parameters, and those that the code needs as a number are always fixed.",
+    "view": "Mark the tensor that is passed: call `torch._dynamo.mark_dynamic` after the last `.view()`, `.to()` …",
+    "seen": "Set it before the first call, or pass it as an argument.",
+}
+F = TypeVar("F", bound=model.VaryingGuard)
+
+
+def sentence(each: model.VaryingGuard) -> str:
+    """Return what is pinned, and what it will be."""
+    name, others = readable(each.expression), ", ".join(each.others)
+    return _SENTENCES[each.kind].format(name=name, value=each.value, others=others, seen_in=each.seen_in)
+
+
+def advice(each: model.VaryingGuard) -> str:
+    """Return what helps."""
+    return _ADVICE.get(each.kind, _COUNT)
+
+
+def not_yet_met(
+    found: Iterable[F], recompiles: Iterable[model.Recompile], compiles: Mapping[int, model.Compile]
+) -> list[F]:
+    """Return those that no recompile tells yet."""
+    met = set()
+    for each in recompiles:
+        failed = guarded_value(each.guard)
+        run = compiles[each.compile].run if each.compile in compiles else 0
+        met.add((run, each.failed_compile_id, failed.expression, failed.dimension))
+    return [each for each in found if (compiles[each.compile].run, each.guard_of, *subject(each)) not in met]
+
+
+def subject(each: model.VaryingGuard) -> tuple[str, int | None]:
+    """Return the expression of the guard that will fail, and for a size its dimension."""
+    if each.kind == "added":
+        return f"{guarded_value(f'{each.expression} == 0').expression.rpartition('.')[0]}.__dict__", None
+    pinned = guarded_value(f"{each.expression} == 0")
+    return pinned.expression, pinned.dimension

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import { differing } from '../src/graph/differing';
+import { draw } from '../src/graph/drawing';
+import { boxesOf, fold, outerBoxes, unfoldedAround, view, type Graph, type GraphNode } from '../src/graph/folding';
+import { compareGraphs } from '../src/graphComparison';
+import { extension } from './support';
+import { EventEmitter, panels, posted, state } from './vscode';
+
+const KEY = '["/a/.dynascope","one"]';
+const ROWS: Record<string, object[]> = {
+  [KEY]: [{ key: 'breaks:', label: 'Graph Breaks' }, { key: 'compiles:1', label: 'Compiles' }],
+  'compiles:1': [{ key: 'compile:16', label: '[0/0] f' }, { key: 'compile:17', label: '[0/1] f', description: '2 nodes' }],
+};
+const server = {
+  request: <T>(_: string, { keys, document }: { keys?: string[]; document?: string }): Promise<T | undefined> =>
+    Promise.resolve((keys ? ROWS[keys.at(-1) ?? ''] : document === 'graph:18' ? null : { title: document, graphs: [] }) as T | undefined),
+  onDidChangeFacts: new EventEmitter<void>().event as never,
+};
+
+function graph(...nodes: [name: string, text: string, value: string][]): Graph {
+  const made = nodes.map(([name, text, value], at): GraphNode => ({ name, op: 'call_function', text, value, inputs: at ? [at - 1] : [], stack: -1, module: 'layer', source: '' }));
+  return { name: 'forward', nodes: made, stacks: [], leftOut: 0 };
+}
+
+test('nodes differ by what they do and by their shapes, not by the numbers after names or their order', () => {
+  const one = graph(['sin', 'sin = x.sin()', 'f32[8]'], ['cos_1', 'cos_1 = sin.cos()', 'f32[8]'], ['cos_2', 'cos_2 = cos_1.cos()', 'f32[8]']);
+  const other = graph(['cos', 'cos = sin_4.cos()', 'f32[8]'], ['sin_4', 'sin_4 = x.sin()', 'f32[s0]']);
+  const names = (nodes: Set<GraphNode>): string[] => [...nodes].map(({ name }) => name);
+  expect(names(differing(one, other))).toEqual(['sin', 'cos_2']);
+  expect(names(differing(other, one))).toEqual(['sin_4']);
+  expect(names(differing(one, one))).toEqual([]);
+});
+
+test('what differs is unfolded and marked, and what is around it', () => {
+  const one = graph(['sin', 'sin = x.sin()', 'f32[8]'], ['cos', 'cos = sin.cos()', 'f32[8]']);
+  const root = fold(one);
+  const [box] = boxesOf(root, differing(one, graph(['cos', 'cos = sin.cos()', 'f32[8]'])));
+  if (!box) expect.fail('nothing differs');
+  const { content } = draw(view(one, root, unfoldedAround(root, [box])), new Set([box, ...outerBoxes(box)]));
+  expect(content.match(/class="[^"]*differs"[^>]*aria-label="[^"]*"/g)).toEqual([
+    'class="box module unfolded differs" role="treeitem" aria-label="module layer, 2 nodes, differs"',
+    'class="box node differs" role="treeitem" aria-label="sin = x.sin(), f32[8], in layer, differs"',
+  ]);
+});
+
+test('the graph of a compile that the user chooses is opened beside, and each gets the other', async () => {
+  state.answer = '[0/1] f';
+  const before = panels.length;
+  await compareGraphs(server, extension(), KEY, 'graph:16');
+  const [left, right] = panels.slice(before);
+  expect([left?.title, right?.title]).toEqual(['graph:16', 'graph:17']);
+  await left?.clicked?.({ type: 'ready' });
+  expect(posted.at(-1)).toEqual({ title: 'graph:16', graphs: [], other: { title: 'graph:17', graphs: [] } });
+  expect(left?.webview.html).toContain('&quot;other&quot;:&quot;graph:17&quot;'); // for a window reload
+  await right?.clicked?.({ type: 'ready' });
+  expect(posted.at(-1)).toEqual({ title: 'graph:17', graphs: [], other: { title: 'graph:16', graphs: [] } });
+});
+
+test('nothing is opened where nothing is chosen, or a graph is gone', async () => {
+  const before = panels.length;
+  await compareGraphs(server, extension(), KEY, 'graph:16');
+  state.answer = '[0/1] f';
+  await compareGraphs(server, extension(), KEY, 'graph:18');
+  expect(panels).toHaveLength(before);
+  expect(state.shown).toEqual(['The graph of this compile is not recorded any more.']);
+});
