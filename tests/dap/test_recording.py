@@ -77,6 +77,7 @@ def test_a_session_records_no_graphs_where_it_is_told_so(spawn: Callable[..., Da
 
     assert kinds(tmp_path / "all") == [{"graphs", "bytecode"}] * 2
     assert kinds(tmp_path / "facts", record="facts") == [set()] * 2
+    assert kinds(tmp_path / "guards", record="guards") == [{"graphs", "bytecode", "guards"}] * 2
 
 
 def test_what_is_traced_again_is_recorded_once(spawn: Callable[..., DapClient], tmp_path: Path) -> None:

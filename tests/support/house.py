@@ -56,11 +56,10 @@ ROOMS: dict[str, list[dict[str, str]]] = {
         },
         {"breakpoints": "tracing stops inspection suspension documents internals program"},
         {"tracing": "stops inspection suspension internals program"},
-        {"stops": "suspension documents program"},
+        {"stops": "suspension documents program", "recorder": "documents internals program"},
         {
             "inspection": "internals program",
             "suspension": "internals program",
-            "recorder": "internals program",
             "documents": "internals program",
         },
         {"internals": "", "program": ""},

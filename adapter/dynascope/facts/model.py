@@ -12,6 +12,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from dynascope.facts.generated.guards import GuardCosts
 from dynascope.facts.generated.model import Bytecode, Graph, LaterForm
 from dynascope.facts.profile.model import Profile
 
@@ -304,4 +305,5 @@ class CompileFacts(Struct, kw_only=True):
     graphs: list[Graph] = field(default_factory=list)
     """To be written; `generated.recorded` reads them, as what follows."""
     bytecode: Bytecode | None = None
+    guard_costs: GuardCosts | None = None
     forms: list[LaterForm] = field(default_factory=list)

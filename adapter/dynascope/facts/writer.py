@@ -63,7 +63,7 @@ class Writer:
             connection.executemany("INSERT INTO trail VALUES (?, ?, ?)", rows)
             if facts.profile is not None:
                 connection.execute("INSERT INTO profile VALUES (?, 0, ?)", (number, facts.profile.encoded()))
-            generated = {"graphs": facts.graphs, "bytecode": facts.bytecode}
+            generated = {"graphs": facts.graphs, "bytecode": facts.bytecode, "guards": facts.guard_costs}
             rows = [(number, kind, encoded(each)) for kind, each in generated.items() if each]
             connection.executemany("INSERT INTO generated VALUES (?, ?, ?)", rows)
             for form in facts.forms:

@@ -24,6 +24,7 @@ _ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, 
 @click.option("--python", metavar="PATH", default=sys.executable, help="The program's interpreter (default: this one).")
 @click.option("--facts", type=click.Path(file_okay=False, path_type=Path), help="Write facts there, not to .dynascope.")
 @click.option("--no-graphs", is_flag=True, help="Record neither graphs nor generated code.")
+@click.option("--guards", is_flag=True, help="Record what guards cost, too: each compile takes longer.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(
     module: str | None,
@@ -31,6 +32,7 @@ def run(
     python: str,
     facts: Path | None,
     no_graphs: bool,
+    guards: bool,
     arguments: tuple[str, ...],
 ) -> None:
     """Run a Python program (FILE, -m MODULE, pytest, torchrun …) and record Dynamo's decisions."""
@@ -44,8 +46,10 @@ def run(
         raise click.UsageError("Say what to run: dynascope run FILE, or dynascope run -m MODULE.")
     # absolute, because the program may change its working directory before it compiles
     os.environ[store.FOLDER_VARIABLE] = str((facts or store.facts_folder()).absolute())
-    if no_graphs:
-        os.environ["DYNASCOPE_RECORD"] = "facts"
+    if no_graphs and guards:
+        raise click.UsageError("Give --no-graphs or --guards, not both.")
+    if no_graphs or guards:
+        os.environ["DYNASCOPE_RECORD"] = "facts" if no_graphs else "guards"
     sys.stdout.flush()
     command = [python, "-m", "dynascope.agent.startup.record_launcher", *target]
     try:

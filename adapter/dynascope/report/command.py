@@ -23,6 +23,7 @@ from dynascope.report.summary import summarize
 @click.option("--compare", nargs=2, metavar="ID ID", help="Show two compiles of a function side by side: 0/0 0/1.")
 @click.option("--graph", metavar="ID", help="Print the graph of a compile: 0/0.")
 @click.option("--code", metavar="ID", help="Print the bytecode that Dynamo generated for a compile: 0/0.")
+@click.option("--guards", metavar="ID", help="Print the guards of a compile with their costs (see run --guards).")
 @click.option(
     "--form",
     nargs=2,
@@ -39,6 +40,7 @@ def report(
     compare: tuple[str, str] | None,
     graph: str | None,
     code: str | None,
+    guards: str | None,
     form: tuple[str, str] | None,
     html: Path | None,
 ) -> None:
@@ -46,8 +48,9 @@ def report(
     with opened(workspace, facts) as reader:
         if launches:
             _list_launches(reader)
-        elif graph or code or form:
-            _print_generated(reader, chosen_launch(reader, launch), graph, code, form)
+        elif graph or code or guards or form:
+            asked = {"graph": graph, "code": code, "guards": guards}
+            _print_generated(reader, chosen_launch(reader, launch), asked, form)
         else:
             _report(reader, chosen_launch(reader, launch), as_json, compare, html)
 
@@ -82,16 +85,15 @@ def _report(reader: Reader, launch: str, as_json: bool, compare: tuple[str, str]
         print_summary(summary, Sources(reader), Console(highlight=False, soft_wrap=True))
 
 
-def _print_generated(
-    reader: Reader, launch: str, graph: str | None, code: str | None, form: tuple[str, str] | None
-) -> None:
-    """Print the graph of a compile, the code of one, and a later form."""
+def _print_generated(reader: Reader, launch: str, asked: dict[str, str | None], form: tuple[str, str] | None) -> None:
+    """Print the graph of a compile, the code of one, the guards of one, and a later form."""
     from dynascope.report import generated
 
     try:
-        for name, text in ((graph, generated.graph), (code, generated.code)):
+        texts = {"graph": generated.graph, "code": generated.code, "guards": generated.guards}
+        for what, name in asked.items():
             if name:
-                click.echo(text(reader, generated.compile_named(reader, launch, name)), nl=False)
+                click.echo(texts[what](reader, generated.compile_named(reader, launch, name)), nl=False)
         if form:
             click.echo(generated.forms(reader, generated.compile_named(reader, launch, form[0]), form[1]), nl=False)
     except generated.NotRecorded as error:

@@ -19,6 +19,8 @@ _NOT_THERE = (
     "imported from a log."
 )
 
+_NOT_MEASURED = "{} has no recorded costs of guards. Record them: dynascope run --guards PROGRAM."
+
 
 class NotRecorded(Exception):
     """There is no such compile, or nothing of it. The text is for the user."""
@@ -49,6 +51,14 @@ def code(reader: Reader, each: model.Compile) -> str:
     if bytecode is None:
         raise NotRecorded(_NOT_THERE.format(each.compile_id, "bytecode"))
     return bytecode_text(bytecode)
+
+
+def guards(reader: Reader, each: model.Compile) -> str:
+    """Return the text of a compile's guards, with their costs. Raises NotRecorded."""
+    costs = recorded.guard_costs(reader, each.id)
+    if costs is None:
+        raise NotRecorded(_NOT_MEASURED.format(each.compile_id))
+    return costs.text
 
 
 def forms(reader: Reader, each: model.Compile, asked: str) -> str:

@@ -18,7 +18,8 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
 
     A recompile has a `story`, and a `comparison` with the compile that it replaces. `profile` has the compile's tree of
     times, and one for each time that torch compiled something for it later; `graphs` and `bytecode` are what Dynamo
-    generated, `forms` what AOTAutograd and Inductor made of the graphs.
+    generated, `forms` what AOTAutograd and Inductor made of the graphs. `guard_costs` (nanoseconds) is there if the
+    program was recorded with `--guards`.
     """
     yield b'{\n"launch": %b,\n"runs": %b,\n"compiles": [' % (_json(summary.launch), _json(summary.runs))
     for position, compile in enumerate(summary.compiles):
@@ -28,6 +29,7 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
             known["profile"] = [tree(each) for each in reader.profiles(compile.id)] or None
             known["graphs"] = [as_objects(each) for each in recorded.graphs(reader, compile.id)]
             known["forms"] = [form_as_objects(each) for each in recorded.forms(reader, compile.id)]
+            known["guard_costs"] = _guard_costs(reader, compile.id)
             known["bytecode"] = recorded.bytecode(reader, compile.id)
             if compile.id in summary.stories:
                 known["story"] = summary.stories[compile.id]
@@ -40,6 +42,16 @@ def unmerged(reader: Reader, summary: Summary) -> Iterator[bytes]:
                 }
             yield (b",\n" if position else b"\n") + _json(known)
     yield b"\n]\n}\n"
+
+
+def _guard_costs(reader: Reader, compile: int) -> dict[str, object] | None:
+    """Return all but the text, which says the same."""
+    costs = recorded.guard_costs(reader, compile)
+    if costs is None:
+        return None
+    known = msgspec.structs.asdict(costs)
+    del known["text"]
+    return known | {"guards": [msgspec.structs.asdict(each) for each in costs.guards]}
 
 
 def _json(value: object) -> bytes:

@@ -26,10 +26,10 @@ class Configure(Request, tag="configure"):
     stop_on_entry: bool = False
     attached: bool = False
     """Whether the program ran before the session began."""
-    record: bool | Literal["facts"] = False
+    record: bool | Literal["facts", "guards"] = False
     """Write Dynamo's decisions to the facts of the workspace, as `dynascope run` does.
 
-    "facts": without graphs and generated code.
+    "facts": without graphs and generated code. "guards": with what guards cost, measured after each compile.
     """
     history: bool = True
     """Record what becomes of each value in compiles that may stop."""

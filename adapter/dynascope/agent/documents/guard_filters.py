@@ -6,10 +6,11 @@ import types
 from typing import Any
 
 from dynascope.agent.documents.guard_sentences import sentences, some_values
-from dynascope.agent.documents.guard_trees import duration, outcome_of
+from dynascope.agent.documents.guard_trees import outcome_of
 from dynascope.agent.documents.reduced_guards import Reduced, Reductions, reduce_guards
 from dynascope.agent.internals.guards.filtered import Filter, filters_of_torch
 from dynascope.agent.internals.guards.tree import CacheEntry
+from dynascope.facts.generated.guards import FilteredGuards, duration
 
 _STANCE = "skip_guard_eval_unsafe"
 _IN_FULL = {_STANCE: f"torch.compiler.set_stance({_STANCE}=True)"}
@@ -35,6 +36,16 @@ def filters(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], nam
     if name:
         return "\n".join([*_notes(found), *(_in_full(heading, found.everything, each) for each in found.filtered)])
     return _table(heading, entry, found)
+
+
+def filters_of(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]) -> tuple[list[FilteredGuards], str]:
+    """Return what each filter of torch would leave, and that as text.
+
+    All guards must hold for these values.
+    """
+    found = reduce_guards(code, entry, values, _by_name(entry, values, ""))
+    left = [FilteredGuards(each.name, each.number, each.lookup, sentences(each.gone)) for each in found.filtered]
+    return left, _table(f"{code.co_name} [{entry.compile_id}]", entry, found)
 
 
 def _by_name(entry: CacheEntry, values: dict[str, Any], name: str) -> dict[str, Filter | None]:

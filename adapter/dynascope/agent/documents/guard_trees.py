@@ -11,6 +11,7 @@ from typing import Any
 from dynascope.agent.internals.guards.check import check
 from dynascope.agent.internals.guards.costs import Costs, measure
 from dynascope.agent.internals.guards.tree import CacheEntry, GuardLine, cache_entries, counts, lines, lines_below
+from dynascope.facts.generated.guards import EvaluatedGuard, GuardCosts, duration
 
 _measured: weakref.WeakKeyDictionary[Any, Costs] = weakref.WeakKeyDictionary()
 """The costs of each entry's guards, when they were measured last."""
@@ -42,6 +43,24 @@ def with_costs(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], 
         return _text(code, entry, None, f"No costs: for the values in this frame {outcome_of(entry, values)}.")
     _measured[entry.guards] = costs
     return _text(code, entry, costs, "") if whole else _folded_text(code, entry, costs)
+
+
+def all_costs(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]) -> tuple[GuardCosts, str]:
+    """Measure the guards for these values; return each with its costs; and that as text.
+
+    Without costs where a guard does not hold.
+    """
+    costs = measure(entry.guards, values)
+    if costs is None:
+        note = f"No costs: for the values of this call {outcome_of(entry, values)}."
+        listed = [
+            EvaluatedGuard(each.depth, each.text, each.is_guard, each.in_python, None, None)
+            for each in lines(entry.guards)
+        ]
+        return GuardCosts(None, listed, [], [], ""), _text(code, entry, None, note)
+    rows = _totals(lines(entry.guards), costs)
+    evaluated = [EvaluatedGuard(each.depth, each.text, each.is_guard, py, own, total) for total, own, py, each in rows]
+    return GuardCosts(costs.lookup, evaluated, [], [], ""), _text(code, entry, costs, "")
 
 
 def checked(code: types.CodeType, entries: Sequence[CacheEntry], values: dict[str, Any]) -> str:
@@ -128,10 +147,3 @@ def _totals(listed: list[GuardLine], costs: Costs) -> list[tuple[float | None, f
     rows.reverse()
     root, *others = rows
     return [(costs.lookup, *root[1:]), *others]
-
-
-def duration(time: float | None) -> str:
-    """Return a time as text: `338 ns`, `1.5 µs`."""
-    if time is None:
-        return ""
-    return f"{time:.0f} ns" if time < 1_000 else f"{time / 1_000:.1f} µs"

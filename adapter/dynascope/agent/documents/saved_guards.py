@@ -14,6 +14,7 @@ from dynascope.agent.internals.guards.filtered import Rebuilding
 from dynascope.agent.internals.guards.guards import GuardFact, guard_fact
 from dynascope.agent.internals.guards.saved import Saved, Saving, Trouble
 from dynascope.agent.internals.guards.tree import CacheEntry
+from dynascope.facts.generated.guards import RefusedGuards, SavedGuards
 from dynascope.facts.recompiles.guarded_value import readable
 
 _WAYS = {"aot_compile": Saving.by_aot_compile, "caching_precompile": Saving.by_caching_precompile}
@@ -68,22 +69,61 @@ def saved_guards(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]
     outcome = outcome_of(entry, values)
     if not outcome.startswith("all"):
         return f"{heading}: saving is tried where all guards are true. For the values in this frame {outcome}."
+    try:
+        saved = _by_way(code, entry, values, [name] if name else list(_WAYS))
+    except _NotKnown as why:
+        return f"{heading}: {why}"
+    told = _all_told(heading, saved, in_full=bool(name))
+    return told if name else f"{told}\n\n`guards saved {entry.compile_id} aot_compile` tells all of them for one."
+
+
+def saved_by_way(code: types.CodeType, entry: CacheEntry, values: dict[str, Any]) -> tuple[list[SavedGuards], str]:
+    """Return what torch would save in each way, and that as text.
+
+    All guards must hold for these values.
+    """
+    heading = f"{code.co_name} [{entry.compile_id}]"
+    try:
+        saved = _by_way(code, entry, values, list(_WAYS))
+    except _NotKnown as why:
+        return [], f"{heading}: {why}"
+    return [_as_fact(way, each) for way, each in saved.items()], _all_told(heading, saved, in_full=False)
+
+
+class _NotKnown(Exception):
+    """Raised where guards cannot be built again, with the reason as a clause."""
+
+
+def _by_way(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], ways: list[str]) -> dict[str, Saved]:
     source = built_from(entry.guards)
     rebuilding = None if source is None else Rebuilding(code, entry.guards, source, values)
     if source is None or rebuilding is None or not rebuilding.is_exact():
         why = _NOBODY_THERE if source is None else _NOT_EXACT
-        return f"{heading}: which of its guards can be saved is not known: {why}"
+        raise _NotKnown(f"which of its guards can be saved is not known: {why}")
     saving = Saving(rebuilding, source, values)
+    return {way: _WAYS[way](saving) for way in ways}
+
+
+def _all_told(heading: str, saved: dict[str, Saved], in_full: bool) -> str:
     ways: dict[str, list[str]] = {}
-    for way in [name] if name else _WAYS:
-        ways.setdefault("\n".join(_told(_WAYS[way](saving), in_full=bool(name))), []).append(way)
+    for way, each in saved.items():
+        ways.setdefault("\n".join(_told(each, in_full)), []).append(way)
     return "\n".join(
         [
             f"{heading}: what torch would save of its guards with the compiled code, for another process.",
             *(f"\n{' and '.join(names)}: {told}" for told, names in ways.items()),
-            *([] if name else ["", f"`guards saved {entry.compile_id} aot_compile` tells all of them for one."]),
         ]
     )
+
+
+def _as_fact(way: str, saved: Saved) -> SavedGuards:
+    refused = [
+        RefusedGuards([_name(guard) for guard in guards], reason, hint)
+        for (reason, hint), guards in _by_reason(saved.refused).items()
+    ]
+    rest = None if saved.rest is None else _outcome(saved.rest, f"the other {len(saved.rest.kept)}")
+    outcome = _outcome(saved, f"{len(saved.kept)} of {_guards(len(saved.kept) + len(saved.dropped))}")
+    return SavedGuards(way, outcome, refused, rest, sentences(_texts(saved.dropped)))
 
 
 def _told(saved: Saved, in_full: bool) -> list[str]:

@@ -143,7 +143,9 @@ EXCEEDS_RECOMPILE_LIMIT = _convert_frame("exceeds_recompile_limit", None, "2.7",
 BUILD_GUARDS = _convert_frame(
     "CheckFunctionManager.__init__", "self, f_code, output_graph, ...", "2.0", RECORDING, GUARD_FILTERS
 )
-BUILD_GUARDS_OF = _convert_frame("CheckFunctionManager.build_guards", "self, sorted_guards, ...", "2.8", GUARD_FILTERS)
+BUILD_GUARDS_OF = _convert_frame(
+    "CheckFunctionManager.build_guards", "self, sorted_guards, ...", "2.8", RECORDING, GUARD_FILTERS
+)
 OUTPUT_CODES = _convert_frame("output_codes", None, "2.0", STOPS)
 COMPILE_LOCK = _convert_frame("compile_lock", None, "2.0", EVALUATION)
 

@@ -166,8 +166,8 @@ class CompileRecording:
         if self.trace is not None:
             self.trace.phase_ends()
 
-    def guards_built(self, output: Any) -> None:
-        self._built_guards = at_the_end.guards(output)
+    def guards_built(self, output: Any, kept: list[Any]) -> None:
+        self._built_guards = at_the_end.guards(output, kept)
 
     def graph_break(self, logged: str, stack: list[StackFrame]) -> None:
         effect, _, message = break_message.split_reason(logged)

@@ -26,8 +26,8 @@ def graphs(graph_module: Any) -> list[Graph]:
     return graphs_of(graph_module, lambda path: is_user_code(real_path(path)), path_of_file)
 
 
-def guards(output: Any) -> list[Guard]:
-    return built_guards(output, path_of_file)
+def guards(output: Any, kept: list[Any]) -> list[Guard]:
+    return built_guards(output, kept, path_of_file)
 
 
 def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:

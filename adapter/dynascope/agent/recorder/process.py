@@ -2,6 +2,7 @@
 
 DYNASCOPE_RECORD=1       record, from the moment torch is imported (see `dynascope.autoload`)
 DYNASCOPE_RECORD=facts   the same, without graphs and generated code
+DYNASCOPE_RECORD=guards  the same as 1, with what guards cost: after each compile they are measured
 DYNASCOPE_FACTS=FOLDER   write there instead of `.dynascope` in the current folder when recording begins
 DYNASCOPE_LAUNCH=TEXT    the same in all processes of one launch; set by the first, inherited by the others
 """
@@ -40,6 +41,8 @@ if TYPE_CHECKING:
 RECORD_VARIABLE = "DYNASCOPE_RECORD"
 FACTS_ONLY = "facts"
 """The value of DYNASCOPE_RECORD, and of `record` in a launch configuration, that leaves out graphs and code."""
+GUARD_COSTS = "guards"
+"""The value of both that adds what guards cost."""
 LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
 
 _recording: _Recording | None = None
@@ -52,8 +55,10 @@ def begin() -> None:
     _begun().begin()
 
 
-def begin_beside_a_debugger(say: Callable[[str], None], keeps_generated: bool = True) -> Callable[[], None]:
+def begin_beside_a_debugger(say: Callable[[str], None], what: str = "") -> Callable[[], None]:
     """Begin for a debugger: pass errors to `say` as text; return a function to end recording.
+
+    `what` is FACTS_ONLY or GUARD_COSTS, or else what is recorded without a word.
 
     A recording that has already begun is left unchanged and continues after the debugger detaches.
     """
@@ -65,7 +70,7 @@ def begin_beside_a_debugger(say: Callable[[str], None], keeps_generated: bool = 
     if recording.is_on:
         return lambda: None
     recording.say = say
-    recording.keeps_generated = keeps_generated
+    recording.what = what
     recording.begin()
     return recording.pause
 
@@ -118,7 +123,7 @@ class _Recording:
         """Take `is_first`: whether to write this run even without compiles, as its launch's first."""
         self.say: Callable[[str], None] = _say
         self.is_on = False
-        self.keeps_generated = os.environ.get(RECORD_VARIABLE) != FACTS_ONLY
+        self.what = os.environ.get(RECORD_VARIABLE, "")
         self._is_first = is_first
         self._path = path
         self._began = time.time()
@@ -162,15 +167,23 @@ class _Recording:
                 return
             try:
                 from dynascope.agent.internals import self_test
-                from dynascope.agent.internals.features import RECORDING
+                from dynascope.agent.internals.features import GUARD_FILTERS, RECORDING
                 from dynascope.agent.recorder.recorder import Recorder  # imports torch: only after the program
 
                 missing = self_test.missing_names(RECORDING)
+                for_guards = self_test.missing_names(GUARD_FILTERS) if self.what == GUARD_COSTS else []
+                if for_guards:
+                    self.say(f"cannot measure guards: torch {_version('torch')} lacks {', '.join(for_guards)}.")
                 if missing:
                     self.say(f"cannot record: torch {_version('torch')} lacks {', '.join(missing)}.")
                 else:
                     self._recorder = Recorder(
-                        self._write, self._write_later, self._note_error, self._board, self.keeps_generated
+                        self._write,
+                        self._write_later,
+                        self._note_error,
+                        self._board,
+                        keeps_generated=self.what != FACTS_ONLY,
+                        keeps_guard_costs=self.what == GUARD_COSTS and not for_guards,
                     )
                     self._board.program(_program(), _rank())
             except Exception as error:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from dynascope.agent.documents.guard_costs import guard_costs
 from dynascope.agent.internals.autograd.captures import CaptureEvents
 from dynascope.agent.internals.compile import graph_breaks, trace_rules
 from dynascope.agent.internals.compile.call import wrapped_name
@@ -21,6 +22,8 @@ from dynascope.agent.internals.frames.line_events import LineEvents
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import ActivationHooks
 from dynascope.agent.internals.graph.later_forms import hooks as form_hooks
+from dynascope.agent.internals.guards.built_from import BuildEvents
+from dynascope.agent.internals.guards.tree import CacheEntry
 from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.module_names import COMPILED_AUTOGRAD
 from dynascope.agent.internals.symbolic_shapes.specializations import SpecializationEvents
@@ -51,7 +54,7 @@ class Recorder:
 
     `write` gets the facts of each compile, `write_later` the profile of what torch compiles afterwards for one (its
     backward, its kernels) and what it makes. `board` shows other processes what is compiled now. `keeps_generated`:
-    whether graphs, what is made of them and bytecode are facts too.
+    whether graphs, what is made of them and bytecode are facts too. `keeps_guard_costs`: whether guards are measured.
     """
 
     def __init__(
@@ -61,6 +64,7 @@ class Recorder:
         report: Callable[[str], None],
         board: Board,
         keeps_generated: bool = True,
+        keeps_guard_costs: bool = False,
     ) -> None:
         self._write = write
         self._board = board
@@ -79,6 +83,9 @@ class Recorder:
             ActivationHooks(self._entered, self._left, failures),
             PhaseEvents(self._phase_begins, self._phase_ends, failures),
         ]
+        self._keeps_guard_costs = keeps_guard_costs
+        if keeps_guard_costs:
+            self._hooks.append(BuildEvents(failures))
         self._asked_lines = AskedLines()
         self._pinned_globals = PinnedGlobals()
         self._later = LaterPhases(write_later, board)
@@ -156,9 +163,9 @@ class Recorder:
             self._compiles[-1].rank_wait_ends()
 
     @contained
-    def guards_built(self, output: Any) -> None:
+    def guards_built(self, output: Any, kept: list[Any]) -> None:
         if self._compiles:
-            self._compiles[-1].guards_built(output)
+            self._compiles[-1].guards_built(output, kept)
 
     @contained
     def compile_ends(self, token: Any, ending: Ending) -> None:
@@ -174,7 +181,16 @@ class Recorder:
         self._asked_lines.compile_ended(facts)
         self._board.ended(f"{facts.compile.function} [{token.compile_id}]", time.perf_counter())
         self._skips_known.add((facts.compile.path, facts.compile.line))
+        if self._keeps_guard_costs and ending.guards is not None:
+            self._measure_guards(token, ending, facts)
         self._write(facts, token.trails())
+
+    @contained
+    def _measure_guards(self, recording: CompileRecording, ending: Ending, facts: CompileFacts) -> None:
+        """Measure the guards for the call for which they were made: they hold until its code runs."""
+        entry = CacheEntry(recording.compile_id, ending.guards)
+        with this_threads_clock().standing():
+            facts.guard_costs = guard_costs(original_code(recording.code), entry, ending.arguments)
 
     @contained
     def frame_skipped(self, code: types.CodeType, reason: str) -> None:

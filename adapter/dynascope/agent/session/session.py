@@ -98,7 +98,7 @@ class Session(SuspensionObserver):
         if settings.record:
             self._end_recording = process.begin_beside_a_debugger(
                 lambda text: self.send(Output(category="console", output=f"dynascope: {text}\n")),
-                keeps_generated=settings.record != process.FACTS_ONLY,
+                settings.record if isinstance(settings.record, str) else "",
             )
         self.backward.configure(settings)
 

@@ -45,6 +45,10 @@ _LIMIT = (
     "{count} of {limit} compiles (torch._dynamo.config.recompile_limit{others}). After that, calls that no compiled "
     "code fits run uncompiled, or raise with fullgraph=True."
 )
+_INSTEAD = (
+    'With `torch.compiler.set_stance("eager_on_recompile")` before it this call runs uncompiled, with '
+    '"fail_on_recompile" it raises; the code that there is stays in use.'
+)
 _OTHERS = "; with those for other objects {total}, of at most {most}"
 _NOT_TRACED = "Dynamo does not trace this frame."
 _UNLESS = ", unless the backend fixes it: Inductor does where it needs the float itself"
@@ -93,6 +97,8 @@ def _told(inspection: StopInspection, frame: Frame) -> Row:
     )
     rows += _differing(inspection, compile_id, failed)
     rows += _remedies(inspection, frame, failed)
+    if frame.translator is not None:
+        rows.append(Row("instead", _INSTEAD))
     rows.append(Row("limit", _limit(code, len(entries), frame)))
     return _answer([*filter(None, (intro, whole))], [*rows, *varying])
 

@@ -19,7 +19,7 @@ def main() -> runpy.Start:
     arguments = sys.argv[1:]
     if not arguments or (arguments[0] in ("-m", "-c") and len(arguments) < 2):
         sys.exit(_USAGE)
-    if os.environ.get(process.RECORD_VARIABLE) != process.FACTS_ONLY:
+    if os.environ.get(process.RECORD_VARIABLE) not in (process.FACTS_ONLY, process.GUARD_COSTS):
         os.environ[process.RECORD_VARIABLE] = "1"
     process.begin()
     return runpy.prepare(arguments)

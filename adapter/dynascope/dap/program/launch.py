@@ -106,7 +106,7 @@ def environment(arguments: LaunchArguments, ours: dict[str, str]) -> dict[str, s
     """
     records: dict[str, str | None] = {}
     if arguments.no_debug and arguments.record:
-        records["DYNASCOPE_RECORD"] = "facts" if arguments.record == "facts" else "1"
+        records["DYNASCOPE_RECORD"] = arguments.record if isinstance(arguments.record, str) else "1"
     return records | arguments.env | ours
 
 

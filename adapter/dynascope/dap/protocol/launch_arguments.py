@@ -21,10 +21,10 @@ class StartArguments(DapStruct):
 
     runtime: bool = True
     """False: compile time only, without debugpy."""
-    record: bool | Literal["facts"] = True
+    record: bool | Literal["facts", "guards"] = True
     """True: the agent writes Dynamo's decisions into `.dynascope/`, as `dynascope run` does.
 
-    "facts": without graphs and generated code.
+    "facts": without graphs and generated code. "guards": with what guards cost, measured after each compile.
     """
     history: bool = True
     """True: the agent records the history of values in compiles that may stop."""

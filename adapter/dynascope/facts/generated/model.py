@@ -8,6 +8,8 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from dynascope.facts.generated.guards import GuardCosts
+
 NODES_KEPT = 20_000
 """The most nodes of a compile that are kept, over all its graphs."""
 TEXT_KEPT = 1_000
@@ -96,7 +98,7 @@ def bounded(text: str) -> str:
     return text if len(text) <= TEXT_KEPT else f"{text[: TEXT_KEPT - 1]}…"
 
 
-def encoded(value: list[Graph] | Bytecode | LaterForm) -> bytes:
+def encoded(value: list[Graph] | Bytecode | LaterForm | GuardCosts) -> bytes:
     """Return graphs or code as bytes, for `decoded`."""
     return zlib.compress(msgspec.msgpack.encode(value), _FASTEST)
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from msgspec import structs
 
+from dynascope.facts.generated.guards import GuardCosts
 from dynascope.facts.generated.model import FORM, Bytecode, Graph, LaterForm, decoded
 from dynascope.facts.reader import Reader
 
@@ -21,6 +22,12 @@ def bytecode(reader: Reader, compile: int) -> Bytecode | None:
     """Return the code that Dynamo generated; None if there is none, or it was recorded without."""
     data = _data(reader, compile, "bytecode")
     return decoded(data, Bytecode) if data is not None else None
+
+
+def guard_costs(reader: Reader, compile: int) -> GuardCosts | None:
+    """Return the guards with their costs; None if they were recorded without."""
+    data = _data(reader, compile, "guards")
+    return decoded(data, GuardCosts) if data is not None else None
 
 
 class FormName(NamedTuple):
@@ -61,7 +68,7 @@ def form_named(reader: Reader, compile: int, name: str) -> LaterForm | None:
 
 
 def kinds(reader: Reader, compile: int) -> set[str]:
-    """Return which of `graphs` and `bytecode` there are."""
+    """Return which of `graphs`, `bytecode` and `guards` there are."""
     return {kind for kind in _all_kinds(reader, compile) if not kind.startswith(FORM)}
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dynascope.agent.internals import torch_names
@@ -29,6 +29,10 @@ class Ending:
     error: BaseException | None = None
     code: types.CodeType | None = None
     """The code that Dynamo generated for the frame."""
+    guards: Any = None
+    """The `GuardManagerWrapper` under which that code is used."""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    """The locals of the frame when it was called."""
 
 
 class Observer(Protocol):
@@ -51,7 +55,11 @@ class Observer(Protocol):
 
     def rank_wait_ends(self) -> None: ...
 
-    def guards_built(self, output: Any) -> None: ...
+    def guards_built(self, output: Any, kept: list[Any]) -> None:
+        """Receive the guards of an `OutputGraph` that are kept.
+
+        A `guard_filter_fn` may have dropped some.
+        """
 
     def compile_ends(self, token: Any, ending: Ending) -> None: ...
 
@@ -79,10 +87,17 @@ class CompileEvents(Events):
         )
 
         self.call_before(torch_names.TRACE_FRAME, lambda *args, **kwargs: observer.attempt_begins(is_repeated()))
-        self.call_after(
-            torch_names.BUILD_GUARDS,
-            lambda _, manager, f_code, output_graph, *args, **kwargs: observer.guards_built(output_graph),
-        )
+        self._kept: list[Any] = []
+        self.call_before(torch_names.BUILD_GUARDS_OF, self._guards_are_built)
+        self.call_after(torch_names.BUILD_GUARDS, self._guards_built)
+
+    def _guards_are_built(self, manager: Any, sorted_guards: list[Any], *args: Any, **kwargs: Any) -> None:
+        """Note the guards; with a filter torch builds all, then those that are kept."""
+        self._kept = list(sorted_guards)
+
+    def _guards_built(self, _: None, manager: Any, f_code: Any, output: Any, *args: Any, **kwargs: Any) -> None:
+        kept, self._kept = self._kept, []
+        self._observer.guards_built(output, kept)
 
     def remove(self) -> None:
         self._reasons.remove()
@@ -106,7 +121,8 @@ class CompileEvents(Events):
                 raise
             made = getattr(result, "guarded_code", None)
             skipped = getattr(result, "skip_reason", None)
-            observer.compile_ends(token, Ending(made is not None, skipped, code=getattr(made, "code", None)))
+            code_made, guards = getattr(made, "code", None), getattr(made, "guard_manager", None)
+            observer.compile_ends(token, Ending(made is not None, skipped, None, code_made, guards, arguments))
             return result
 
         self.put(torch_names.COMPILE, _compile)

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from dynascope.facts.model import Guard
 
 
-def built_guards(output: Any, real_path: Callable[[str], str]) -> list[Guard]:
-    """Return the guards of the graph of a `guards.CheckFunctionManager` (2.0), with their code.
+def built_guards(output: Any, kept: Iterable[Any], real_path: Callable[[str], str]) -> list[Guard]:
+    """Return those that are kept of the guards of an `OutputGraph` (2.0), with their code.
 
     Reads `torch._guards.GuardsSet.inner` and `Guard.code_list`, `.user_stack`, `.create_fn_name` (2.0). `real_path`
     turns Dynamo's file names into paths; path and line are "" and 0 for a guard that comes from no line of the user.
     """
     found = []
+    are_kept = {id(guard) for guard in kept}
     for guard in output.guards.inner:
+        if id(guard) not in are_kept:  # a `guard_filter_fn` has dropped it
+            continue
         stack, code = guard.user_stack, guard.code_list
         path, line = "", 0
         if stack:
