@@ -91,7 +91,7 @@ def _folded_text(code: types.CodeType, entry: CacheEntry, costs: Costs) -> str:
     epilogue = len(entry.guards.root.get_epilogue_lambda_guards())
     guards = [0, *accumulate(number for number, _ in numbers)]
     in_python = [0, *accumulate(number for _, number in numbers)]
-    subtrees = costs.subtrees()
+    subtrees = costs.subtrees
 
     if guards[-1] + epilogue <= _MANY:
         return _text(code, entry, costs, "")
@@ -131,7 +131,7 @@ def _totals(listed: list[GuardLine], costs: Costs) -> list[tuple[float | None, f
     """Return each line with the cost of its subtree and its own, where it has one."""
     rows: list[tuple[float | None, float | None, bool, GuardLine]] = []
     below: dict[int, float] = {}
-    subtrees = costs.subtrees() if any(line.folded for line in listed) else {}
+    subtrees = costs.subtrees if any(line.folded for line in listed) else {}
     after_tree = next((line for line in listed if line.is_guard and line.depth == 0), listed[0])
     for line in reversed(listed):
         own = None if line.manager is None else costs.own.get(line.manager, 0.0)

@@ -27,7 +27,7 @@ _LARGE = 12
 """A subtree with at least this part of a lookup is large."""
 
 
-@dataclass(slots=True)
+@dataclass
 class Costs:
     """The cost of guards that all hold, in nanoseconds, once torch's caches are filled."""
 
@@ -40,11 +40,13 @@ class Costs:
     sizes: list[int]
     """For each guard manager, in the order of `own`, how many are in its subtree, itself included."""
 
+    @functools.cached_property
     def subtrees(self) -> dict[Any, tuple[float, int, int]]:
         """Return the time of each manager's subtree, and its first and last position in `own`."""
         until = [0.0, *itertools.accumulate(self.own.values())]
-        ends = [at + size for at, size in enumerate(self.sizes)]
-        return {each: (until[ends[at]] - until[at], at, ends[at]) for at, each in enumerate(self.own)}
+        ends = list(map(operator.add, itertools.count(), self.sizes))
+        times = map(operator.sub, map(until.__getitem__, ends), until)
+        return dict(zip(self.own, zip(times, itertools.count(), ends, strict=False), strict=True))
 
 
 def measure(guards: Any, values: dict[str, Any]) -> Costs | None:

@@ -146,12 +146,14 @@ def with_depths(root: Any) -> list[tuple[Any, int]]:
     """
     found: list[tuple[Any, int]] = []
     waiting = [(root, 0)]
+    of_dicts = sys.modules["torch._dynamo.guards"].DictGuardManager
     while waiting:
         manager, depth = each = waiting.pop()
         found.append(each)
         depth += 1
-        for _, pair in reversed(_pairs(manager)):
-            waiting += [(part, depth) for part in reversed(pair) if part is not None]
+        if isinstance(manager, of_dicts):
+            for _, pair in reversed(_pairs(manager)):
+                waiting += [(part, depth) for part in reversed(pair) if part is not None]
         if children := manager.get_child_managers():
             children.reverse()
             waiting += [(child, depth) for child in children]
