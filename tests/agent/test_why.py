@@ -33,7 +33,8 @@ def _the_limit_of_torch() -> Iterator[None]:
 
 PATH = PROGRAMS / "traced" / "recompiled.py"
 OFTEN = PROGRAMS / "traced" / "recompiled_often.py"
-LABELS = labels(PATH) | labels(OFTEN)
+OUTSIDE = PROGRAMS / "traced" / "recompiled_outside.py"
+LABELS = labels(PATH) | labels(OFTEN) | labels(OUTSIDE)
 
 
 class Case(NamedTuple):
@@ -145,18 +146,57 @@ OF_OFTEN = {
 """Written before `why` was tried on them."""
 if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 12):
     del OF_OFTEN["class_attribute"]  # it runs what it has compiled, with the old value
-CASES |= OF_OFTEN
+OF_OUTSIDE = {
+    "float_condition": Case(
+        "t must be 0.5, and is 0.25",
+        "float_condition",
+        "with `dynamic=True`, t is dynamic, but not all its values fit, because recompiled_outside.py:",
+    ),
+    "product": Case(
+        "x.size()[1] must be 4, and is 5", "product", "with `torch._dynamo.mark_dynamic(x, 1)`, the guard is"
+    ),
+    "numpy": Case(
+        "___from_numpy(array).size()[0] must be 3, and is 5",
+        "numpy",
+        "with `dynamic=True`, ___from_numpy(array).size()[0] is dynamic in [2, oo], and the guard is gone",
+    ),
+    "tensor_or_none": Case("type(mask) must be Tensor, and is NoneType", "tensor_or_none"),
+    "subclass": Case("type(x) must be Tensor, and is Special", "doubled"),
+    "no_subclass": Case("type(x) must be Special, and is Tensor", "doubled"),
+    "function_mode": Case("torch_function_modes must be [], and is ['DeviceContext']"),
+    "autocast_dtype": Case("autocast(cpu)_dtype must be what it was then, and is torch.float16"),
+    "class_of_object": Case(
+        "dict(type(scaled).__dict__)['scale'] must be 2, and is 5",
+        "class_of_object",
+        f"{SOURCES}dict(type(L['scaled']).__dict__)['scale']\"`, dict(type(scaled).__dict__)['scale'] {GONE}",
+    ),
+    "deque": Case("len(queue) must be 2, and is 3", "deque"),
+    "default_dict": Case("len(table) must be 1, and is 2", "default_dict"),
+    "gradient": Case("x.grad must be None, and is f32[3]", "gradient"),
+    "flag": Case("access must be Access.READ, and is Access.READ|WRITE", "flag"),
+    "range_of_mark": Case("2 <= x.size()[0] <= 16 must be true, and x.size()[0] is 40"),
+    "marked_then_one": Case(
+        "2 <= x.size()[0] must be true, and x.size()[0] is 1", "", f"{UNBACKED} is dynamic in [0, oo], and the guard is"
+    ),
+    "int_condition": Case("(n % 4) == 0 must be true, with n: 6", "int_condition"),
+    "environment": Case("os.environ._data[b'MODE'] must be b'a', and is b'b'", "environment"),
+}
+CASES |= OF_OFTEN | OF_OUTSIDE
 NO_LINE = {
     "default_dtype": "every compile has this guard",
     "inference": "every compile has this guard",
     "grad_mode": "every compile has this guard",
     "autocast": "every compile has this guard",
     "relation": "no line needs this: the sizes were equal then",
+    "function_mode": "every compile has this guard",
+    "autocast_dtype": "every compile has this guard",
+    "range_of_mark": "no line needs this: it is the range of the mark",
+    "marked_then_one": "no line needs this: Dynamo compiles 0 and 1 by themselves",
 }
 
 
 def path_of(main: str) -> Path:
-    return OFTEN if main in OF_OFTEN else PATH
+    return OFTEN if main in OF_OFTEN else OUTSIDE if main in {*OF_OUTSIDE, "two_sizes"} else PATH
 
 
 def stops(main: str, filter_id: FilterId | None, at_stop: Callable[[ScriptedSession], None], *lines: int) -> None:
@@ -226,6 +266,12 @@ def test_other_arguments_that_differ() -> None:
     (answer,) = answers("both")
     assert "0/0: n must be 2, and is 5" in answer
     assert "arguments since 0/0: x was f32[3], and is f32[4]." in answer
+
+
+def test_another_size_of_the_same_argument_that_differs() -> None:
+    (answer,) = answers("two_sizes")
+    assert "0/0: x.size()[0] must be 3, and is 5" in answer
+    assert "arguments since 0/0: x was f32[3, 4], and is f32[5, 6]." in answer
 
 
 def test_the_line_may_be_in_a_library() -> None:

@@ -36,6 +36,11 @@ SAME = [
     (["___check_type_id(d, 4711), type=<class 'dict'>", "TYPE_MISMATCH(d)"], "type(d)"),
     (["x is y", "L['y'] is L['x']", 'Duplicate tensors found: ["x", "y"]'], "whether x, y are one object"),
     (["tensor 'x' dispatch key set mismatch. expected A, actual B"], "dispatch keys of x"),
+    (["___check_torch_function_mode_stack()"], "torch_function_modes"),
+    (
+        ["dict(type(o).__dict__)['gain'] == 2", "dict(type(L['o']).__dict__)['gain'] == 5"],
+        "dict(type(o).__dict__)['gain']",
+    ),
 ]
 
 
@@ -63,6 +68,8 @@ WANTED = [
     ("len(L['xs']) > 2", "be more than 2", None),
     ("___dict_contains('a', L['conf'].__dict__)", "have 'a'", None),
     ("2 <= L['x'].size()[0] <= 5", None, None),
+    ("expected type of 'o' to be a tensor type, ' but found <class 'NoneType'>", "be that of a tensor", "NoneType"),
+    ("expected type of 'o' to be <class 'torch.Tensor'>, but found <class 'a.Sub'>", "be Tensor", "Sub"),
 ]
 
 
@@ -106,6 +113,24 @@ def test_what_helps_against_one_object_passed_as_several():
     assert len(remedies(["x is y", 'Duplicate tensors found: ["x", "y"]'], [])) == 2
     assert "one compile for None" in "".join(remedies(["mode is None", "mode == None"], []))
     assert "Each value" in "".join(remedies(["mode is None", "mode == 'a'"], []))
+
+
+def test_tensors_of_other_devices_are_advised_to_be_of_one():
+    keys = (
+        "tensor 'x' dispatch key set mismatch. expected DispatchKeySet({}, ADInplaceOrView), actual DispatchKeySet({})"
+    )
+    assert "one device" in remedies([keys.format("CPU", "CUDA")], [])[0]
+    assert "inference_mode" in remedies([keys.format("CPU", "CPU")], [])[0]
+
+
+def test_a_guard_that_no_line_needs():
+    used = "# x + 1  # model.py:4 in f (user code shown is first use of this value--due to 0/1 specialization in it)"
+    assert recompile_reason.is_of_zero_and_one(f"2 <= x.size()[0]  {used}")
+    marked = f"{used} and x + 1  # model.py:4 in f (_dynamo/variables/builder.py:4960 in <lambda>)"
+    assert recompile_reason.is_range_of_mark(f"2 <= x.size()[0] <= 16  {marked}")
+    asked = "# if x.shape[0] > 4:  # model.py:3 in f (_dynamo/variables/tensor.py:2606 in evaluate_expr)"
+    for text in (asked, f"{marked} and {asked}", f"{used} and {asked}"):
+        assert not recompile_reason.is_range_of_mark(text) and not recompile_reason.is_of_zero_and_one(text)
 
 
 def test_a_slot_of_the_stack_and_an_object_that_is_gone_are_told():

@@ -7,7 +7,7 @@ from typing import Any
 
 from dynascope.agent.internals.compile import compile_context, failed_guard
 from dynascope.agent.internals.frames import translators
-from dynascope.agent.internals.guards.check import check
+from dynascope.agent.internals.guards.check import check, modes_wanted
 from dynascope.agent.internals.guards.tree import CacheEntry, lines
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.program.loaded_files import paths_loaded
@@ -48,7 +48,8 @@ def first_failed(entry: CacheEntry, frame: Frame) -> Failed | str:
     """Return the guard that fails, or why the entry is not used although none does."""
     if entry.dropped is not None:
         return f"torch has dropped this code: {readable(entry.dropped)}"
-    text = check(entry.guards, frame.f_locals).failed
+    checked = check(entry.guards, frame.f_locals)
+    text = checked.failed
     if text is None:
         return _fits(entry, frame)
     paths = [frame.f_code.co_filename, *paths_loaded()]
@@ -56,7 +57,7 @@ def first_failed(entry: CacheEntry, frame: Frame) -> Failed | str:
     subject = guarded_value(parsed.guard)
     place = recompile_reason.place(text, paths)
     if place is None and subject.kind != "global state":
-        place = _place_in_tree(entry, subject, paths)
+        place = _place_in_tree(entry, subject, paths) or checked.place
     told = _sentence(parsed.guard, subject, entry, frame)
     return Failed(entry.compile_id, text, parsed.guard, subject, parsed.hint, place, told)
 
@@ -86,33 +87,70 @@ def _place_in_tree(entry: CacheEntry, subject: GuardedValue, paths: list[str]) -
     return None
 
 
+def _tensor_type(entry: CacheEntry, subject: GuardedValue) -> str | None:
+    """Return the type that a guard on a tensor wants: what it tells when it fails does not name it up to torch 2.13."""
+    beginning = f"check_tensor({readable(subject.expression)}, "
+    for line in lines(entry.guards):
+        found = readable(line.text).partition(beginning)[2]
+        if line.is_guard and found:
+            return found.partition(",")[0].rpartition(".")[2]
+    return None
+
+
 def _sentence(guard: str, subject: GuardedValue, entry: CacheEntry, frame: Frame) -> str:
     """Return what the guard wants and what it meets, as a clause."""
     value = failed_guard.value_met(guard, frame)
     if subject.kind == "global state":
-        against = next((line.text for line in lines(entry.guards) if "GLOBAL_STATE" in line.text), "")
-        now = dict(each.split(": ", 1) for each in (value or "").split(", ") if ": " in each)
-        names = subject.expression.split()
-        return ", ".join(
-            f"{name} must be {state_wanted(name, now.get(name), against)}, and is {now.get(name, 'another')}"
-            for name in names
-        )
+        return _state(subject, entry, value or "")
     now_met = met(guard) or (value.partition(": ")[2] if value else None)
-    tensor = failed_guard.guarded_object(subject, frame)
-    if subject.kind == "size" and is_tensor(tensor):
-        now_met = str(tensor.shape[subject.dimension or 0])
+    met_object = failed_guard.guarded_object(subject, frame)
+    if is_tensor(met_object) and subject.kind in ("size", "type"):
+        is_size = subject.kind == "size"
+        now_met = str(met_object.shape[subject.dimension or 0]) if is_size else type(met_object).__qualname__
     if subject.kind == "aliases":
         is_one = guard.startswith("Duplicate")
         return _ALIASES.format(readable(subject.expression), "different objects" if is_one else "one object", now_met)
-    if subject.kind == "sizes":
-        return f"{readable(guard)} must be true" + (f", with {value}" if value else "")
-    wants = wanted(guard, subject)
+    wants = _wanted(guard, subject, entry, met_object)
     name = (
         readable(subject.expression) if subject.kind in ("identity", "keys", "elements", "attribute") else subject.text
     )
     if wants is None:
-        return f"{readable(guard)} must be true" + (f", and {name} is {now_met}" if now_met else "")
+        return f"{readable(guard)} must be true{_numbers(guard, subject, frame, value, now_met)}"
     if subject.kind == "attribute":
         return f"{name} must {wants}"
     is_now = "its keys are" if subject.kind == "keys" else "is"
     return f"{name} must {wants}" + (f", and {is_now} {now_met}" if now_met else "")
+
+
+def _state(subject: GuardedValue, entry: CacheEntry, value: str) -> str:
+    """Return what a guard on the state of torch wants and meets."""
+    names = subject.expression.split()
+    modes = modes_wanted(entry.guards) if names == ["torch_function_modes"] else None
+    if modes is not None:
+        return f"{names[0]} must be {modes}, and is {value.partition(': ')[2]}"
+    against = next((line.text for line in lines(entry.guards) if "GLOBAL_STATE" in line.text), "")
+    now = dict(each.split(": ", 1) for each in value.split(", ") if ": " in each)
+    return ", ".join(
+        f"{name} must be {state_wanted(name, now.get(name), against)}, and is {now.get(name, 'another')}"
+        for name in names
+    )
+
+
+def _wanted(guard: str, subject: GuardedValue, entry: CacheEntry, met_object: object) -> str | None:
+    """Return the clause of what a guard wants, also where torch's text of the failed guard does not tell it."""
+    told = wanted(guard, subject)
+    if subject.kind == "type" and guard.startswith("expected type of"):
+        tensor_type = _tensor_type(entry, subject)
+        return told if tensor_type is None else f"be {tensor_type}"
+    member = failed_guard.member_then(guard, met_object) if subject.kind == "identity" else None
+    return told if member is None else f"be {member}"
+
+
+def _numbers(guard: str, subject: GuardedValue, frame: Frame, value: str | None, now_met: str | None) -> str:
+    """Return the numbers that a condition meets, as the end of a sentence."""
+    if subject.kind == "sizes":
+        return f", with {value}" if value else ""
+    numbers = failed_guard.numbers_met(guard, frame)
+    if len(numbers) > 1 or (numbers and not now_met):
+        return f", with {', '.join(numbers)}"
+    return f", and {subject.text} is {now_met}" if now_met else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import types
 from collections.abc import Iterator
 from pathlib import PurePath
@@ -17,12 +16,13 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
 from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
-from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.internals.isolation.isolation import function_modes_of_the_call, undisturbed
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
 from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.agent.tracing.what_if.remedy import remedies_to_try, verdict
-from dynascope.facts.recompiles.guarded_value import GuardedValue
+from dynascope.facts.recompiles.guarded_value import GuardedValue, tells_all_of
+from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
 from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.varying import sentence
 from dynascope.facts.recompiles.wanted_value import number_wanted
@@ -40,6 +40,10 @@ _NONE_LEFT = (
 _RESUMES = "This is the rest of {name}, after the graph break in line {line}."
 _NOT_KNOWN = "which line needs this is not known"
 _AMBIENT = "every compile has this guard"
+_OF_MARK = "no line needs this: it is the range of the mark"
+_ZERO_OR_ONE = "no line needs this: Dynamo compiles 0 and 1 by themselves"
+_WIDEN = "The size was marked with this range: give the mark another `min` or `max`, or none."
+_CALLERS_MARK = "the callers would have to mark it otherwise."
 _EQUAL_THEN = "no line needs this: the sizes were equal then, so Dynamo took one symbol for them"
 _LIMIT = (
     "{count} of {limit} compiles (torch._dynamo.config.recompile_limit{others}). After that, calls that no compiled "
@@ -125,11 +129,12 @@ def _line_that_fixed(inspection: StopInspection, failed: Failed) -> tuple[str, i
 
 @contextlib.contextmanager
 def _as_it_began(frame: Frame) -> Iterator[None]:
-    """Set grad mode, autocast … to what they were when the trace began."""
+    """Set grad mode, autocast, torch function modes … to what they were when the trace began."""
     if frame.translator is None:
         yield
         return
-    with translators.output_of(frame.translator).restore_global_state(), undisturbed():
+    state = translators.output_of(frame.translator).restore_global_state()
+    with state, undisturbed(), function_modes_of_the_call():
         yield
 
 
@@ -137,7 +142,11 @@ def _entry_row(entry: CacheEntry, found: Failed | str) -> Row:
     if isinstance(found, str):
         return Row(entry.compile_id, found)
     where = _NOT_KNOWN
-    if found.place is not None:
+    if is_range_of_mark(found.whole):
+        where = _OF_MARK
+    elif is_of_zero_and_one(found.whole):
+        where = _ZERO_OR_ONE
+    elif found.place is not None:
         where = f"{PurePath(found.place[0]).name}:{found.place[1]} needs this"
     elif found.subject.kind == "global state" or "init_ambient_guards" in found.whole:
         where = _AMBIENT
@@ -172,9 +181,12 @@ def _differing(inspection: StopInspection, compile_id: str, failed: list[Failed]
     now = compiles.arguments(compile_id) if compiles is not None else {}
     for each in failed:
         then = compiles.arguments(each.compile_id) if now else {}
-        told = re.findall(r"\w+", each.subject.expression)
-        pairs = [(name, then[name], now[name]) for name in now if name in then and name not in told]
-        texts = [f"{name} was {before}, and is {after}" for name, before, after in pairs if before != after]
+        pairs = [(name, then[name], now[name]) for name in now if name in then]
+        texts = [
+            f"{name} was {before}, and is {after}"
+            for name, before, after in pairs
+            if before != after and not tells_all_of(each.subject, name, before, after)
+        ]
         if texts:
             rows.append(Row(f"arguments since {each.compile_id}", f"{'; '.join(texts)}."))
     return rows
@@ -187,7 +199,12 @@ def _remedies(inspection: StopInspection, frame: Frame, failed: list[Failed]) ->
     for each in failed:
         by_subject.setdefault(each.subject, []).append(each)
     for subject, same in by_subject.items():
-        hints = remedies([each.guard for each in same], [each.hint for each in same if each.hint])
+        if is_range_of_mark(same[0].whole):
+            rows += [Row("hint", _WIDEN), Row("not tried", _CALLERS_MARK)]
+            continue
+        hints = [each.hint for each in same if each.hint]
+        if not is_of_zero_and_one(same[0].whole):
+            hints = remedies([each.guard for each in same], hints)
         rows += [Row("hint", hint) for hint in hints]
         rows += _tried(inspection, frame, subject, same[0])
     return list({(row.name, row.value): row for row in rows}.values())

@@ -50,7 +50,7 @@ _TEXTS: dict[Kind, str] = {
     "attribute": "names in {0}",
 }
 _PREFIX = re.compile(r"L\['(\w+)'\]")
-_STATE = re.compile(r"GLOBAL_STATE changed: (?P<names>.+)")
+_STATE = re.compile(r"GLOBAL_STATE changed: (?P<names>.+)|___check_(?P<modes>torch_function_mode)_stack\(\)")
 _TENSOR = re.compile(
     r"tensor '(?P<name>.+?)' (?P<kind>size|stride|dtype|rank|requires_grad|device|dispatch key set) mismatch"
     r"(?: at index (?P<dimension>\d+))?"
@@ -77,6 +77,7 @@ _PATTERNS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ("keys", re.compile(r"(?:'.*'|[\w.-]+) in (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
     ("length", re.compile(r"len\((?P<name>.+?)\) (?:[=!]=|>) \d+$")),
     ("length", re.compile(r"not (?P<name>[A-Za-z_][\w.'\"\[\]]*)$")),
+    ("value", re.compile(r"(?P<name>dict\(type\([\w.'\"\[\]]+\)\.__dict__\)\['\w+'\]) (?:[!=]=|is not|is) .+$")),
     ("value", re.compile(r"(?P<name>[A-Za-z_][\w.'\"\[\]]*) (?:==|!=|is not|is) (?:'.*'|\".*\"|[^<>]+)$")),
     ("value", _BOUND),
 )
@@ -93,7 +94,7 @@ def guarded_value(guard: str) -> GuardedValue:
     guard = _PREFIX.sub(r"\1", guard)
     state = _STATE.match(guard)
     if state is not None:
-        return GuardedValue("global state", " ".join(state["names"].split()))
+        return GuardedValue("global state", " ".join((state["names"] or f"{state['modes']}s").split()))
     tensor = _TENSOR.match(guard)
     if tensor is not None:
         dimension = tensor["dimension"]
@@ -117,6 +118,16 @@ def guarded_value(guard: str) -> GuardedValue:
     if sizes:
         return GuardedValue("sizes", ", ".join(sorted({name for name, _ in sizes})))
     return GuardedValue("other", _NUMBER.sub("#", guard))
+
+
+def tells_all_of(subject: GuardedValue, name: str, before: str, after: str) -> bool:
+    """Whether a guard tells all that differs in the argument `name`: not of two sizes, `f32[3, 4]` and `f32[5, 6]`."""
+    if name not in re.findall(r"\w+", subject.expression):
+        return False
+    sizes = [text.partition("[")[2].rstrip("]").split(", ") for text in (before, after)]
+    if subject.kind != "size" or subject.expression != name or len(sizes[0]) != len(sizes[1]):
+        return True
+    return len([1 for size, other in zip(*sizes, strict=True) if size != other]) < 2
 
 
 def is_bound(guard: str) -> bool:

@@ -13,13 +13,16 @@ from msgspec import Struct
 
 _COMPILE_ID = re.compile(r"^([!\d/]+): ", re.ASCII)
 _COMMENT = re.compile(r"# (?P<path>[^#\n]+?):(?P<line>\d+) in ")
-_FRAME = re.compile(r'^  File "(?P<path>.+)", line (?P<line>\d+), in ', re.MULTILINE)
+_FRAME = re.compile(r'^  File "(?P<path>[^<].*)", line (?P<line>\d+), in ', re.MULTILINE)
 _HINTS = (
     re.compile(r"\(HINT: (?!type )(?P<hint>.+?)\)\s*$", re.DOTALL),
     re.compile(r"to avoid specialization (?P<hint>try torch\._dynamo\.decorators\.mark_unbacked\(.*?\))\)", re.DOTALL),
     re.compile(r"Guard failed on a parameter, (?P<hint>consider using .+?)\.?\s*$", re.DOTALL),
 )
 _FIRST_USE = re.compile(r"\S+ \(user code shown is first use")
+_MAKER = re.compile(r"\((?P<path>_\w+/\S+\.py):\d+ in ")
+_OF_MARK = "_dynamo/variables/builder.py"
+"""Where Dynamo turns the bounds of a mark into a guard (2.1)."""
 _STACK = "\nUser stack trace:"
 _FAILURES = (
     (re.compile(r"(len\(.+\)) != (\d+)$"), r"\1 == \2"),
@@ -70,6 +73,16 @@ def place(text: str, paths: Iterable[str]) -> tuple[str, int] | None:
         if path is not None:
             return path, int(comment["line"])
     return None
+
+
+def is_range_of_mark(text: str) -> bool:
+    """Whether a guard holds a size to the `min` and `max` that it was marked with."""
+    return {found["path"] for found in _MAKER.finditer(text)} == {_OF_MARK}
+
+
+def is_of_zero_and_one(text: str) -> bool:
+    """Whether a guard on a size exists only because Dynamo compiles 0 and 1 by themselves."""
+    return "due to 0/1 specialization" in text and _MAKER.search(text) is None
 
 
 def _is_first_use(text: str, comment: re.Match[str]) -> bool:

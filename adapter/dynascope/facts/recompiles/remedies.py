@@ -19,7 +19,8 @@ _BY_KIND: dict[Kind, str] = {
     "length": "Each length is compiled on its own: keep it the same, or stack the elements into one tensor.",
     "type": "Give it objects of one type; else there is a compile for each.",
     "dispatch key set": (
-        "Make it the same way in each call: a tensor of `torch.inference_mode()`, or a conjugate view, has other keys."
+        "Make it the same way in each call: a tensor of `torch.inference_mode()`, in `torch.vmap`, or a conjugate view "
+        "has other keys."
     ),
     "identity": "Each object is compiled on its own, such as a new lambda, or a member of an enumeration: pass few.",
     "keys": "Keep the keys and their order the same in each call.",
@@ -28,7 +29,10 @@ _BY_KIND: dict[Kind, str] = {
         "different sets, or ask outside of the compiled function."
     ),
     "attribute": "Set all attributes before the first call: each later one is compiled again.",
-    "global state": "Call it in the same state each time: gradients on or off, autocast, default dtype, threads.",
+    "global state": (
+        "Call it in the same state each time: gradients on or off, autocast, default dtype, threads, modes such as "
+        "that of `with torch.device(…):`."
+    ),
 }
 _MEMBERSHIP = (
     "Whether a dict has a key is asked in the compiled function, and compiled for each answer: fill the dict before "
@@ -94,7 +98,8 @@ def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | 
         return [_NUMBERS if _is_number(guards[0]) else _VARIANTS]
     if subject.kind == "attribute" and "hasattr(" not in guards[0] and not subject.expression.endswith("__dict__"):
         return [_MEMBERSHIP]
-    text = _BY_KIND.get(subject.kind)
+    devices = set(re.findall(r"DispatchKeySet\((\w+)", guards[0]))
+    text = _BY_KIND["device" if len(devices) > 1 else subject.kind] if subject.kind in _BY_KIND else None
     return [text] if text is not None else []
 
 

@@ -18,6 +18,11 @@ _ABSENT = re.compile(
     r"(?P<absent>not )?(?:hasattr\(.+, (?P<name>'.+')\)|___dict_contains\((?P<key>.+?), .+\)"
     r"|\w+\.__contains__\(.+?, (?P<element>.+)\))$"
 )
+_TENSOR_TYPE = re.compile(
+    r"expected type of '.+?' to be (?:a tensor type|<class '(?:.*\.)?(?P<name>[^'.]+)'>)"
+    r".* but found <class '(?:.*\.)?(?P<met>[^'.]+)'>(?P<of>)"
+)
+_FLOAT = re.compile(r"-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf|nan)")
 _BOOLS = {"0": "False", "1": "True"}
 
 
@@ -32,8 +37,8 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
             return f"be {'more than ' if found['operator'] == '>' else ''}{found['length']}"
         case "length":
             return "be 0"
-        case "type" if found := _CLASS.search(guard):
-            return f"be {found['name'] or found['of']}"
+        case "type" if found := _TENSOR_TYPE.match(guard) or _CLASS.search(guard):
+            return f"be {found['name'] or found['of'] or 'that of a tensor'}"
         case "identity" if found := _CLASS.search(guard):
             return f"be {found['member'] or 'the same {} as then'.format(found['name'] or found['of'])}"
         case "keys" if found := _KEY.search(guard):
@@ -51,15 +56,17 @@ def wanted(guard: str, subject: GuardedValue) -> str | None:
 
 def met(guard: str) -> str | None:
     """Return the value that the guard itself says it has met."""
-    found = _EXPECTED.search(guard)
+    found = _EXPECTED.search(guard) or _TENSOR_TYPE.match(guard)
     return None if found is None else found["met"]
 
 
-def number_wanted(guard: str) -> int | None:
-    """Return the int that a guard wants its value to be; None for any other guard."""
+def number_wanted(guard: str) -> int | float | None:
+    """Return the int or float that a guard wants its value to be; None for any other guard."""
     found = _EXPECTED.search(guard)
     text = found["wanted"] if found is not None else guard.rpartition(" == ")[2]
-    return int(text) if text.lstrip("-").isdecimal() else None
+    if text.lstrip("-").isdecimal():
+        return int(text)
+    return float(text) if _FLOAT.fullmatch(text) else None
 
 
 def state_wanted(name: str, now: str | None, against: str) -> str:

@@ -6,6 +6,8 @@ No code of the program runs: attributes are read from `__dict__`, items only fro
 from __future__ import annotations
 
 import ast
+import collections
+import contextlib
 import enum
 import inspect
 import re
@@ -15,12 +17,13 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.overrides import _get_current_function_mode_stack
 
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor, stride_text, tensor_text
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 
 _PLAIN = frozenset({int, float, bool, str, bytes, complex, type(None)})
-_CONTAINERS = (list, tuple, dict, set, frozenset, OrderedDict, str)
+_CONTAINERS = (list, tuple, dict, set, frozenset, OrderedDict, collections.deque, str)
 _INDEXED = (list, tuple, dict, OrderedDict)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, type)
 _OF_PYTHON = (types.FunctionType, types.CellType)
@@ -30,6 +33,7 @@ _NAMED_TUPLE_FIELD = type(inspect.FullArgSpec.args)
 _OF_TORCH = (torch.dtype, torch.device, torch.layout, torch.memory_format)
 _MODULE_TABLES = ("_parameters", "_buffers", "_modules")
 _VALUE_LENGTH = 120
+_UNREADABLE = (SyntaxError, LookupError, TypeError, AttributeError, ValueError)
 _KEYS_MET = re.compile(r"actual DispatchKeySet\((?P<keys>.*)\)")
 _GLOBAL_STATE: dict[str, Callable[[], object]] = {
     "grad_mode": torch.is_grad_enabled,
@@ -40,6 +44,9 @@ _GLOBAL_STATE: dict[str, Callable[[], object]] = {
     "deterministic_algorithms_warn_only": torch.is_deterministic_algorithms_warn_only_enabled,
     "autocast(cpu)_enabled": lambda: torch.is_autocast_enabled("cpu"),
     "autocast(cuda)_enabled": lambda: torch.is_autocast_enabled("cuda"),
+    "autocast(cpu)_dtype": lambda: torch.get_autocast_dtype("cpu"),
+    "autocast(cuda)_dtype": lambda: torch.get_autocast_dtype("cuda"),
+    "torch_function_modes": lambda: [type(mode).__name__ for mode in _get_current_function_mode_stack()],
 }
 """The current state of torch by its name in Dynamo's `GLOBAL_STATE` guard (2.2)."""
 
@@ -59,8 +66,44 @@ def value_met(guard: str, frame: Any) -> str | None:
         expression = ast.parse(subject.expression, mode="eval").body
         with torch._C.DisableTorchFunction():
             return _met(subject, _evaluate(expression, frame))
-    except (SyntaxError, LookupError, TypeError, AttributeError, ValueError):
+    except _UNREADABLE:
         return None
+
+
+def numbers_met(guard: str, frame: Any) -> list[str]:
+    """Return the numbers that a condition compares, each as text: `n: 14`, `x.size()[0]: 12`."""
+    try:
+        condition = ast.parse(re.sub(r"\bL\['(\w+)'\]", r"\1", guard), mode="eval")
+    except SyntaxError:
+        return []
+    found, inner = dict[str, str](), set[ast.AST]()
+    for node in ast.walk(condition):
+        if node not in inner and isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
+            inner.update(ast.walk(node))
+            with contextlib.suppress(*_UNREADABLE), torch._C.DisableTorchFunction():
+                number = _number(node, frame)
+                if type(number) in (int, float):
+                    found[readable(ast.unparse(node))] = str(number)
+    return [f"{name}: {number}" for name, number in found.items()]
+
+
+def _number(node: ast.expr, frame: Any) -> Any:
+    match node:
+        case ast.Subscript(
+            value=ast.Call(func=ast.Attribute(value=owner, attr="size")), slice=ast.Constant(value=dimension)
+        ):
+            tensor = _evaluate(owner, frame)
+            return tensor.shape[dimension] if is_tensor(tensor) else None
+    return _evaluate(node, frame)
+
+
+def member_then(guard: str, value: Any) -> str | None:
+    """Return the member of an enumeration that an `ID_MATCH` wants, found in the class of the value met."""
+    wanted = re.match(r"___check_obj_id\(.+, (\d+)\)", guard)
+    if wanted is None or not isinstance(type(value), enum.EnumType):
+        return None
+    members = vars(type(value))["_value2member_map_"].values()
+    return next((value_text(member) for member in members if id(member) == int(wanted[1])), None)
 
 
 def guarded_object(subject: GuardedValue, frame: Any, missing: Any = None) -> Any:
@@ -68,7 +111,7 @@ def guarded_object(subject: GuardedValue, frame: Any, missing: Any = None) -> An
     try:
         with torch._C.DisableTorchFunction():
             return _evaluate(ast.parse(subject.expression, mode="eval").body, frame)
-    except (SyntaxError, LookupError, TypeError, AttributeError, ValueError):
+    except _UNREADABLE:
         return missing
 
 
@@ -76,9 +119,8 @@ def _met(subject: GuardedValue, value: Any) -> str | None:
     names = readable(subject.expression)
     match subject.kind:
         case "length":
-            if type(value) not in _CONTAINERS:
-                return None
-            return f"{subject.text}: {len(value)}"
+            container = next((each for each in _CONTAINERS if issubclass(type(value), each)), None)
+            return None if container is None else f"{subject.text}: {container.__len__(value)}"
         case "type" if not is_tensor(value):
             return f"{subject.text}: {type(value).__qualname__}"
         case "elements" if type(value) in (set, frozenset):
@@ -117,6 +159,14 @@ def _evaluate(node: ast.expr, frame: Any) -> Any:
             return tuple(_evaluate(element, frame) for element in elements)
         case ast.Attribute(value=owner, attr=name):
             return _attribute(_evaluate(owner, frame), name)
+        case ast.Call(func=ast.Name(id="type" | "dict" as function), args=[argument]):
+            value = _evaluate(argument, frame)
+            if function == "type" or type(value) in (dict, types.MappingProxyType):
+                return type(value) if function == "type" else dict(value)
+        case ast.Subscript(value=owner, slice=ast.Subscript(slice=ast.Constant(value=int(index))) as key) if (
+            ast.unparse(key) == f"list(dict.keys({ast.unparse(owner)}))[{index}]"
+        ):  # no key is looked up: that could call the program's `__eq__`
+            return list(dict.values(_evaluate(owner, frame)))[index]
         case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
             container = _evaluate(owner, frame)
             if type(container) in _INDEXED:
@@ -140,6 +190,8 @@ def _attribute(owner: Any, name: str) -> Any:
     for table in _MODULE_TABLES:
         if name in attributes.get(table, ()):
             return attributes[table][name]
+    if name == "grad" and is_tensor(owner):
+        return owner.grad if owner.is_leaf else None
     found = inspect.getattr_static(type(owner), name)
     is_slot = isinstance(found, types.MemberDescriptorType)
     if (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,8 @@ class Checked:
 
     failed: str | None
     evaluated: int
+    place: tuple[str, int] | None = None
+    """The innermost line in a file of the stack for which the guard was made, where torch tells it (2.13)."""
 
 
 def check(guards: Any, values: dict[str, Any]) -> Checked:
@@ -27,7 +30,22 @@ def check(guards: Any, values: dict[str, Any]) -> Checked:
     parts = [str(part) for part in found.verbose_code_parts]
     scope = {"L": values, "G": guards.global_scope["G"], **guards.closure_vars}
     false = [part for part in parts if len(parts) > 1 and _is_false(part, dict(guards.global_scope), scope)]
-    return Checked((false or parts or ["a guard"])[0], evaluated)
+    return Checked((false or parts or ["a guard"])[0], evaluated, _place(getattr(found, "user_stack", None)))
+
+
+def _place(stack: Any) -> tuple[str, int] | None:
+    in_files = [(str(frame.filename), int(frame.lineno or 0)) for frame in stack or () if frame.filename[:1] != "<"]
+    return in_files[-1] if in_files else None
+
+
+def modes_wanted(guards: Any) -> list[str] | None:
+    """Return the torch function modes that a `GuardManagerWrapper` wants, by class; None if unknown.
+
+    They are in the closure of `make_torch_function_mode_stack_guard` (2.6).
+    """
+    guard = guards.closure_vars.get("___check_torch_function_mode_stack")
+    modes = inspect.getclosurevars(guard).nonlocals.get("types") if inspect.isfunction(guard) else None
+    return None if modes is None else [mode.__name__ for mode in modes]
 
 
 def _is_false(part: str, variables: dict[str, Any], scope: dict[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 from torch import _guards
+from torch._dynamo.variables.torch_function import torch_function_mode_stack_state_mgr
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode_temporarily
 
@@ -48,6 +49,16 @@ def isolated(mode: Any) -> Iterator[None]:
 def undisturbed() -> Iterator[None]:
     """Run the program's code in the middle of a trace: on real tensors, untraced and unfaked."""
     with process_state_kept(), _without_translator(), _guards.tracing(None), _disable_current_modes():
+        yield
+
+
+@contextlib.contextmanager
+def function_modes_of_the_call() -> Iterator[None]:
+    """Put back the torch function modes that were on when the trace began (`temp_restore_stack`, 2.6)."""
+    if not torch_function_mode_stack_state_mgr.stack:
+        yield
+        return
+    with torch_function_mode_stack_state_mgr.temp_restore_stack():
         yield
 
 

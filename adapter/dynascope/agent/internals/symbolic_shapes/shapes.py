@@ -66,7 +66,7 @@ def symbols_so_far(output: Any) -> list[SymbolFact]:
     return list(Symbols(output).facts())
 
 
-def can_be(condition: Any, symbol: Any, value: int) -> bool:
+def can_be(condition: Any, symbol: Any, value: float) -> bool:
     """Whether a condition (`torch._guards.ShapeGuard.expr`, 2.0) may be true for a value."""
     return str(condition.subs(symbol, value)) != "False"
 

@@ -14,8 +14,10 @@ from dynascope.agent.internals.compile import changes
 from dynascope.agent.internals.compile.trial import Outcome
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
-from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
+from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, readable
+from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one
 from dynascope.facts.recompiles.remedies import is_buffer
+from dynascope.facts.recompiles.wanted_value import met
 
 InForce = Callable[[], AbstractContextManager[None]]
 Remedy = tuple[str, InForce]
@@ -30,6 +32,8 @@ _WHY_NOT = {
     "value": "Dynamo makes only ints and floats dynamic.",
     "global state": "the calls would have to be made in the same state.",
 }
+_BOUND = "the number is dynamic already, and it is the code that needs this."
+_NUMPY = f"the sizes {_ALWAYS_FIXED}"
 _OTHER_NUMBER = "the callers would have to pass numbers of one type."
 _BUFFERS = (  # the second is for modules of torch's own classes
     "torch._dynamo.config.force_parameter_static_shapes = False"
@@ -38,7 +42,7 @@ _BUFFERS = (  # the second is for modules of torch's own classes
 _CALLER = "what the callers pass would have to change."
 
 
-def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int | None) -> list[Remedy] | str:
+def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int | float | None) -> list[Remedy] | str:
     """Return the remedies that can be tried against a guard, or why there is none.
 
     `guard` has Dynamo's remarks; `value`: of the guarded expression now; `then`: the number that the guard wants.
@@ -51,30 +55,40 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
     if setting is not None:
         return [_by_setting(setting, subject)]
     number: Any = value
-    if subject.kind == "size" and is_tensor(value) and "mismatch" in guard:
+    if subject.kind == "size" and ("mismatch" in guard or is_of_zero_and_one(guard)):
+        if not is_tensor(value):  # an array of NumPy, which cannot be marked
+            return _NUMPY if {met(guard), str(then)} & {"0", "1"} else [_DYNAMIC_REMEDY]
         number = value.shape[subject.dimension or 0]  # type: ignore[attr-defined]
     is_number = type(number) is int or (type(number) is float and subject.kind == "value")
     if subject.kind not in ("size", "value") or not is_number:
         return _WHY_NOT.get(subject.kind, _CALLER)
-    if subject.kind == "value" and " == " in guard and (type(number) is int) != (then is not None):
-        return _OTHER_NUMBER
-    if type(number) is int and {number, then} & {0, 1} and subject.kind != "size":
-        return f"the numbers {_ALWAYS_FIXED}"
-    found: list[Remedy] = []
-    if {number, then} & {0, 1} and subject.kind == "size":
-        dimension = subject.dimension or 0
-        unback = functools.partial(changes.marked_unbacked, value, dimension)  # type: ignore[arg-type]
-        place = f"{readable(subject.expression)}, {dimension}"
-        return [(f"`torch._dynamo.decorators.mark_unbacked({place})`", _with(_AS_FIRST_CALL, unback))]
     if subject.kind == "size":
-        mark = functools.partial(changes.marked_dynamic, value, [subject.dimension or 0])  # type: ignore[arg-type]
-        place = f"{readable(subject.expression)}, {subject.dimension}"
-        found.append((f"`torch._dynamo.mark_dynamic({place})`", _with(_AS_FIRST_CALL, mark)))
-    elif type(number) is int:
-        source = guard.partition(" == ")[0]
-        make = functools.partial(changes.number_dynamic, source)
-        found.append((f'`torch.compiler.config.dynamic_sources = "{source}"`', _with(_AS_FIRST_CALL, make)))
-    return [*found, (_DYNAMIC[0], _with(_DYNAMIC[1]))]
+        return _of_size(subject, value, is_fixed=bool({number, then} & {0, 1}))
+    return _of_number(guard, number, then)
+
+
+def _of_size(subject: GuardedValue, tensor: Any, is_fixed: bool) -> list[Remedy]:
+    place = f"{readable(subject.expression)}, {subject.dimension}"
+    if is_fixed:
+        unback = functools.partial(changes.marked_unbacked, tensor, subject.dimension or 0)
+        return [(f"`torch._dynamo.decorators.mark_unbacked({place})`", _with(_AS_FIRST_CALL, unback))]
+    mark = functools.partial(changes.marked_dynamic, tensor, [subject.dimension or 0])
+    return [(f"`torch._dynamo.mark_dynamic({place})`", _with(_AS_FIRST_CALL, mark)), _DYNAMIC_REMEDY]
+
+
+def _of_number(guard: str, number: float, then: float | None) -> list[Remedy] | str:
+    is_int = type(number) is int
+    if is_bound(guard.partition("  # ")[0]) and not (is_int and number in (0, 1)):
+        return _BOUND
+    if " == " in guard and type(number) is not type(then):
+        return _OTHER_NUMBER
+    if not is_int:
+        return [_DYNAMIC_REMEDY]
+    if {number, then} & {0, 1}:
+        return f"the numbers {_ALWAYS_FIXED}"
+    source = guard.partition(" == ")[0]
+    make = functools.partial(changes.number_dynamic, source)
+    return [(f'`torch.compiler.config.dynamic_sources = "{source}"`', _with(_AS_FIRST_CALL, make)), _DYNAMIC_REMEDY]
 
 
 def _by_setting(setting: re.Match[str], subject: GuardedValue) -> Remedy:
@@ -100,7 +114,10 @@ def _with(settings: dict[str, bool], *others: InForce) -> InForce:
     return in_force
 
 
-def verdict(outcome: Outcome, subject: GuardedValue, then: int | None) -> tuple[bool, str]:
+_DYNAMIC_REMEDY = _DYNAMIC[0], _with(_DYNAMIC[1])
+
+
+def verdict(outcome: Outcome, subject: GuardedValue, then: int | float | None) -> tuple[bool, str]:
     """Return whether the guard is gone in an outcome, and that as a clause."""
     if outcome.error is not None:
         return False, f"Dynamo gives the frame up, {outcome.error}"
@@ -110,6 +127,9 @@ def verdict(outcome: Outcome, subject: GuardedValue, then: int | None) -> tuple[
         return _relation(outcome, subject)
     if symbol is None:
         return _without_symbol(outcome, subject)
+    same, equal = "", next((each for each in outcome.symbols if each.name == symbol.replacement and each.sources), None)
+    if equal is not None:  # of two sizes that must be equal, torch takes one symbol for the other
+        same, symbol = f", the same as {readable(equal.sources[0])}", equal
     conditions = [guard for guard in outcome.shape_guards if symbol.symbol in guard.guard.expr.free_symbols]
     false = [guard for guard in conditions if then is not None and not can_be(guard.guard.expr, symbol.symbol, then)]
     places = [(guard.user_place, guard.expression) for guard in false or conditions]
@@ -119,7 +139,7 @@ def verdict(outcome: Outcome, subject: GuardedValue, then: int | None) -> tuple[
         return False, f"the guard is still there{needs}"
     if false:
         return False, f"{name} is dynamic, but not all its values fit{needs}"
-    text = f"{name} is dynamic in [{symbol.low}, {symbol.high}]"
+    text = f"{name} is dynamic in [{symbol.low}, {symbol.high}]{same}"
     if then is not None and symbol.low.lstrip("-").isdecimal() and then < int(symbol.low):
         return False, f"{text}, and {then} is compiled by itself"
     if symbol.hint is not None:
