@@ -90,6 +90,20 @@ def test_filters_and_ways_to_save_are_tried():
     assert "a lookup" in costs.text and "what torch would save" in costs.text
 
 
+def in_two_parts(x: Any) -> Any:
+    y = x * SCALE
+    torch._dynamo.graph_break()
+    return y + x
+
+
+def test_the_rest_of_a_function_after_a_graph_break_has_costs_too():
+    found, _ = kept(in_two_parts, torch.ones(3))
+    assert [facts.compile.resumes_at is not None for facts in found] == [False, True]
+    for facts in found:
+        costs = facts.guard_costs
+        assert costs is not None and costs.lookup is not None and costs.filters and costs.saved
+
+
 def test_guards_that_the_programs_filter_drops_are_no_facts():
     def no_globals(entries: Any) -> list[bool]:
         return [not entry.is_global for entry in entries]

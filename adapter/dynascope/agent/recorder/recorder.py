@@ -190,7 +190,7 @@ class Recorder:
         """Measure the guards for the call for which they were made: they hold until its code runs."""
         entry = CacheEntry(recording.compile_id, ending.guards)
         with this_threads_clock().standing():
-            facts.guard_costs = guard_costs(original_code(recording.code), entry, ending.arguments)
+            facts.guard_costs = guard_costs(recording.code, entry, ending.arguments)
 
     @contained
     def frame_skipped(self, code: types.CodeType, reason: str) -> None:
