@@ -208,6 +208,8 @@ def test_a_reason_is_told_with_the_line_and_what_to_do() -> None:
     assert ".Inner is defined in a function.\n    hint: Define it at the top level of a module.\n  tried: " in text
     assert "drops 2 guards more, torch saves the other " in text and text.count(". Loaded again, they are true ") == 1
     assert "_thread.lock" in told("not picklable")
+    does_save = really("gradient")[0] is None  # since torch 2.14 or 2.15
+    assert ("The tensor has a gradient, which torch does not save with it." in told("gradient")) != does_save
     text = told("closure", keeps=keep_all)
     assert f"CLOSURE_MATCH of function {place('closed_over')})\n    torch saves no CLOSURE_MATCH: it pins " in text
 

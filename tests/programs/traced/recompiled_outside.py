@@ -45,7 +45,7 @@ def masked(x, mask):
 
 
 def main_tensor_or_none():
-    return calls(lambda x, mask: masked(x, mask) + 1, (X, X), (X, None))
+    return calls(lambda x, mask: masked(x, mask) + 1, (X, torch.ones(3)), (X, None))
 
 
 class Special(torch.Tensor):
@@ -133,7 +133,7 @@ class Access(enum.Flag):
 
 
 def allowed(x, access):
-    return x + 1 if Access.WRITE in access else x - 1  #: flag
+    return x + 1 if access is Access.WRITE else x - 1  #: flag
 
 
 def main_flag():

@@ -133,6 +133,14 @@ def double(x):
 INNER, MODEL, PAIR = local_classes()
 SETTINGS = Settings()
 ONE, MANY = torch.ones(2), torch.ones(5, 2)
+
+
+def with_gradient():
+    weight = torch.nn.Parameter(torch.ones(3))
+    weight.grad = torch.ones(3)
+    return weight
+
+
 CALLS = {
     "global": (global_values, (ONE,)),
     "function": (called, (ONE, double)),
@@ -157,6 +165,7 @@ CALLS = {
     "module": (applied, (MANY, Layers())),
     "local module": (applied, (ONE, MODEL)),
     "module with a local function": (applied, (MANY, Layers(closed_over(4, double)))),
+    "gradient": (double, (with_gradient(),)),
     "autocast": (double, (ONE,)),
     "inference": (double, (ONE,)),
     "no grad": (double, (ONE,)),

@@ -40,6 +40,11 @@ _REASONS = (
         "Drop it if that object stays the same, or pass the function what it needs of it.",
     ),
     (
+        re.compile(r"assigned grad expected"),
+        "The tensor has a gradient, which torch does not save with it.",
+        "Compile it before the first backward, or set the gradients to None: `model.zero_grad()`.",
+    ),
+    (
         re.compile(r"_Missing\b|reads an? (?P<name>\w+), which cannot be serialized"),
         "torch does not save a value of this kind: it is missing when the guards are loaded again.",
         "Read it before the call, and pass the function what it needs of it.",

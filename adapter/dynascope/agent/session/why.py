@@ -42,8 +42,6 @@ _NOT_KNOWN = "which line needs this is not known"
 _AMBIENT = "every compile has this guard"
 _OF_MARK = "no line needs this: it is the range of the mark"
 _ZERO_OR_ONE = "no line needs this: Dynamo compiles 0 and 1 by themselves"
-_WIDEN = "The size was marked with this range: give the mark another `min` or `max`, or none."
-_CALLERS_MARK = "the callers would have to mark it otherwise."
 _EQUAL_THEN = "no line needs this: the sizes were equal then, so Dynamo took one symbol for them"
 _LIMIT = (
     "{count} of {limit} compiles (torch._dynamo.config.recompile_limit{others}). After that, calls that no compiled "
@@ -199,12 +197,7 @@ def _remedies(inspection: StopInspection, frame: Frame, failed: list[Failed]) ->
     for each in failed:
         by_subject.setdefault(each.subject, []).append(each)
     for subject, same in by_subject.items():
-        if is_range_of_mark(same[0].whole):
-            rows += [Row("hint", _WIDEN), Row("not tried", _CALLERS_MARK)]
-            continue
-        hints = [each.hint for each in same if each.hint]
-        if not is_of_zero_and_one(same[0].whole):
-            hints = remedies([each.guard for each in same], hints)
+        hints = remedies([each.guard for each in same], [each.hint for each in same if each.hint])
         rows += [Row("hint", hint) for hint in hints]
         rows += _tried(inspection, frame, subject, same[0])
     return list({(row.name, row.value): row for row in rows}.values())

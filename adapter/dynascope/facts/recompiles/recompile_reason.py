@@ -23,6 +23,7 @@ _FIRST_USE = re.compile(r"\S+ \(user code shown is first use")
 _MAKER = re.compile(r"\((?P<path>_\w+/\S+\.py):\d+ in ")
 _OF_MARK = "_dynamo/variables/builder.py"
 """Where Dynamo turns the bounds of a mark into a guard (2.1)."""
+RANGE_OF_MARK = "The size was marked with this range: give the mark another `min` or `max`, or none."
 _STACK = "\nUser stack trace:"
 _FAILURES = (
     (re.compile(r"(len\(.+\)) != (\d+)$"), r"\1 == \2"),
@@ -33,14 +34,17 @@ _FAILURES = (
 
 
 class FailedGuard(Struct, kw_only=True):
-    """`failed_compile_id` is of the compile that the guard belongs to; `path` and `line` are the user's, if known."""
+    """`failed_compile_id` is of the compile that the guard belongs to; `path` and `line` are the user's, if known.
+
+    No line needs a guard that there is for 0 and 1, or for the range of a mark.
+    """
 
     failed_compile_id: str
     guard: str
     path: str | None = None
     line: int | None = None
     hint: str | None = None
-    """Dynamo's advice about the guard."""
+    """Dynamo's advice about the guard, or about the mark that made it."""
 
 
 def parse(reason: str, function_path: str) -> FailedGuard:
@@ -53,6 +57,11 @@ def parse(reason: str, function_path: str) -> FailedGuard:
     for failure, condition in _FAILURES:
         guard = failure.sub(condition, guard)
     read = FailedGuard(failed_compile_id=compile_id, guard=guard, hint=next(hints, None))
+    if is_range_of_mark(head):
+        read.hint = RANGE_OF_MARK
+        return read
+    if is_of_zero_and_one(head):
+        return read
     frames = list(_FRAME.finditer(stack))
     if frames:
         read.path, read.line = frames[-1]["path"], int(frames[-1]["line"])

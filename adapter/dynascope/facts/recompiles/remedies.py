@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from dynascope.facts.recompiles.guarded_value import GuardedValue, Kind, guarded_value, is_bound, readable
+from dynascope.facts.recompiles.recompile_reason import RANGE_OF_MARK
 from dynascope.facts.recompiles.sizes import size_advice
 
 _BY_KIND: dict[Kind, str] = {
@@ -34,6 +35,7 @@ _BY_KIND: dict[Kind, str] = {
         "that of `with torch.device(…):`."
     ),
 }
+_ZERO_OR_ONE = re.compile(r"2 <= [^ ]+\.size\(\)\[\d+\]")
 _MEMBERSHIP = (
     "Whether a dict has a key is asked in the compiled function, and compiled for each answer: fill the dict before "
     "the first call, or ask outside of the compiled function."
@@ -76,6 +78,8 @@ def remedies(
     `conditions` are the shape guards of the compile that followed, if known; `is_rest`: it is a resume function's.
     """
     slots = [_SLOT.format(slot) for guard in guards for slot in re.findall(r"___stack\d+", guard)]
+    if RANGE_OF_MARK in hints or (hints and all(_ZERO_OR_ONE.fullmatch(guard) for guard in guards)):
+        return list(dict.fromkeys([*slots, *hints]))
     return list(dict.fromkeys([*slots, *hints, *_remedy(guards, bool(hints), conditions, is_rest)]))
 
 

@@ -15,7 +15,7 @@ from dynascope.agent.internals.compile.trial import Outcome
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
 from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, readable
-from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one
+from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
 from dynascope.facts.recompiles.remedies import is_buffer
 from dynascope.facts.recompiles.wanted_value import met
 
@@ -51,6 +51,8 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
         parameters, properties = (_by_setting(found, subject) for found in _SETTING.finditer(_BUFFERS))
         both = f"{parameters[0].partition(' and ')[0]}, {properties[0]}"
         return [parameters, (both, _with({}, parameters[1], properties[1]))]
+    if is_range_of_mark(guard):
+        return "the callers would have to mark it otherwise."
     setting = _SETTING.search(guard)
     if setting is not None:
         return [_by_setting(setting, subject)]
