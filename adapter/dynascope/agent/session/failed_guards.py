@@ -88,7 +88,7 @@ def _place_in_tree(entry: CacheEntry, subject: GuardedValue, paths: list[str]) -
 
 
 def _tensor_type(entry: CacheEntry, subject: GuardedValue) -> str | None:
-    """Return the type that a guard on a tensor wants: what it tells when it fails does not name it up to torch 2.13."""
+    """Return the type that a guard on a tensor wants, which not every torch tells when it fails."""
     beginning = f"check_tensor({readable(subject.expression)}, "
     for line in lines(entry.guards):
         found = readable(line.text).partition(beginning)[2]
@@ -137,7 +137,7 @@ def _state(subject: GuardedValue, entry: CacheEntry, value: str) -> str:
 
 
 def _wanted(guard: str, subject: GuardedValue, entry: CacheEntry, met_object: object) -> str | None:
-    """Return the clause of what a guard wants, also where torch's text of the failed guard does not tell it."""
+    """Return the clause of what a guard wants, also where torch's text does not tell it."""
     told = wanted(guard, subject)
     if subject.kind == "type" and guard.startswith("expected type of"):
         tensor_type = _tensor_type(entry, subject)

@@ -121,7 +121,7 @@ def guarded_value(guard: str) -> GuardedValue:
 
 
 def tells_all_of(subject: GuardedValue, name: str, before: str, after: str) -> bool:
-    """Whether a guard tells all that differs in the argument `name`: not of two sizes, `f32[3, 4]` and `f32[5, 6]`."""
+    """Whether a guard tells all that differs in the argument `name`: not of two sizes."""
     if name not in re.findall(r"\w+", subject.expression):
         return False
     sizes = [text.partition("[")[2].rstrip("]").split(", ") for text in (before, after)]

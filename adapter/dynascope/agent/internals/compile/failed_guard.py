@@ -98,7 +98,7 @@ def _number(node: ast.expr, frame: Any) -> Any:
 
 
 def member_then(guard: str, value: Any) -> str | None:
-    """Return the member of an enumeration that an `ID_MATCH` wants, found in the class of the value met."""
+    """Return the member of an enumeration that a guard wants, from the class of the value met."""
     wanted = re.match(r"___check_obj_id\(.+, (\d+)\)", guard)
     if wanted is None or not isinstance(type(value), enum.EnumType):
         return None

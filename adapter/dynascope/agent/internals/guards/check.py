@@ -39,7 +39,7 @@ def _place(stack: Any) -> tuple[str, int] | None:
 
 
 def modes_wanted(guards: Any) -> list[str] | None:
-    """Return the torch function modes that a `GuardManagerWrapper` wants, by class; None if unknown.
+    """Return the classes of the torch function modes that guards want; None if unknown.
 
     They are in the closure of `make_torch_function_mode_stack_guard` (2.6).
     """

@@ -54,7 +54,7 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def function_modes_of_the_call() -> Iterator[None]:
-    """Put back the torch function modes that were on when the trace began (`temp_restore_stack`, 2.6)."""
+    """Put back the torch function modes of when the trace began (`temp_restore_stack`, 2.6)."""
     if not torch_function_mode_stack_state_mgr.stack:
         yield
         return
