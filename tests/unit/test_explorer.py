@@ -169,7 +169,8 @@ def test_what_guards_cost_is_a_document(store: Path, below: Below):
     assert (row.label, row.description) == ("What Guards Cost", "a lookup takes 2.2 µs")
     assert row.document is not None and row.document.name == "Model.forward [0-0] guards.txt"
     with Reader.open(store) as reader:
-        assert document_text(reader, "launch 2", row.document.id) == "forward [0/0] guards: 57\n"
+        heading, text = document_text(reader, "launch 2", row.document.id).splitlines()
+        assert heading.startswith("# Model.forward [0/0] guards: ") and text == "forward [0/0] guards: 57"
         assert document_text(reader, "launch 1", "guards:1").startswith("# 0/0 has no recorded costs of guards.")
 
 
