@@ -15,7 +15,7 @@ from dynascope.agent.internals.compile.trial import Outcome
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
 from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
-from dynascope.facts.recompiles.remedies import is_buffer
+from dynascope.facts.recompiles.remedies import is_buffer, is_first_state
 
 InForce = Callable[[], AbstractContextManager[None]]
 Remedy = tuple[str, InForce]
@@ -35,6 +35,7 @@ _BUFFERS = (  # the second is for modules of torch's own classes
     "torch._dynamo.config.force_parameter_static_shapes = False"
     " torch._dynamo.config.force_nn_module_property_static_shapes = False"
 )
+_STEP = "the optimizer would have to take a step."
 _CALLER = "what the callers pass would have to change."
 
 
@@ -47,6 +48,8 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
         parameters, properties = (_by_setting(found, subject) for found in _SETTING.finditer(_BUFFERS))
         both = f"{parameters[0].partition(' and ')[0]}, {properties[0]}"
         return [parameters, (both, _with({}, parameters[1], properties[1]))]
+    if is_first_state(subject, guard):
+        return _STEP
     setting = _SETTING.search(guard)
     if setting is not None:
         return [_by_setting(setting, subject)]
