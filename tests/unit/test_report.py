@@ -225,6 +225,18 @@ def test_what_runs_uncompiled_for_one_reason_is_one_row(workspace: Path):
     assert page.partition("Run uncompiled")[2].partition("</table>")[0].count("<tr>") == 2
 
 
+def test_compiles_after_a_reset_have_other_names(workspace: Path):
+    paths = str(workspace / "model.py"), str(workspace / "layers.py")
+    four = [sample.first_compile(*paths), sample.second_compile(*paths)] * 2
+    record(workspace, "launch 2", *four, four[0])
+    assert "[0/0, after reset: 0/0, after reset 2: 0/0]" in report()
+    assert "Recompile model.py:13 Model.forward  [0/1, after reset: 0/1]" in report()
+    assert [each["name"] for each in json.loads(report("--json"))["compiles"]] == [
+        *("0/0", "0/1", "after reset: 0/0", "after reset: 0/1", "after reset 2: 0/0")
+    ]
+    assert report("--graph", "after reset: 0/0").startswith("# Model.forward [0/0] graph")
+
+
 def test_launches_and_what_is_missing(workspace: Path, tmp_path_factory: pytest.TempPathFactory):
     name, program = report("--launches").splitlines()[0].split("\t")
     assert name == "launch 1" and report("--launch", program, "--json") == report("--launch", name, "--json")
