@@ -100,7 +100,9 @@ class Reader:
 
     def compile_ids(self, run: int) -> list[tuple[int, int, str]]:
         """Return the number, the run and Dynamo's id of each compile of a run."""
-        return self._connection.execute("SELECT id, run_id, compile_id FROM compile WHERE run_id = ?", (run,)).fetchall()
+        return self._connection.execute(
+            "SELECT id, run_id, compile_id FROM compile WHERE run_id = ?", (run,)
+        ).fetchall()
 
     def compile(self, number: int) -> model.CompileFacts | None:
         """Return all facts of one compile; None if there is none of that number."""

@@ -137,8 +137,8 @@ def _print_skips(summary: Summary, console: Console) -> None:
         return
     console.print("\n[bold]Run uncompiled[/]")
     for each in rows[:_SHOWN_SKIPS]:
-        function = escape(named(each.fact.function, each.fact.resumes_at))
-        console.print(f"  {_where(each.fact.path, each.line)} {function}: {escape(each.reason)}  {_times(each.compiles)}")
+        place, function = _where(each.fact.path, each.line), escape(named(each.fact.function, each.fact.resumes_at))
+        console.print(f"  {place} {function}: {escape(each.reason)}  {_times(each.compiles)}")
     if len(rows) > _SHOWN_SKIPS:
         console.print(f"  … and {len(rows) - _SHOWN_SKIPS} more: dynascope report --json")
 

@@ -24,8 +24,8 @@ from dynascope.wire.to_agent import Detach, ToAgent
 
 _STARTED = "dynascope: a child process was started and is not debugged, nor are later ones: {} only this process is.\n"
 _BEHIND = (
-    "dynascope: a child process was started and is not debugged: debugpy follows what a command runs only where it begins "
-    "with Python, and this one begins with {}.\n"
+    "dynascope: a child process was started and is not debugged: debugpy follows what a command runs only where it "
+    "begins with Python, and this one begins with {}.\n"
 )
 _WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false, as at the prompt,"}
 _connection: _Connection | None = None

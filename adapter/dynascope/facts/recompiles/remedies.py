@@ -40,8 +40,8 @@ _BUFFER = (
     "`torch._dynamo.config.force_nn_module_property_static_shapes = False`)."
 )
 _FIRST_STEP = (
-    "An optimizer fills its state in its first step, so that what is compiled for that step fits no other: call `step()` "
-    "once before the first compiled call, when the parameters have gradients."
+    "An optimizer fills its state in its first step, so that what is compiled for that step fits no other: call "
+    "`step()` once before the first compiled call, when the parameters have gradients."
 )
 _SLOT = (
     "`{}` is what the line of the graph break had computed when its graph ended, or what the call that broke returned: "

@@ -193,7 +193,7 @@ def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | N
 
 def _operations(graph_module: Any) -> list[str]:
     """Return the lines of `torch.fx.GraphModule.code` (1.8) that calculate something, also in bodies of operators."""
-    found = []
+    found: list[str] = []
     for name, body in graph_module.named_modules():
         if isinstance(body, torch.fx.GraphModule):
             names = {node.name for node in body.graph.nodes if node.op.startswith("call_")}
@@ -215,7 +215,8 @@ def _clean_up(result: Any) -> None:
 def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[None]:
     """Trace as from the state before the trace in progress, and leave everything as it is now.
 
-    Restored are `pgo.get_code_state` (2.6), `output_graph.graph_break_reasons` (2.0) and `CompileContext.attempt` (2.0).
+    Restored are `pgo.get_code_state` (2.6), `output_graph.graph_break_reasons` (2.0) and
+    `CompileContext.attempt` (2.0).
     """
     pgo: Any = sys.modules["torch._dynamo.pgo"]
     reasons: list[Any] = sys.modules["torch._dynamo.output_graph"].graph_break_reasons

@@ -48,8 +48,6 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
         parameters, properties = (_by_setting(found, subject) for found in _SETTING.finditer(_BUFFERS))
         both = f"{parameters[0].partition(' and ')[0]}, {properties[0]}"
         return [parameters, (both, _with({}, parameters[1], properties[1]))]
-    if is_first_state(subject, guard):
-        return _STEP
     setting = _SETTING.search(guard)
     if setting is not None:
         return [_by_setting(setting, subject)]
@@ -58,7 +56,7 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
         number = value.shape[subject.dimension or 0]  # type: ignore[attr-defined]
     is_number = type(number) is int or (type(number) is float and subject.kind == "value")
     if subject.kind not in ("size", "value") or not is_number:
-        return _WHY_NOT.get(subject.kind, _CALLER)
+        return _STEP if is_first_state(subject, guard) else _WHY_NOT.get(subject.kind, _CALLER)
     if subject.kind == "value" and " == " in guard and (type(number) is int) != (then is not None):
         return _OTHER_NUMBER
     if type(number) is int and {number, then} & {0, 1} and subject.kind != "size":
