@@ -52,7 +52,10 @@ def compile_names(
 
 
 def _resets(compiles: Iterable[tuple[int, int, str]]) -> dict[int, int]:
-    """Return the number of resets before each compile: an id that was there before is of a new one."""
+    """Return the number of resets before each compile.
+
+    An id that its run has had before is of the time after a reset.
+    """
     counts: dict[int, int] = {}
     seen: dict[int, set[str]] = {}
     found = {}

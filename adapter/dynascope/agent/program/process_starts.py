@@ -73,7 +73,7 @@ def may_run_python(command: Sequence[str]) -> bool:
 
 
 def starter_of_python(command: Sequence[str]) -> str | None:
-    """Return what starts the Python that a command line names: `env`, "" for Python itself, None without any."""
+    """Return the command that starts Python: `env`; "" for Python itself, None without it."""
     first, *others = (os.path.basename(word) for word in command)
     if "python" in first:
         return ""

@@ -94,7 +94,7 @@ class _Connection:
             self.end()
 
     def has_started_process(self, command: Sequence[str]) -> None:
-        """Report that Python's child processes are not debugged, once for all and once for each way to start them."""
+        """Report that Python's child processes are not debugged, once for each reason."""
         if starts_torchs_own():
             return
         starter = starter_of_python(command)

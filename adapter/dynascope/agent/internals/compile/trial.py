@@ -192,7 +192,10 @@ def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | N
 
 
 def _operations(graph_module: Any) -> list[str]:
-    """Return the lines of `torch.fx.GraphModule.code` (1.8) that calculate something, also in bodies of operators."""
+    """Return the lines of `torch.fx.GraphModule.code` (1.8) that calculate something.
+
+    Those of an operator's bodies follow, each with the body's name.
+    """
     found: list[str] = []
     for name, body in graph_module.named_modules():
         if isinstance(body, torch.fx.GraphModule):

@@ -74,7 +74,7 @@ class ValueNumbers:
         return value
 
     def has_other_contents(self, variable: object) -> bool:
-        """Whether others are in a container than when this was asked last; at first, whether there are any."""
+        """Whether others are in a container than when last asked; at first, whether any are."""
         if not is_container(variable):
             return False
         value, now = self.of(variable), list(contents(variable))
