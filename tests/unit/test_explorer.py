@@ -85,6 +85,15 @@ def test_a_run_that_goes_on_and_one_that_was_killed(store: Path, below: Below):
     assert "not ended" in described["killed.py"].description
 
 
+def test_compiles_after_a_reset_have_other_names(store: Path, below: Below):
+    paths = str(store.parent.parent / "model.py"), str(store.parent.parent / "layers.py")
+    add(store, "launch 2", *[sample.first_compile(*paths)] * 2, program="reset.py")
+    assert [label for label, _ in told(below("reset.py", "Compiles"))] == [
+        "[0/0] Model.forward",
+        "[after reset: 0/0] Model.forward",
+    ]
+
+
 def test_the_sections_of_a_run_are_those_of_the_report(below: Below):
     assert told(below(RUN)) == [
         ("Failed Compiles", "1"),
