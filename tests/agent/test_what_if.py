@@ -99,6 +99,30 @@ def test_a_local_of_a_caller() -> None:
     assert "− mul_1 = c * 7\n  + mul_1 = c * 8" in told and "a * 8" not in told
 
 
+def test_a_local_of_the_forward_of_an_autograd_function() -> None:
+    for told in answers("in_forward", "main_applied", "k = 8", "k = 9"):
+        assert "l_x_ * 4" in told and told.endswith(PLAINLY)
+
+
+@pytest.mark.parametrize("question", ["why", "what if n = 8"])
+def test_the_backend_is_called_as_the_trace_began(question: str) -> None:
+    """Where gradients are off at the stop, too."""
+    enabled: list[bool] = []
+
+    def backend(graph: Any, _inputs: Any) -> Any:
+        enabled.append(torch.is_grad_enabled())
+        return graph.forward
+
+    session = ScriptedSession()
+    session.break_at(PATH, LABELS["in_with"])
+    session.at_stop = lambda session: session.type(question)
+    program = load(PATH)
+    program.backend = backend
+    with session.attached():
+        program.main_ending()
+    assert len(session.stops) == 1 and enabled == [True]
+
+
 @pytest.mark.parametrize(("at", "operations"), [("flag", 4), ("inlined_last", 1)])
 def test_a_graph_break_here(at: str, operations: int) -> None:
     (told,) = answers(at, "main_once", "graph break")

@@ -85,6 +85,7 @@ CASES = {
     ),
     "has_attribute": Case("conf must lack 'extra'", "has_attribute"),
     "optimizer": Case("optimizer.param_groups[0]['lr'] must be 0.1, and is 0.01", "optimizer", "with `dynamic=True`, "),
+    "first_step": Case("len(optimizer.state) must be 0", "first_step"),
     "after_break": Case("n must be 2, and is 5", "after_break", f"{SOURCES}L['n']\"`, n {GONE}"),
     "inside": Case("n must be 2, and is 5", "inside", f"{SOURCES}L['n']\"`, n {GONE}"),
 }
@@ -254,6 +255,12 @@ def test_each_cache_entry_is_told() -> None:
     ]
     assert f"is still there, because recompiled.py:{LABELS['loop']} needs Eq(n, 7)" in second
     assert "limit: 3 of 8" in second
+
+
+def test_an_optimizer_takes_a_step_before_it_is_compiled() -> None:
+    (answer,) = answers("first_step")
+    assert "hint: An optimizer fills its state in its first step" in answer
+    assert "not tried: the optimizer would have to take a step." in answer
 
 
 def test_a_loop_over_layers() -> None:

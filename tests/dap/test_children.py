@@ -11,12 +11,14 @@ import pytest
 
 from tests.support.backward.sessions import EAGER
 from tests.support.dap.client import TIMEOUT, Body, DapClient, Stop
-from tests.support.marks import line, program
+from tests.support.marks import PROGRAMS, line, program
 
 FORKING = program("forking.py")
 UNDEBUGGED = program("undebugged_child.py")
 WORKERS = program("workers.py")
 LOADING = program("loading.py")
+EMPTY = program("empty_environment.py")
+CHILD = PROGRAMS / "never_hit" / "child.py"
 WORKING = program("compile_workers.py")
 
 
@@ -121,6 +123,25 @@ def test_a_loader_with_workers_beside_a_compiled_model(spawn: Callable[..., DapC
     assert family.launch(launch(LOADING)) == ["forward [0/0]"]
     assert family.stops == []
     assert "batches 2" in family.parent.output("stdout")
+
+
+def test_a_child_with_an_empty_environment_is_a_session_too(spawn: Callable[..., DapClient]) -> None:
+    family = Family(spawn, CHILD, line(CHILD, "compiled"))
+    assert family.launch(launch(EMPTY, args=["env={}"])) == []
+    assert family.stops == [(True, "compiled [0/0]")]
+
+
+@pytest.mark.parametrize("runtime", [True, False])
+def test_a_child_behind_another_command_is_said_to_be_undebugged(client: DapClient, runtime: bool) -> None:
+    client.initialize(supportsStartDebuggingRequest=True)
+    client.launch(launch(EMPTY, args=["env -i"], runtime=runtime), {CHILD: [line(CHILD, "compiled")]})
+    assert client.wait_for_end() == 0
+    assert "child 6.0\nparent ends" in client.output("stdout")
+    console = client.output("console")
+    why = "this one begins with env." if runtime else "without debugpy (`runtime` is false)"
+    assert console.count("a child process was started and is not debugged") == 1 and why in console
+    unfollowed = " (what `env` starts is not debugged)" if runtime else ""
+    assert f"Its file was never imported in this process, which started others{unfollowed}." in console
 
 
 def test_a_child_inherits_compiled_autograd(spawn: Callable[..., DapClient]) -> None:

@@ -48,6 +48,7 @@ LEFT_ALONE = (
         "masked_length",
         "masked_helper",
         "packed",
+        "recurrent_lowered",
     ),
     *("size_starts_at_one", "size_specialised", "size_looped_over", "size_list_argument", "package_of_files/main"),
     *("branch_alias_elsewhere/main", "branch_weight_returned", "branch_identity", "branch_stored_before"),
@@ -121,6 +122,13 @@ def test_advice_on_a_print_speaks_of_the_right_one(measured: tuple[list[Case], l
 def test_a_boolean_that_is_computed_with_is_left_alone(measured: tuple[list[Case], list[Applied]]):
     assert {each.title for each in measured[1] if each.name == "item_bool"} == {"Compile with dynamic=True"}
     assert any(each.startswith("Arithmetic asks for") for each in advice(measured[0], "item_bool"))
+
+
+def test_a_recurrent_layer_is_left_out_where_a_backend_would_compute_it_otherwise(
+    measured: tuple[list[Case], list[Applied]],
+):
+    (text,) = advice(measured[0], "recurrent_lowered")
+    assert "the backend aot_eager computes the layer in another way" in text
 
 
 def advice(cases: list[Case], name: str) -> list[str]:

@@ -51,7 +51,7 @@ ROOMS: dict[str, list[dict[str, str]]] = {
             " internals program",
         },
         {
-            "backward": "breakpoints tracing stops inspection suspension internals program",
+            "backward": "breakpoints stops inspection suspension internals program",
             "exception_filters": "breakpoints tracing stops inspection internals program",
         },
         {"breakpoints": "tracing stops inspection suspension documents internals program"},

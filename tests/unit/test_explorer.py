@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from dynascope.facts import model
+from dynascope.facts.generated.guards import GuardCosts
 from dynascope.facts.profile.model import NO_PARENT, Phase, Profile, TracedFunction
 from dynascope.facts.pruning import remove
 from dynascope.facts.reader import Reader
@@ -84,6 +85,15 @@ def test_a_run_that_goes_on_and_one_that_was_killed(store: Path, below: Below):
     assert "not ended" in described["killed.py"].description
 
 
+def test_compiles_after_a_reset_have_other_names(store: Path, below: Below):
+    paths = str(store.parent.parent / "model.py"), str(store.parent.parent / "layers.py")
+    add(store, "launch 2", *[sample.first_compile(*paths)] * 2, program="reset.py")
+    assert [label for label, _ in told(below("reset.py", "Compiles"))] == [
+        "[0/0] Model.forward",
+        "[after reset: 0/0] Model.forward",
+    ]
+
+
 def test_the_sections_of_a_run_are_those_of_the_report(below: Below):
     assert told(below(RUN)) == [
         ("Failed Compiles", "1"),
@@ -155,6 +165,22 @@ def test_the_graph_and_the_code_are_documents(store: Path, below: Below):
         assert document_text(reader, "launch 1", "graph:2").startswith("# 0/1 has no recorded graph")
     without = below(RUN, "Compiles", "[0/1] Model.forward")
     assert not [each for each in without if each.document is not None]
+
+
+def test_what_guards_cost_is_a_document(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    facts = sample.first_compile(*paths)
+    facts.guard_costs = GuardCosts(2_200.0, [], [], [], "forward [0/0] guards: 57\n")
+    add(store, "launch 2", facts, program="guards.py")
+    (row,) = [each for each in below("guards.py", "Compiles", "[0/0] Model.forward") if each.key.startswith("guards:")][
+        :1
+    ]
+    assert (row.label, row.description) == ("What Guards Cost", "a lookup takes 2.2 µs")
+    assert row.document is not None and row.document.name == "Model.forward [0-0] guards.txt"
+    with Reader.open(store) as reader:
+        heading, text = document_text(reader, "launch 2", row.document.id).splitlines()
+        assert heading.startswith("# Model.forward [0/0] guards: ") and text == "forward [0/0] guards: 57"
+        assert document_text(reader, "launch 1", "guards:1").startswith("# 0/0 has no recorded costs of guards.")
 
 
 def test_a_recompile_has_its_call_and_what_differs_in_it(store: Path, below: Below):

@@ -296,3 +296,16 @@ def test_a_size_of_what_is_no_name_is_not_said_to_be_asked_for(source: str, says
 def test_dynamos_own_advice_is_kept(reason: str, guard: str, hint: str | None):
     failed = recompile_reason.parse(reason, "a.py")
     assert (failed.guard, failed.hint) == (guard, hint)
+
+
+@pytest.mark.parametrize(
+    "guard", ["len(self.state[list(dict.keys(self.state))[0]]) == 0", "not args[0].state", "not L['o'].state"]
+)
+def test_an_optimizer_takes_a_step_before_it_is_compiled(guard: str):
+    (advice,) = remedies([guard], [])
+    assert advice.startswith("An optimizer fills its state in its first step")
+
+
+def test_a_state_that_was_not_empty_is_told_as_any_length():
+    (advice,) = remedies(["len(self.state) == 3"], [])
+    assert advice.startswith("Each length is compiled on its own")

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from dynascope.agent.program.process_starts import may_run_python
+from dynascope.agent.program.process_starts import may_run_python, starter_of_python
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,16 @@ def test_a_script_may_run_python(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", [["/sbin/ldconfig", "-p"], ["uname", "-p"], ["/nowhere/tool"], []])
 def test_commands_that_do_not(command: list[str]) -> None:
     assert not may_run_python(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "starter"),
+    [
+        (["/usr/bin/python3", "train.py"], ""),
+        (["/usr/bin/env", "-i", "python3", "train.py"], "env"),
+        (["/bin/sh", "-c", "python train.py"], "sh"),
+        (["make", "train"], None),
+    ],
+)
+def test_what_starts_python(command: list[str], starter: str | None) -> None:
+    assert starter_of_python(command) == starter

@@ -209,6 +209,34 @@ def test_what_follows_a_break_is_not_called_its_function(workspace: Path):
     assert (workspace / "report.html").read_text().count("what follows line 15 of Model.forward") == 2
 
 
+def test_what_runs_uncompiled_for_one_reason_is_one_row(workspace: Path):
+    path = str(workspace / "model.py")
+    skipped = [sample.first_compile(path, str(workspace / "layers.py")) for _ in range(4)]
+    for number, (facts, reason) in enumerate(zip(skipped, ("no", "no", "never", "no"), strict=True)):
+        facts.compile.compile_id, facts.compile.status, facts.compile.skip_reason = f"{number}/0", "skipped", reason
+    record(workspace, "launch 2", *skipped)
+    rows = report().partition("Run uncompiled\n")[2].splitlines()[:2]
+    assert [row.strip() for row in rows] == [
+        "model.py:13 Model.forward: no  [0/0, 1/0, 3/0]",
+        "model.py:13 Model.forward: never  [2/0]",
+    ]
+    report("--html", "report.html")
+    page = (workspace / "report.html").read_text()
+    assert page.partition("Run uncompiled")[2].partition("</table>")[0].count("<tr>") == 2
+
+
+def test_compiles_after_a_reset_have_other_names(workspace: Path):
+    paths = str(workspace / "model.py"), str(workspace / "layers.py")
+    four = [sample.first_compile(*paths), sample.second_compile(*paths)] * 2
+    record(workspace, "launch 2", *four, four[0])
+    assert "[0/0, after reset: 0/0, after reset 2: 0/0]" in report()
+    assert "Recompile model.py:13 Model.forward  [0/1, after reset: 0/1]" in report()
+    assert [each["name"] for each in json.loads(report("--json"))["compiles"]] == [
+        *("0/0", "0/1", "after reset: 0/0", "after reset: 0/1", "after reset 2: 0/0")
+    ]
+    assert report("--graph", "after reset: 0/0").startswith("# Model.forward [0/0] graph")
+
+
 def test_launches_and_what_is_missing(workspace: Path, tmp_path_factory: pytest.TempPathFactory):
     name, program = report("--launches").splitlines()[0].split("\t")
     assert name == "launch 1" and report("--launch", program, "--json") == report("--launch", name, "--json")

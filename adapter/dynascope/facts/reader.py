@@ -98,6 +98,12 @@ class Reader:
         where = "" if launch is None else "WHERE c.run_id IN (SELECT id FROM run WHERE launch = ?)"
         return self._compiles(where, () if launch is None else (launch,))
 
+    def compile_ids(self, run: int) -> list[tuple[int, int, str]]:
+        """Return the number, the run and Dynamo's id of each compile of a run."""
+        return self._connection.execute(
+            "SELECT id, run_id, compile_id FROM compile WHERE run_id = ?", (run,)
+        ).fetchall()
+
     def compile(self, number: int) -> model.CompileFacts | None:
         """Return all facts of one compile; None if there is none of that number."""
         found = self._compiles("WHERE c.id = ?", (number,))

@@ -58,7 +58,7 @@ def guards(reader: Reader, each: model.Compile) -> str:
     costs = recorded.guard_costs(reader, each.id)
     if costs is None:
         raise NotRecorded(_NOT_MEASURED.format(each.compile_id))
-    return costs.text
+    return f"# {title(each)} guards: measured with the values of the call for which it was compiled\n{costs.text}"
 
 
 def forms(reader: Reader, each: model.Compile, asked: str) -> str:

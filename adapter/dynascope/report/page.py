@@ -151,9 +151,9 @@ def _specializations(summary: Summary) -> str:
 
 def _uncompiled(summary: Summary) -> str:
     rows = "".join(
-        f"<tr><td>{where(each.path, each.resumes_at or each.line)}<td>{escape(named(each.function, each.resumes_at))}"
-        f"<td>{escape((each.skip_reason or '').strip())}"
-        for each in summary.skipped
+        f"<tr><td>{where(each.fact.path, each.line)}<td>{escape(named(each.fact.function, each.fact.resumes_at))}"
+        f"<td>{escape(_compile_names(each.compiles))}<td>{escape((each.fact.skip_reason or '').strip())}"
+        for each in summary.uncompiled
     )
     return f"<h2>Run uncompiled</h2><table>{rows}</table>" if rows else ""
 

@@ -50,6 +50,23 @@ class Varying(Repeated):
     fact: model.VaryingGuard
 
 
+class Uncompiled(Struct):
+    """A function, or what follows a line of it, that runs uncompiled for one reason."""
+
+    compiles: list[str]
+    fact: model.Compile
+    """The first of them."""
+
+    @property
+    def line(self) -> int:
+        return self.fact.resumes_at or self.fact.line
+
+    @property
+    def reason(self) -> str:
+        """Return the first line of the reason."""
+        return (self.fact.skip_reason or "").strip().partition("\n")[0]
+
+
 class SlowLine(Struct):
     """Dynamo's time for a line in all compiles, without its calls."""
 
@@ -106,8 +123,16 @@ class Summary(Struct):
         return [each for each in self.compiles if each.status in ("compiled", "empty", "failed")]
 
     @property
-    def skipped(self) -> list[model.Compile]:
-        return [each for each in self.compiles if each.status == "skipped"]
+    def uncompiled(self) -> list[Uncompiled]:
+        """Return a row for each place and reason, in the order of their first compiles."""
+        found: dict[Hashable, Uncompiled] = {}
+        for each in self.compiles:
+            if each.status == "skipped":
+                one = Uncompiled([], each)
+                found.setdefault((each.path, one.line, each.function, one.reason), one).compiles.append(
+                    self.names[each.id]
+                )
+        return list(found.values())
 
     @property
     def failed(self) -> list[model.Compile]:

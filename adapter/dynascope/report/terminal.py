@@ -132,16 +132,15 @@ def _met(cause: Cause) -> str:
 
 
 def _print_skips(summary: Summary, console: Console) -> None:
-    skipped = summary.skipped
-    if not skipped:
+    rows = summary.uncompiled
+    if not rows:
         return
     console.print("\n[bold]Run uncompiled[/]")
-    for each in skipped[:_SHOWN_SKIPS]:
-        reason = (each.skip_reason or "").strip().partition("\n")[0]
-        where = _where(each.path, each.resumes_at or each.line)
-        console.print(f"  {where} {escape(named(each.function, each.resumes_at))}: {escape(reason)}")
-    if len(skipped) > _SHOWN_SKIPS:
-        console.print(f"  … and {len(skipped) - _SHOWN_SKIPS} more: dynascope report --json")
+    for each in rows[:_SHOWN_SKIPS]:
+        place, function = _where(each.fact.path, each.line), escape(named(each.fact.function, each.fact.resumes_at))
+        console.print(f"  {place} {function}: {escape(each.reason)}  {_times(each.compiles)}")
+    if len(rows) > _SHOWN_SKIPS:
+        console.print(f"  … and {len(rows) - _SHOWN_SKIPS} more: dynascope report --json")
 
 
 def _print_slowest(lines: list[SlowLine], sources: Sources, console: Console) -> None:

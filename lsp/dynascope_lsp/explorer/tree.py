@@ -139,13 +139,15 @@ def _specialized(opened: Opened, _: str) -> list[Row]:
 
 def _compiles(opened: Opened, process: str) -> list[Row]:
     breaks = breaks_by_compile(opened.reader, opened.launch)
-    found = [each for each in opened.compiles if each.run == int(process) and each.status != "skipped"]
+    of_process = [each for each in opened.compiles if each.run == int(process)]
+    names = compile_names(of_process, opened.runs.values())
+    found = [each for each in of_process if each.status != "skipped"]
     found.sort(key=lambda each: each.began)
     if opened.order == "severity":
         found.sort(key=lambda each: compile_rows.rank(each, breaks.get(each.id, 0)), reverse=True)
     elif opened.order == "duration":
         found.sort(key=lambda each: each.seconds, reverse=True)
-    return [compile_row(each, breaks.get(each.id, 0)) for each in found]
+    return [compile_row(each, breaks.get(each.id, 0), names[each.id]) for each in found]
 
 
 def _slowest(opened: Opened, _: str) -> list[Row]:

@@ -69,7 +69,8 @@ def title(compile: model.Compile, name_of_compile: str) -> str:
 
 
 def _detail(compile: model.Compile) -> str:
-    return compile.status if not compile.backend else f"{compile.status}, {compile.backend}"
+    has_graph = compile.backend and compile.status not in ("skipped", "empty")
+    return f"{compile.status}, {compile.backend}" if has_graph else compile.status
 
 
 def _matches(name: str, query: str) -> bool:

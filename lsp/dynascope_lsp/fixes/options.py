@@ -10,6 +10,7 @@ from dynascope_lsp.fixes.fix import Advice, Fix, Refused
 from dynascope_lsp.fixes.place import Place, place_of
 from dynascope_lsp.fixes.preconditions.loops import check_loop
 from dynascope_lsp.recorded.findings import Finding
+from dynascope_lsp.recorded.program_files import program_files
 from dynascope_lsp.recorded.snapshot import Snapshot
 
 DYNAMIC_SHAPES = "Dynamic shape operator"
@@ -24,6 +25,11 @@ SIZES_ASKED_FOR = (
 )
 
 
+_LEAVE_OUT = "leave the recurrent layer out of the compiled function."
+_SAME_NUMBERS = "eager"
+"""The backend that calls the layer as uncompiled code does (seen on torch 2.13 and 2.15)."""
+
+
 def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
     is_recurrent = _RECURRENT in finding.explanation
     if finding.type != DYNAMIC_SHAPES and not is_recurrent:
@@ -33,15 +39,29 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
         check_loop(place)
         if is_recurrent:
             if "pack" in place.text.source:
-                raise Refused(
-                    "Packed sequences are not traced: leave the recurrent layer out of the compiled function."
-                )
+                raise Refused(f"Packed sequences are not traced: {_LEAVE_OUT}")
+            _check_backends(snapshot)
             yield configuration.setting(place.text, "allow_rnn = True")
         else:
             _check_sizes(place)
             yield configuration.setting(place.text, "capture_dynamic_output_shape_ops = True")
     except Refused as problem:
         yield Advice(str(problem))
+
+
+def _check_backends(snapshot: Snapshot) -> None:
+    """Raise Refused where a backend of the program may compute a recurrent layer in another way."""
+    files = program_files(snapshot)
+    if files is None:
+        raise Refused("The program has too many files to see what else has a recurrent layer: `allow_rnn` is for all.")
+    compiles = [each for file in files if file.facts is not None for each in file.facts.compiles.values()]
+    others = sorted({each.backend for each in compiles if each.compile_id} - {_SAME_NUMBERS})
+    if others:
+        backend = others[-1] or "that is used here"
+        raise Refused(
+            f"With `allow_rnn = True` the backend {backend} computes the layer in another way: results may differ in "
+            f"the last digits, and training an LSTM on a CPU fails. Where that is not wanted, {_LEAVE_OUT}"
+        )
 
 
 def _check_sizes(place: Place) -> None:

@@ -173,7 +173,9 @@ class FileFacts:
 
     @cached_property
     def _names(self) -> dict[int, str]:
-        return compile_names(self.compiles.values(), self._reader.runs())
+        runs = {each.run for each in self.compiles.values()}
+        all_of_runs = [each for run in runs for each in self._reader.compile_ids(run)]
+        return compile_names(self.compiles.values(), self._reader.runs(), all_of_runs)
 
     def _block(self, number: int) -> list[Distinct[model.Tensor]]:
         block = self._blocks.get(number)

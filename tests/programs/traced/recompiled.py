@@ -323,6 +323,34 @@ def main_optimizer():
     return [first, step(torch.ones(3), optimizer)]
 
 
+class Momentum(torch.optim.Optimizer):
+    def __init__(self, weight):
+        super().__init__([weight], {})
+        self.weight = weight
+
+    @torch.no_grad()
+    def step(self):
+        state = self.state[self.weight]  #: first_step
+        if len(state) == 0:
+            state["mean"] = torch.zeros_like(self.weight)
+        state["mean"].add_(self.weight.grad)
+        self.weight.sub_(state["mean"])
+
+
+def main_first_step():
+    weight = torch.ones(3, requires_grad=True)
+    optimizer = Momentum(weight)
+
+    @functools.partial(torch.compile, backend="eager")
+    def step(optimizer):
+        optimizer.step()
+
+    weight.grad = torch.ones(3)
+    for _ in range(2):
+        step(optimizer)
+    return weight
+
+
 def noisy(x, n):
     comptime(lambda ctx: None)
     return x * n  #: comptime

@@ -141,3 +141,22 @@ def main_viewing():
 
 def main_viewing_straight():
     return torch.compile(viewing, backend=backend)(torch.ones(4, 3), 4, False)
+
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        return x * k  #: in_forward
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * 2, None
+
+
+def applied(x, n):
+    k = n + 1
+    return Scaled.apply(x, k) + 1
+
+
+def main_applied():
+    return torch.compile(applied, backend=backend)(torch.ones(3, requires_grad=True), 3)

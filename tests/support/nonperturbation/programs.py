@@ -135,9 +135,11 @@ def changing_containers(x: Any) -> Any:
     turned.reverse()
     turned[0] = x * 4
     groups["a"][0] = turned[0]
+    counted = collections.Counter("aab")  # its constructor first fills it with nothing
+    counted["b"] += 1
     generated = Pair(x, 2)  # by code that has no source
     name = "k" if generated.second == 2 else ""
-    return x + total + len(pair[0]) + order[name] + sum(kept) + next(numbers) + turned[0]
+    return x + total + len(pair[0]) + order[name] + sum(kept) + next(numbers) + turned[0] * counted["b"]
 
 
 def trained(x: Any, weight: Any) -> Any:

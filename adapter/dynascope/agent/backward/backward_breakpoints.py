@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dynascope.agent.backward.never_hit import NeverHit
 from dynascope.agent.backward.runtime.compiled_autograd_switch import CompiledAutograd
@@ -22,12 +22,18 @@ from dynascope.wire.to_agent import Configure
 if TYPE_CHECKING:
     from dynascope.agent.backward.captures.forward_lines import ForwardLines
     from dynascope.agent.backward.debugger import BackwardDebugger
-    from dynascope.agent.tracing.hook import Hook
 
 _AT_NODES = (
     "Stops in the backward, where compiled autograd captures the nodes that this line makes from now on, "
     "outside of code under torch.compile."
 )
+
+
+class CompileSteps(Protocol):
+    """The part of the hook of Dynamo that leads from a backward into the compile of its graph."""
+
+    def step_into_next_compile(self) -> None:
+        """Stop at the first line of the next compile on this thread."""
 
 
 class BackwardBreakpoints(LineKind, NamedKind):
@@ -51,7 +57,7 @@ class BackwardBreakpoints(LineKind, NamedKind):
         if settings.compiled_autograd is not None:
             self._switch.begin(settings.compiled_autograd)
 
-    def attach(self, hook: Hook) -> None:
+    def attach(self, hook: CompileSteps) -> None:
         from dynascope.agent.backward.debugger import BackwardDebugger
 
         step_into = hook.step_into_next_compile

@@ -72,6 +72,14 @@ def may_run_python(command: Sequence[str]) -> bool:
         return False
 
 
+def starter_of_python(command: Sequence[str]) -> str | None:
+    """Return the command that starts Python: `env`; "" for Python itself, None without it."""
+    first, *others = (os.path.basename(word) for word in command)
+    if "python" in first:
+        return ""
+    return first if any("python" in word for word in others) else None
+
+
 def _a_compiler_starts_it() -> bool:
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:

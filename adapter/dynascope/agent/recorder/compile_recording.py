@@ -255,6 +255,8 @@ class CompileRecording:
             facts.tensors = list(self.trace.tensors.values())
             if self.trace.output is not None:
                 facts.symbols = at_the_end.symbols(self.trace.output, facts.tensors)
+                # where no graph was compiled, the backend is known all the same
+                facts.compile.backend = self._backend or at_the_end.backend_of(self.trace.output)
         return facts
 
     def trail(self) -> Trail:

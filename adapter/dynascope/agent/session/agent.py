@@ -83,7 +83,7 @@ class Agent:
         """Forget the session in a forked child: its adapter and threads belong to the parent."""
         self._forget_program()
         self.session.unhook()
-        self.session.stops.release()
+        self.session.stops.end()  # the locks may be held: nothing waits here
         self.session.suspension.leave_child()
         self.session.suspension.close()
 

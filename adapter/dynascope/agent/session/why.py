@@ -16,6 +16,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
 from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
+from dynascope.agent.internals.isolation.global_state import as_the_trace_began
 from dynascope.agent.internals.isolation.isolation import function_modes_of_the_call, undisturbed
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
@@ -131,8 +132,8 @@ def _as_it_began(frame: Frame) -> Iterator[None]:
     if frame.translator is None:
         yield
         return
-    state = translators.output_of(frame.translator).restore_global_state()
-    with state, undisturbed(), function_modes_of_the_call():
+    began = as_the_trace_began(translators.output_of(frame.translator))
+    with began, undisturbed(), function_modes_of_the_call():
         yield
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from dynascope.agent.program import observed
 from dynascope.agent.program.hidden_threads import hide_thread
+from dynascope.agent.program.process_starts import starter_of_python
 from dynascope.agent.session import current
 from dynascope.agent.session.agent import Agent
 from dynascope.agent.session.session import Session
@@ -22,6 +23,10 @@ from dynascope.wire.from_agent import Output
 from dynascope.wire.to_agent import Detach, ToAgent
 
 _STARTED = "dynascope: a child process was started and is not debugged, nor are later ones: {} only this process is.\n"
+_BEHIND = (
+    "dynascope: a child process was started and is not debugged: debugpy follows what a command runs only where it "
+    "begins with Python, and this one begins with {}.\n"
+)
 _WHY = {"own loop": "without debugpy (`runtime` is false)", "pydevd": "with `subProcess` false, as at the prompt,"}
 _connection: _Connection | None = None
 _fork_handled = False
@@ -58,7 +63,8 @@ class _Connection:
 
     def __init__(self, connection: socket.socket, on_lost: Callable[[], None], runtime: bool) -> None:
         self._on_lost = on_lost
-        self._ended = self._start_told = False
+        self._ended = False
+        self._told: set[str] = set()
         suspension, self._reason = _choose_suspension(runtime)
         self._channel = channel.Channel(connection, self._receive, self._closed, hide_thread)
         self.agent = Agent(self._channel.send, suspension)
@@ -87,17 +93,19 @@ class _Connection:
             self._on_lost()  # before the end: a program to be killed must not resume from its stop
             self.end()
 
-    def has_started_process(self, is_python: bool) -> None:
-        """Report once that Python's child processes are not debugged, unless debugpy follows them."""
+    def has_started_process(self, command: Sequence[str]) -> None:
+        """Report that Python's child processes are not debugged, once for each reason."""
         if starts_torchs_own():
             return
-        observed.note_process_start()
-        if not is_python:
-            return
-        was_reported, self._start_told = self._start_told, True
+        starter = starter_of_python(command)
         session = self.agent.session
-        if not was_reported and not session.suspension.follows_children:
-            text = _STARTED.format(_WHY[session.suspension.kind])
+        follows = session.suspension.follows_children
+        observed.note_process_start(unfollowed=starter if follows else "")
+        if starter is None or (follows and not starter):
+            return
+        text = _BEHIND.format(starter) if follows else _STARTED.format(_WHY[session.suspension.kind])
+        if text not in self._told:
+            self._told.add(text)
             session.send(Output(category="console", output=text))
 
     def forget_in_child(self) -> None:
@@ -127,7 +135,7 @@ def _handle_forks() -> None:
 
 def _started(command: Sequence[str] = ("python",)) -> None:
     if _connection is not None:
-        _connection.has_started_process("python" in os.path.basename(command[0]))
+        _connection.has_started_process(command)
 
 
 def _in_child() -> None:

@@ -95,7 +95,7 @@ class CompileStops:
                 )
             )
             with this_threads_clock().standing():
-                if suspension.needs_acknowledgement:
+                if suspension.needs_acknowledgement and not self._over:  # the client may have left since
                     acknowledged.wait()
                 return "continue" if self._over else suspension.wait(symbolic, first_runtime_frame, stop.reason)
         except BaseException as error:
@@ -163,9 +163,13 @@ class CompileStops:
         if acknowledged is not None:
             acknowledged.set()
 
+    def end(self) -> None:
+        """Stop no thread from now on."""
+        self._over = True
+
     def release(self) -> None:
         """Resume every waiting thread, and stop no thread from now on."""
-        self._over = True
+        self.end()
         for acknowledged in list(self._acknowledged.values()):
             acknowledged.set()
         self._suspension.release_all()

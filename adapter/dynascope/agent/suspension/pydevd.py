@@ -195,6 +195,9 @@ class PydevdSuspension(Suspension):
         if info.pydev_state != self._constants.STATE_SUSPEND:  # else a pause or another thread's stop already did
             why = self._commands.CMD_STEP_OVER if reason == "step" else self._commands.CMD_SET_BREAK
             pydevd.set_suspend(thread, why)
+        if not self.may_stop:  # the client has left since
+            self._set_step(-1, None)
+            return "continue"
         uninterrupted(lambda: pydevd.do_wait_suspend(thread, chain(frames, runtime_frame), "line", None))
         if (raised := self._raised.pop(threading.get_ident(), None)) is not None:
             raise raised
@@ -250,6 +253,10 @@ class PydevdSuspension(Suspension):
         if thread is not None:
             self._resuming.go_on(self._constants.get_thread_id(thread))
         return thread is not None
+
+    def release_all(self) -> None:
+        self.may_stop = False
+        self._resuming.resume_all()
 
     def pause_requested(self) -> bool:
         return bool(self._info().pydev_state == self._constants.STATE_SUSPEND)

@@ -45,6 +45,10 @@ _BUFFER = (
     "`torch._dynamo.config.force_parameter_static_shapes = False` (in modules of torch's own classes also "
     "`torch._dynamo.config.force_nn_module_property_static_shapes = False`)."
 )
+_FIRST_STEP = (
+    "An optimizer fills its state in its first step, so that what is compiled for that step fits no other: call "
+    "`step()` once before the first compiled call, when the parameters have gradients."
+)
 _SLOT = (
     "`{}` is what the line of the graph break had computed when its graph ended, or what the call that broke returned: "
     "mend the break, and nothing is compiled for it."
@@ -53,6 +57,8 @@ _GONE = (
     "A compile ends with the object that it was made for: pass one that lives on, not a new one for each call, such as "
     "a bound method (`history.append`)."
 )
+_STATE = re.compile(r"\.state(\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\])?$")
+_EMPTY = re.compile(r"not |len\(.*\) [!=]= 0\b")
 _VARIANTS = "Each value is compiled on its own: pass few of them, or decide outside of the compiled function."
 _NONE = "There is one compile for None, and one for other values: pass a default instead of None to have only one."
 _NUMBERS = (
@@ -102,6 +108,8 @@ def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | 
         return [_NUMBERS if _is_number(guards[0]) else _VARIANTS]
     if subject.kind == "attribute" and "hasattr(" not in guards[0] and not subject.expression.endswith("__dict__"):
         return [_MEMBERSHIP]
+    if is_first_state(subject, guards[0]):
+        return [_FIRST_STEP]
     devices = set(re.findall(r"DispatchKeySet\((\w+)", guards[0]))
     text = _BY_KIND["device" if len(devices) > 1 else subject.kind] if subject.kind in _BY_KIND else None
     return [text] if text is not None else []
@@ -122,6 +130,11 @@ def _against_size(
 def is_buffer(subject: GuardedValue) -> bool:
     """Whether a value is a buffer of a module, to which Dynamo gives fixed sizes."""
     return "._buffers[" in subject.expression
+
+
+def is_first_state(subject: GuardedValue, guard: str) -> bool:
+    """Whether a guard wants the state of an optimizer, or of one of its parameters, to be empty."""
+    return subject.kind == "length" and bool(_STATE.search(subject.expression) and _EMPTY.match(guard))
 
 
 def _is_number(guard: str) -> bool:

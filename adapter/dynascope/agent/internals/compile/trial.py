@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
+import torch.fx
 from torch import _guards
 
 from dynascope.agent.internals import torch_names
@@ -23,6 +25,7 @@ from dynascope.agent.internals.compile.retrace import call_in_progress, names_co
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.guards.guards import GuardFact, ShapeGuardFact, guards_so_far, shape_guards_so_far
+from dynascope.agent.internals.isolation.global_state import as_the_trace_began
 from dynascope.agent.internals.isolation.isolation import undisturbed
 from dynascope.agent.internals.isolation.unlogged import unlogged
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
@@ -189,10 +192,18 @@ def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | N
 
 
 def _operations(graph_module: Any) -> list[str]:
-    """Return the lines of `torch.fx.GraphModule.code` (1.8) that calculate something."""
-    names = {node.name for node in graph_module.graph.nodes if node.op.startswith("call_")}
-    lines = (line.partition(";  ")[0].strip() for line in graph_module.code.splitlines())
-    return [line for line in lines if line.partition(" = ")[0].partition(":")[0] in names]
+    """Return the lines of `torch.fx.GraphModule.code` (1.8) that calculate something.
+
+    Those of an operator's bodies follow, each with the body's name.
+    """
+    found: list[str] = []
+    for name, body in graph_module.named_modules():
+        if isinstance(body, torch.fx.GraphModule):
+            names = {node.name for node in body.graph.nodes if node.op.startswith("call_")}
+            lines = (line.partition(";  ")[0].strip() for line in body.code.splitlines())
+            own = [line for line in lines if line.partition(" = ")[0].partition(":")[0] in names]
+            found += [f"{name}: {line}" for line in own] if name else own
+    return found
 
 
 def _clean_up(result: Any) -> None:
@@ -207,8 +218,8 @@ def _clean_up(result: Any) -> None:
 def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[None]:
     """Trace as from the state before the trace in progress, and leave everything as it is now.
 
-    `OutputGraph.restore_global_state` (2.0) sets grad mode, autocast … for that time. Restored are also
-    `pgo.get_code_state` (2.6), `output_graph.graph_break_reasons` (2.0) and `CompileContext.attempt` (2.0).
+    Restored are `pgo.get_code_state` (2.6), `output_graph.graph_break_reasons` (2.0) and
+    `CompileContext.attempt` (2.0).
     """
     pgo: Any = sys.modules["torch._dynamo.pgo"]
     reasons: list[Any] = sys.modules["torch._dynamo.output_graph"].graph_break_reasons
@@ -217,7 +228,7 @@ def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[No
     learnt_before, number_of_reasons = copy.deepcopy(learnt), len(reasons)
     try:
         output = translators.output_of(translator)
-        with unobserved(), unlogged(), names_counted_as_before(), output.restore_global_state(), undisturbed():
+        with unobserved(), unlogged(), names_counted_as_before(), as_the_trace_began(output), undisturbed():
             yield
     finally:
         learnt.clear()

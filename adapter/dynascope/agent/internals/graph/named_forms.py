@@ -76,9 +76,7 @@ class NamedForms:
         self._text(f"{'backward ' if is_backward else ''}{CACHE_KEY}", heading, map(CodeLine, lines))
 
     def code_not_cached(self, reason: str, is_backward: bool) -> None:
-        self._text(
-            f"{'backward ' if is_backward else ''}{CACHE_KEY}", f"none: {_UNCACHED.format('Inductor')}", _reason(reason)
-        )
+        self._text(f"{'backward ' if is_backward else ''}{CACHE_KEY}", _UNCACHED.format("Inductor"), _reason(reason))
 
     def graphs_not_cached(self, reason: str) -> None:
         self._text(f"AOTAutograd {CACHE_KEY}", _UNCACHED.format("AOTAutograd"), _reason(reason))

@@ -256,8 +256,8 @@ class HistoryWriter:
         for value, text in texts.items():
             before, variable = self.values.texts.get(value), values[value]
             is_other = "…" in self.history.texts.all[text] or id(variable) in others or holds(variable, others)
-            if before == text and not is_other:
-                continue  # Dynamo says so also where a constructor fills it
+            if not is_other and (before == text or (before is None and is_container(variable))):
+                continue  # Dynamo says so also where a constructor fills it, with nothing as well
             self.values.texts[value] = text
             self.history.changes.add(self._segment, value, text)
         for value, (variable, names) in named.items():

@@ -74,12 +74,12 @@ class ValueNumbers:
         return value
 
     def has_other_contents(self, variable: object) -> bool:
-        """Whether others are in a container than when this was asked last; True at first."""
+        """Whether others are in a container than when last asked; at first, whether any are."""
         if not is_container(variable):
             return False
         value, now = self.of(variable), list(contents(variable))
         before, self._contents[value] = self._contents.get(value), now
-        return before is None or [*map(id, before)] != [*map(id, now)]
+        return [*map(id, before or ())] != [*map(id, now)]
 
     def _forget_dropped(self) -> None:
         for identity, variable in list(self._alive.items()):

@@ -16,7 +16,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
 from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, readable
 from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
-from dynascope.facts.recompiles.remedies import is_buffer
+from dynascope.facts.recompiles.remedies import is_buffer, is_first_state
 from dynascope.facts.recompiles.wanted_value import met
 
 InForce = Callable[[], AbstractContextManager[None]]
@@ -39,6 +39,7 @@ _BUFFERS = (  # the second is for modules of torch's own classes
     "torch._dynamo.config.force_parameter_static_shapes = False"
     " torch._dynamo.config.force_nn_module_property_static_shapes = False"
 )
+_STEP = "the optimizer would have to take a step."
 _CALLER = "what the callers pass would have to change."
 
 
@@ -63,7 +64,7 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
         number = value.shape[subject.dimension or 0]  # type: ignore[attr-defined]
     is_number = type(number) is int or (type(number) is float and subject.kind == "value")
     if subject.kind not in ("size", "value") or not is_number:
-        return _WHY_NOT.get(subject.kind, _CALLER)
+        return _STEP if is_first_state(subject, guard) else _WHY_NOT.get(subject.kind, _CALLER)
     if subject.kind == "size":
         return _of_size(subject, value, is_fixed=bool({number, then} & {0, 1}))
     return _of_number(guard, number, then)
