@@ -182,6 +182,24 @@ def test_a_recompile_that_is_an_error_is_told(tmp_path: Path):
     assert [each.status for each in recorded.compiles()] == ["compiled", "failed"]
 
 
+def test_no_line_is_told_of_a_guard_that_none_needs(tmp_path: Path):
+    """The range of a mark, and that 0 and 1 are compiled by themselves."""
+    (tmp_path / "marked.py").write_text(
+        "import torch\n"
+        "def f(x):\n    return x * 2\n"
+        "def g(x):\n    return x * 3\n"
+        "for function, size, bounds in ((f, 40, {'min': 2, 'max': 16}), (g, 1, {})):\n"
+        "    x = torch.ones(4)\n    torch._dynamo.mark_dynamic(x, 0, **bounds)\n"
+        "    compiled = torch.compile(function, backend='eager')\n    compiled(x), compiled(torch.ones(size))\n"
+    )
+    recorded = record(tmp_path, "marked.py")
+    found = {fact.function: fact for fact in recorded.facts("recompiles")}
+    assert {name: (fact.guard_path, fact.guard_line) for name, fact in found.items()} == dict.fromkeys(
+        "fg", (None, None)
+    )
+    assert found["f"].hint is not None and "marked with this range" in found["f"].hint
+
+
 def test_specialisations_guards_failures_and_times(deciding: Recorded):
     special = next(fact for fact in deciding.facts("specializations") if fact.value == "6")
     assert (special.line, special.origins) == (13, ["L['x'].size()[0]"])

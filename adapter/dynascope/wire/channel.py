@@ -72,16 +72,21 @@ def connect(address: str) -> socket.socket:
     raise ValueError(f"an agent address is unix:PATH or tcp:HOST:PORT, not {address!r}")
 
 
+class _Closed(Exception):
+    """Raised where the other end of a socket is gone."""
+
+
 def _send_whole(sock: socket.socket, line: bytes) -> None:
-    """Send all of `line`, then raise what a signal handler raised during it. Raises OSError."""
+    """Send all of `line`, then raise what a signal handler raised during it. Raises _Closed."""
     view, sent, interruption = memoryview(line), list[int](), None
     while (done := sum(sent)) < len(line):
         try:
             # one call in C sends and appends the count, so no signal handler can run between the two
             sent.extend(map(sock.send, (view[done:],)))
-        except OSError:
-            raise
         except BaseException as error:
+            # a signal handler may raise an OSError, too (TimeoutError): from a frame of its own
+            if isinstance(error, OSError) and error.__traceback__ and error.__traceback__.tb_next is None:
+                raise _Closed from error
             interruption = error
     if interruption is not None:
         raise interruption
@@ -118,7 +123,7 @@ class Channel:
         try:
             with self._lock:
                 _send_whole(self._socket, line)
-        except OSError:
+        except _Closed:
             pass
 
     def close(self) -> None:

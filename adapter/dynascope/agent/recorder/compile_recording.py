@@ -197,8 +197,8 @@ class CompileRecording:
 
     def _recompile(self, reason: str, frame: Any, asked_lines: AskedLines) -> Recompile:
         failed = recompile_reason.parse(reason, self._path)
-        if failed.path is None and (place := asked_lines.line(failed.failed_compile_id, failed.guard)) is not None:
-            failed.path, failed.line = place
+        if failed.path is None and not failed.no_line_needs_it:
+            failed.path, failed.line = asked_lines.line(failed.failed_compile_id, failed.guard) or (None, None)
         return Recompile(
             path=self._path,
             line=self._line,

@@ -11,9 +11,12 @@ from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import StackFrame
 from dynascope.wire.messages import ResumeCommand, StopReason
 
+_SECONDS_OF_A_WAIT = 0.2
+"""How long the main thread waits at once: a signal that comes just before a wait is handled only after it."""
+
 
 class OwnLoop(Suspension):
-    """Block a stopped thread in a `get` in C: nothing polls, and other threads keep running."""
+    """Block a stopped thread in a `get` in C: other threads keep running."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,7 +41,7 @@ class OwnLoop(Suspension):
                 jobs.put("continue")
         try:
             while True:
-                job = jobs.get()
+                job = _next(jobs)
                 if isinstance(job, str):
                     return job
                 job()
@@ -78,3 +81,14 @@ class OwnLoop(Suspension):
     def pause_requested(self) -> bool:
         with self._lock:
             return self._pause_next or threading.get_ident() in self._pausing
+
+
+def _next(jobs: queue.SimpleQueue[ResumeCommand | Callable[[], None]]) -> ResumeCommand | Callable[[], None]:
+    """Return the next command or job for this thread."""
+    if threading.current_thread() is not threading.main_thread():
+        return jobs.get()
+    while True:
+        try:
+            return jobs.get(timeout=_SECONDS_OF_A_WAIT)
+        except queue.Empty:
+            continue

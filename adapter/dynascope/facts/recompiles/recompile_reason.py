@@ -34,10 +34,7 @@ _FAILURES = (
 
 
 class FailedGuard(Struct, kw_only=True):
-    """`failed_compile_id` is of the compile that the guard belongs to; `path` and `line` are the user's, if known.
-
-    No line needs a guard that there is for 0 and 1, or for the range of a mark.
-    """
+    """`failed_compile_id` is of the compile that the guard belongs to; `path` and `line` are the user's, if known."""
 
     failed_compile_id: str
     guard: str
@@ -45,6 +42,8 @@ class FailedGuard(Struct, kw_only=True):
     line: int | None = None
     hint: str | None = None
     """Dynamo's advice about the guard, or about the mark that made it."""
+    no_line_needs_it: bool = False
+    """Whether the guard is there for 0 and 1, or for the range of a mark."""
 
 
 def parse(reason: str, function_path: str) -> FailedGuard:
@@ -58,9 +57,10 @@ def parse(reason: str, function_path: str) -> FailedGuard:
         guard = failure.sub(condition, guard)
     read = FailedGuard(failed_compile_id=compile_id, guard=guard, hint=next(hints, None))
     if is_range_of_mark(head):
-        read.hint = RANGE_OF_MARK
+        read.hint, read.no_line_needs_it = RANGE_OF_MARK, True
         return read
     if is_of_zero_and_one(head):
+        read.no_line_needs_it = True
         return read
     frames = list(_FRAME.finditer(stack))
     if frames:
