@@ -1,4 +1,5 @@
 // package.json against itself and against what the code registers.
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { expect, test } from 'vitest';
@@ -6,7 +7,7 @@ import type { ExtensionContext } from 'vscode';
 import { DEBUG_COMMANDS } from '../src/debugCommands';
 import { activate } from '../src/extension';
 import { pythonProcesses } from '../src/pickProcess';
-import './support';
+import { folder } from './support';
 import { state, workspace } from './vscode';
 
 interface Snippet {
@@ -99,4 +100,16 @@ test('the process picker lists Python processes, newest first', () => {
     ['10', 'python3 train.py --fast'],
   ]);
   expect(pythonProcesses(ps, 12)).toHaveLength(1);
+});
+
+test('what is loaded to activate is small: the language client and the adapter process are in bundles of their own', () => {
+  const made = path.join(folder.path, 'made.json');
+  execFileSync('npm', ['run', '--silent', 'build:extension', '--', '--minify', `--outdir=${folder.path}`, `--metafile=${made}`, '--log-level=error'], { cwd: path.join(__dirname, '..') });
+  const { outputs } = JSON.parse(fs.readFileSync(made, 'utf8')) as { outputs: Record<string, { bytes: number; inputs: object }> };
+  const [name, bundle] = Object.entries(outputs).find(([name]) => name.endsWith('/extension.js')) ?? expect.fail('there is no extension.js');
+  expect(Object.keys(bundle.inputs).filter((name) => !/^(src|node_modules\/dotenv)\//.test(name))).toEqual([]);
+  expect(bundle.bytes).toBeLessThan(100_000);
+  // by require, which finds them without .js, and not before they are asked for
+  const loads = [...fs.readFileSync(path.resolve(__dirname, '..', name), 'utf8').matchAll(/(\S{0,12})\((require|import)\("\.\/(\w+)"\)/g)];
+  expect(loads.map(([, before, , what]) => [what, /=>\w+$/.test(before ?? '')]).sort()).toEqual([['adapterProcess', true], ['languageClient', true]]);
 });
