@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
+import subprocess
+import sys
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -114,6 +117,26 @@ def test_a_run_appears_when_it_is_recorded_and_is_forgotten(tmp_path: Path):
             assert [row["label"] for row in await rows(each)] == ["train.py --steps 2"]
             await each.client.protocol.send_request_async("dynascope/forget", {})
             assert await rows(each) == []
+
+    run(scenario)
+
+
+def test_a_run_whose_process_is_killed_is_told(tmp_path: Path):
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    of_run = sample.new_run(tmp_path, "launch 1")
+    of_run.host, of_run.pid = platform.node(), process.pid
+    writer = Writer(tmp_path / ".dynascope/facts.db", of_run)
+
+    async def scenario() -> None:
+        async with editor(tmp_path, capabilities=WATCHES) as each:
+            each.client.feature("dynascope/factsChanged")(each._on_refresh("dynascope/factsChanged"))
+            assert "running" in (await rows(each))[0]["description"]
+            assert "dynascope/factsChanged" not in each.refreshed
+            process.kill()
+            process.wait()
+            await each.until(lambda: "dynascope/factsChanged" in each.refreshed)
+            assert "ended early" in (await rows(each))[0]["description"]
+            writer.close()
 
     run(scenario)
 

@@ -74,14 +74,16 @@ def test_runs_with_what_went_wrong_in_them(store: Path, below: Below):
 
 
 def test_a_run_that_goes_on_and_one_that_was_killed(store: Path, below: Below):
-    for launch, pid in (("goes on", os.getpid()), ("killed", 2**22 + 1)):
+    own = platform.node()
+    for launch, host, pid in (("goes on", own, os.getpid()), ("killed", own, 2**22 + 1), ("elsewhere", "away", 1)):
         run = sample.new_run(store.parent.parent, launch, f"{launch}.py")
-        run.host, run.pid = platform.node(), pid
+        run.host, run.pid = host, pid
         Writer(store, run)  # not closed: it has not ended
     described = {each.label: each for each in below()}
     assert described["goes on.py"].brief == "recording"
     assert "running" in described["goes on.py"].description and described["goes on.py"].icon == "loading~spin"
-    assert "not ended" in described["killed.py"].description
+    assert "ended early" in described["killed.py"].description and "killed" in described["killed.py"].tooltip
+    assert "not ended" in described["elsewhere.py"].description
 
 
 def test_the_sections_of_a_run_are_those_of_the_report(below: Below):
