@@ -85,6 +85,27 @@ def test_the_graph_of_a_compile_is_a_document(tmp_path: Path):
     run(scenario)
 
 
+def test_other_runs_of_a_program_are_named(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    layers, model = str(tmp_path / "layers.py"), str(tmp_path / "model.py")
+    for number, program in enumerate(("train.py --steps 9", "other.py", "train.py")):
+        writer = Writer(tmp_path / ".dynascope/facts.db", sample.new_run(tmp_path, f"later {number}", program))
+        writer.write(sample.first_compile(model, layers))
+        writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            key = next(row["key"] for row in await rows(each) if row["label"] == "train.py --steps 9")
+            found = await each.client.protocol.send_request_async("dynascope/runsOfProgram", {"key": key})
+            assert found.name.startswith("train.py --steps 9, ")
+            assert [other.name.rpartition(", ")[0] for other in found.others] == ["train.py --steps 2", "train.py"]
+            _, compiles = await opened(each, "train.py", "Compiles")
+            (section,) = [row for row in await rows(each, found.others[1].key) if row["label"] == "Compiles"]
+            assert compiles == await rows(each, found.others[1].key, section["key"])
+
+    run(scenario)
+
+
 def test_a_run_has_a_timeline_and_a_chrome_trace(tmp_path: Path):
     sample.write_sample(tmp_path)
 

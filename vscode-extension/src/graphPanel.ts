@@ -75,8 +75,8 @@ export function fillPicture(panel: vscode.WebviewPanel, server: FactsServer, ext
   panel.onDidDispose(() => pictures.delete(picture));
   const contents = async (): Promise<object | undefined> => {
     picture.found ??= await graphs(server, state);
-    const other = state.other ? await graphs(server, { key, document: state.other }) : undefined;
-    return picture.found && { ...picture.found, lines: picture.lines, other };
+    const other = state.other && (await graphs(server, state.other));
+    return picture.found && { ...picture.found, lines: picture.lines, other: other && { ...other, title: state.other.title } };
   };
   fillPanel(panel, PICTURE, extension, state, contents, async (message: Message) => {
     if (message.type === 'save') await save(message.svg, `${panel.title}.svg`, { SVG: ['svg'] }, (file) => vscode.l10n.t('The picture is saved as {0}.', file));

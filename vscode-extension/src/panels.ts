@@ -24,11 +24,11 @@ export interface Page {
   readonly gone: string;
 }
 
-/** What VS Code keeps of a panel: the run that it is of, and of a picture the document and the one that it is compared with. */
+/** What VS Code keeps of a panel: the run that it is of, and of a picture the document and what it is compared with. */
 export interface PanelState {
   readonly key: string;
   readonly document?: string;
-  readonly other?: string;
+  readonly other?: { readonly key: string; readonly document: string; readonly title: string };
 }
 
 const STYLE = `
