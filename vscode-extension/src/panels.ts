@@ -84,18 +84,18 @@ export function fillPanel(
 
 function html({ name, searched, buttons, picture, before = '', style }: Page, script: string, state: PanelState): string {
   const nonce = randomUUID();
-  const tools = Object.entries(buttons).map(([id, label]) => `<button id="${id}">${label}</button>`);
+  const tools = Object.entries(buttons).map(([id, label]) => `<button id="${id}">${escaped(label)}</button>`);
   return `<!DOCTYPE html>
-<html lang="en">
+<html lang="${vscode.env.language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-${nonce}'; style-src 'unsafe-inline'">
-<title>${name}</title>
+<title>${escaped(name)}</title>
 <style id="style">${style}/* page */${STYLE}</style>
 </head>
-<body data-state="${escaped(JSON.stringify(state))}">
-<div id="tools" role="toolbar" aria-label="${name}">
-${before}<input id="search" type="search" placeholder="${searched}" aria-label="Search">
+<body data-texts="${escaped(JSON.stringify(vscode.l10n.bundle ?? {}))}" data-state="${escaped(JSON.stringify(state))}">
+<div id="tools" role="toolbar" aria-label="${escaped(name)}">
+${before}<input id="search" type="search" placeholder="${escaped(searched)}" aria-label="${escaped(vscode.l10n.t('Search'))}">
 ${tools.join('\n')}
 </div>
 ${picture}

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { getL10nJson } from '@vscode/l10n-dev';
 import { expect, test } from 'vitest';
 import type { ExtensionContext } from 'vscode';
 import { DEBUG_COMMANDS } from '../src/debugCommands';
@@ -59,10 +60,24 @@ test('what the manifest shows is where translations can replace it, and all of t
 
 test('what the code says to users goes through l10n', () => {
   const folder = path.join(__dirname, '../src');
-  for (const name of fs.readdirSync(folder).filter((each) => each.endsWith('.ts'))) {
+  for (const name of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.ts'))) {
     const text = fs.readFileSync(path.join(folder, name), 'utf8');
-    expect(text.match(/(?:show\w+Message|appendLine)\(['"`].*|(?:placeHolder|title|tooltip|openLabel): ['"`][A-Z].*/g), name).toBeNull();
+    expect(text.match(/(?:show\w+Message|appendLine|say)\(['"`][A-Za-z].*|(?:placeHolder|title|tooltip|openLabel|searched): ['"`][A-Z].*/g), name).toBeNull();
+    expect(text.match(/(?:aria-label|placeholder|title)="[A-Za-z].*|\.(?:title|textContent|placeholder) = ['"`][A-Za-z].*/g), name).toBeNull();
   }
+});
+
+test('what translators get has every text of the code and of its pages, and no other', async () => {
+  const own = path.join(__dirname, '..');
+  const scripts = fs.readdirSync(path.join(own, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const read = (name: string): string => fs.readFileSync(path.join(own, 'src', name), 'utf8').replace(/^import .*from '(?:vscode|@vscode\/l10n)';$/gm, '');
+  // as one file, for each takes a second
+  const contents = ["import * as vscode from 'vscode';", "import * as l10n from '@vscode/l10n';", ...scripts.map(read)].join('\n');
+  const exported = await getL10nJson([{ extension: '.ts', contents }]);
+  const kept = JSON.parse(fs.readFileSync(path.join(own, 'l10n/bundle.l10n.json'), 'utf8')) as unknown;
+  expect(kept, 'run: npm run export:texts').toEqual(exported);
+  for (const text of ['Show Log', 'Nothing is found for {0}.', '{0} nodes', 'nothing for {0}']) expect(kept).toHaveProperty([text], text);
+  for (const name of fs.readdirSync(path.join(own, 'walkthrough')).filter((each) => each.endsWith('.md'))) expect(Object.values(shown)).toContain(`walkthrough/${name}`);
 });
 
 test('every setting and every command is described, and the palette offers no command that needs a row', () => {
