@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
+import { hardToRead } from './support/contrast.mjs';
 import { command, dragBorder, lineOf, openFile, typeCommand } from './support/editor.mjs';
 import * as runs from './support/runs.mjs';
 import { reloadWhenStored, startWorkbench } from './support/workbench.mjs';
@@ -219,6 +220,20 @@ test('from an empty folder to the line of a break, also after a window reload', 
   await t.test('the report of the run', async () => {
     await act('Open Report');
     await page.locator('.tab', { hasText: 'Dynascope Report' }).waitFor();
+  });
+
+  await t.test('the texts of the report, the timeline and the picture can be read in themes that are light, dark and of high contrast', async () => {
+    const shown = [
+      ['contrast-report', () => act('Open Report'), 'h2:has-text("Slowest lines")'],
+      ['contrast-timeline', () => act('Show Timeline'), '.bar.compile'],
+      ['contrast-graph', showPicture, '.box.node'],
+    ];
+    for (const [name, show, first] of shown) {
+      await command(page, 'View: Close All Editors');
+      await show();
+      await drawn(first).first().waitFor();
+      assert.deepEqual(await hardToRead(workbench, name), []);
+    }
   });
 
   await t.test('what was recorded is deleted when the user says so', async () => {

@@ -70,10 +70,13 @@ export async function startWorkbench({ settings = {}, prepare = () => {}, withEx
   fs.mkdirSync(ARTEFACTS, { recursive: true });
   const all = { ...SETTINGS, 'dynascope.python': PYTHON, ...settings };
   // A workbench in a browser is a remote window: machine-scoped settings count only from Machine/settings.json.
-  for (const scope of ['User', 'Machine']) {
-    fs.mkdirSync(path.join(data, scope), { recursive: true });
-    fs.writeFileSync(path.join(data, scope, 'settings.json'), JSON.stringify(all));
-  }
+  const configure = (more) => {
+    for (const scope of ['User', 'Machine']) {
+      fs.mkdirSync(path.join(data, scope), { recursive: true });
+      fs.writeFileSync(path.join(data, scope, 'settings.json'), JSON.stringify({ ...all, ...more }));
+    }
+  };
+  configure({});
   const env = { ...process.env, SHELL: '/bin/bash', PS1: '$ ' };
   for (const name of ['CONFIG', 'DATA', 'CACHE', 'STATE']) env[`XDG_${name}_HOME`] = path.join(root, name.toLowerCase());
   const base = [CODE_SERVER, '--config', path.join(root, 'config.yaml'), '--user-data-dir', data, '--extensions-dir', path.join(root, 'extensions')];
@@ -114,6 +117,8 @@ export async function startWorkbench({ settings = {}, prepare = () => {}, withEx
     page,
     workspace,
     installed: path.join(root, 'extensions'),
+    /** Changes settings; the workbench notices by itself. */
+    configure,
     screenshot: (name) => page.screenshot({ path: path.join(ARTEFACTS, `${name}.png`) }),
     async stop() {
       await browser.close().catch(() => {});
