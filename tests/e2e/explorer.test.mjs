@@ -68,6 +68,23 @@ test('the package has the license, what has changed, pictures and the wheel, and
   assert.deepEqual(others.sort(), wanted);
 });
 
+/** A program that waits to be killed, with a guard that will not hold. */
+const WAITS = `import os, time, torch
+
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step = 2
+
+    def forward(self, x):
+        self.step += 1
+        return x * self.step
+
+open("process", "w").write(str(os.getpid()))
+torch.compile(Counter(), backend="eager")(torch.ones(3))
+time.sleep(600)
+`;
+
 test('from an empty folder to the line of a break, also after a window reload', { timeout: 300_000 }, async (t) => {
   await t.test('the empty view says what to do, and does it', async () => {
     await openFile(page, file, 1);
@@ -241,4 +258,19 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await page.locator('.monaco-dialog-box .monaco-button', { hasText: 'Delete' }).click();
     await page.locator('.part.sidebar .welcome-view a', { hasText: 'Record This File' }).waitFor();
   });
+});
+
+test('a guard that will not hold, in a run that is killed: the view says so without a refresh', { timeout: 180_000 }, async () => {
+  const waits = path.join(workbench.workspace, 'waits.py');
+  fs.writeFileSync(waits, WAITS);
+  await openFile(page, waits, 1);
+  await command(page, 'Dynascope: Record Current File');
+  await row(/^waits\.py.* running/).waitFor();
+  await open('Compiles');
+  await open('[0/0] Counter.forward');
+  await row('self.step will not be 2').click();
+  await inLine(lineOf(waits, 'self.step += 1'));
+  process.kill(Number(fs.readFileSync(path.join(workbench.workspace, 'process'), 'utf8')), 'SIGKILL');
+  await row(/^waits\.py.* ended early/).waitFor();
+  await workbench.screenshot('runs-killed');
 });

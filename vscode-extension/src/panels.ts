@@ -39,7 +39,7 @@ body { display: flex; flex-direction: column; }
 #picture { width: 100%; cursor: grab; }
 #picture:focus { outline: 1px solid var(--vscode-focusBorder); outline-offset: -1px; }
 button, input, select { font: inherit; color: var(--vscode-input-foreground); background: var(--vscode-input-background); border: 1px solid var(--vscode-input-border, var(--vscode-descriptionForeground)); padding: 2px 8px; }
-button { color: var(--vscode-button-foreground); background: var(--vscode-button-background); border: none; cursor: pointer; }
+button { color: var(--vscode-button-foreground); background: var(--vscode-button-background); border: 1px solid var(--vscode-contrastBorder, transparent); cursor: pointer; }
 #search { flex: 1; min-width: 8em; }
 `;
 

@@ -48,7 +48,7 @@ text { fill: var(--vscode-foreground); font-size: 11px; white-space: pre; pointe
 .graph-break, .limit { color: var(--vscode-problemsWarningIcon-foreground); }
 .recompile, .restart { color: var(--vscode-problemsInfoIcon-foreground); }
 .failed { color: var(--vscode-problemsErrorIcon-foreground); }
-button.chip { color: var(--vscode-foreground); background: none; padding: 0 4px; }
+button.chip { color: var(--vscode-foreground); background: none; border: none; padding: 0 4px; }
 button.chip::before { content: '■ '; }
 button.chip.mark::before { content: '◆ '; }
 button.chip.mark.graph-break::before { content: '▲ '; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import TypeVar
@@ -59,7 +60,10 @@ def _of_program(reader: Reader, name: str) -> tuple[Launch | None, list[Launch],
 
 
 def _named(launch: Launch) -> str:
-    return f"{launch.first.program}, {when(launch.first.began)}"
+    began = launch.first.began
+    return (
+        f"{launch.first.program}, {when(began)}{time.strftime(':%S', time.localtime(began))}"  # two in a minute differ
+    )
 
 
 def rows_against(reader: Reader, now: Launch, before: Launch) -> list[Row]:
