@@ -51,7 +51,7 @@ def section(key: str, label: str, count: int | None, icon: str, what: str = "") 
 
 
 def _state(launch: Launch) -> tuple[str, str]:
-    """Return whether it runs or how it ended, and what is to be said of that; "" where it ended as it should."""
+    """Return whether it runs or how it ended, and why; "" where it ended as it should."""
     if launch.is_running:
         return "running", ""
     if launch.is_finished:

@@ -38,7 +38,10 @@ def run_before(reader: Reader, name: str) -> tuple[Launch, Launch] | None:
 
 
 def runs_of_program(reader: Reader, folder: str, name: str) -> tuple[str, list[RunOfProgram]]:
-    """Return what a launch is called, and the other ones of its program: the ones before, newest first, then later."""
+    """Return the name of a launch, and the others of its program.
+
+    Those before it come first, the newest of them at the top; then those after it.
+    """
     own, before, after = _of_program(reader, name)
     others = [
         RunOfProgram(msgspec.json.encode((folder, each.name)).decode(), _named(each)) for each in (*before, *after)
@@ -47,7 +50,10 @@ def runs_of_program(reader: Reader, folder: str, name: str) -> tuple[str, list[R
 
 
 def _of_program(reader: Reader, name: str) -> tuple[Launch | None, list[Launch], list[Launch]]:
-    """Return a launch, and those of its program that compiled something: before it, and after it; the newest first."""
+    """Return a launch, and those of its program that compiled something.
+
+    Those before it, and those after it; the newest first.
+    """
     found = launches(reader)
     place = next((place for place, each in enumerate(found) if each.name == name), None)
     if place is None:

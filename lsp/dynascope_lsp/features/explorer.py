@@ -94,7 +94,7 @@ def graph(session: Session, params: Any) -> dict[str, Any] | None:
 
 @feature(RUNS_OF_PROGRAM)
 def other_runs(session: Session, params: Any) -> dict[str, Any]:
-    """Return the name of the run `{"key"}`, and the other runs of its program; the run before is the first."""
+    """Return the name of the run `{"key"}`, and the other runs of its program."""
     folder, launch = launch_of(_plain(params)["key"])
     reader = _reader(session, folder)
     name, others = runs_of_program(reader, folder, launch) if reader is not None else ("", [])

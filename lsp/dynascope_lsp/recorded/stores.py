@@ -38,7 +38,7 @@ class Store:
         """The host and the process id of each run that goes on."""
 
     def refresh(self) -> bool:
-        """Check the file again; return whether its facts have changed, or a process that it records has ended."""
+        """Check the file again; return whether its facts, or which runs go on, have changed."""
         try:
             status = self.path.stat()
         except OSError:
