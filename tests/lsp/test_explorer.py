@@ -169,6 +169,7 @@ def test_a_change_that_a_save_sees_first_is_told(tmp_path: Path):
     async def scenario() -> None:
         async with editor(tmp_path, capabilities=WATCHES) as each:
             each.client.feature("dynascope/factsChanged")(each._on_refresh("dynascope/factsChanged"))
+            await rows(each)  # the server has opened the store: what is in it by then is no change
             for number in range(2, 7):
                 each.refreshed.clear()
                 Writer(tmp_path / ".dynascope/facts.db", sample.new_run(tmp_path, f"launch {number}")).close()
