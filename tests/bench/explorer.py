@@ -30,7 +30,7 @@ def write_store(folder: Path, compiles: int) -> Path:
     """A launch in which two of three compiles are recompiles, and one of three breaks the graph."""
     paths = [str(path) for path in sample.write_workspace(folder)]
     store = folder / ".dynascope" / "facts.db"
-    writer = Writer(store, sample.new_run(folder))
+    writer = Writer(store, sample.new_run(folder, "many", "many.py"))
     for number in range(compiles):
         facts = (sample.second_compile if number % 3 else sample.first_compile)(*paths)
         facts.compile.compile_id = f"{number // 3}/{number % 3}"

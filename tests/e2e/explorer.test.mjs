@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test, { after, before } from 'node:test';
+import { hardToRead } from './support/contrast.mjs';
 import { command, dragBorder, lineOf, openFile, typeCommand } from './support/editor.mjs';
 import * as runs from './support/runs.mjs';
 import { reloadWhenStored, startWorkbench } from './support/workbench.mjs';
@@ -63,9 +64,26 @@ test('the package has the license, what has changed, pictures and the wheel, and
   assert.ok(['images/activity.svg', 'images/icon.png', 'images/walkthrough-runs.png'].every((name) => pictures.includes(name)), pictures.join());
   const others = names.filter((name) => !pictures.includes(name) && !/^walkthrough\/(\w+\.md|sample\/\w+\.py)$/.test(name));
   // license and changelog get their names, and the manifest beside package.json is made, when the package is built and installed
-  const wanted = ['.vsixmanifest', 'LICENSE.txt', 'changelog.md', 'dist/extension.js', 'dist/graph.js', 'dist/runTimeline.js', 'package.json', 'package.nls.json', 'readme.md', 'wheel/dynascope-0.1.0-py3-none-any.whl'];
+  const wanted = ['.vsixmanifest', 'LICENSE.txt', 'changelog.md', ...['adapterProcess', 'extension', 'graph', 'languageClient', 'runTimeline'].map((name) => `dist/${name}.js`), 'l10n/bundle.l10n.json', 'package.json', 'package.nls.json', 'readme.md', 'wheel/dynascope-0.1.0-py3-none-any.whl'];
   assert.deepEqual(others.sort(), wanted);
 });
+
+/** A program that waits to be killed, with a guard that will not hold. */
+const WAITS = `import os, time, torch
+
+class Counter(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.step = 2
+
+    def forward(self, x):
+        self.step += 1
+        return x * self.step
+
+open("process", "w").write(str(os.getpid()))
+torch.compile(Counter(), backend="eager")(torch.ones(3))
+time.sleep(600)
+`;
 
 test('from an empty folder to the line of a break, also after a window reload', { timeout: 300_000 }, async (t) => {
   await t.test('the empty view says what to do, and does it', async () => {
@@ -221,9 +239,38 @@ test('from an empty folder to the line of a break, also after a window reload', 
     await page.locator('.tab', { hasText: 'Dynascope Report' }).waitFor();
   });
 
+  await t.test('the texts of the report, the timeline and the picture can be read in themes that are light, dark and of high contrast', async () => {
+    const shown = [
+      ['contrast-report', () => act('Open Report'), 'h2:has-text("Slowest lines")'],
+      ['contrast-timeline', () => act('Show Timeline'), '.bar.compile'],
+      ['contrast-graph', showPicture, '.box.node'],
+    ];
+    for (const [name, show, first] of shown) {
+      await command(page, 'View: Close All Editors');
+      await show();
+      await drawn(first).first().waitFor();
+      assert.deepEqual(await hardToRead(workbench, name), []);
+    }
+  });
+
   await t.test('what was recorded is deleted when the user says so', async () => {
     await act('Delete This Run');
     await page.locator('.monaco-dialog-box .monaco-button', { hasText: 'Delete' }).click();
     await page.locator('.part.sidebar .welcome-view a', { hasText: 'Record This File' }).waitFor();
   });
+});
+
+test('a guard that will not hold, in a run that is killed: the view says so without a refresh', { timeout: 180_000 }, async () => {
+  const waits = path.join(workbench.workspace, 'waits.py');
+  fs.writeFileSync(waits, WAITS);
+  await openFile(page, waits, 1);
+  await command(page, 'Dynascope: Record Current File');
+  await row(/^waits\.py.* running/).waitFor();
+  await open('Compiles');
+  await open('[0/0] Counter.forward');
+  await row('self.step will not be 2').click();
+  await inLine(lineOf(waits, 'self.step += 1'));
+  process.kill(Number(fs.readFileSync(path.join(workbench.workspace, 'process'), 'utf8')), 'SIGKILL');
+  await row(/^waits\.py.* ended early/).waitFor();
+  await workbench.screenshot('runs-killed');
 });

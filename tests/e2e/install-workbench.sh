@@ -34,7 +34,7 @@ prefix=$(dirname "$(dirname "$(readlink -f "$(command -v node)")")")
 [ -d "$prefix/include/node" ] && export npm_config_nodedir="$prefix"
 quiet=(--no-audit --no-fund --no-update-notifier --loglevel=error)
 
-if [ ! -d "$HERE/node_modules/playwright-core" ]; then
+if [ ! -d "$HERE/node_modules/playwright-core" ] || [ ! -d "$HERE/node_modules/axe-core" ]; then
   (cd "$HERE" && PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD=1 npm ci "${quiet[@]}")
 fi
 

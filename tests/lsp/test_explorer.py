@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
+import subprocess
+import sys
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -82,6 +85,27 @@ def test_the_graph_of_a_compile_is_a_document(tmp_path: Path):
     run(scenario)
 
 
+def test_other_runs_of_a_program_are_named(tmp_path: Path):
+    sample.write_sample(tmp_path)
+    layers, model = str(tmp_path / "layers.py"), str(tmp_path / "model.py")
+    for number, program in enumerate(("train.py --steps 9", "other.py", "train.py")):
+        writer = Writer(tmp_path / ".dynascope/facts.db", sample.new_run(tmp_path, f"later {number}", program))
+        writer.write(sample.first_compile(model, layers))
+        writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            key = next(row["key"] for row in await rows(each) if row["label"] == "train.py --steps 9")
+            found = await each.client.protocol.send_request_async("dynascope/runsOfProgram", {"key": key})
+            assert found.name.startswith("train.py --steps 9, ")
+            assert [other.name.rpartition(", ")[0] for other in found.others] == ["train.py --steps 2", "train.py"]
+            _, compiles = await opened(each, "train.py", "Compiles")
+            (section,) = [row for row in await rows(each, found.others[1].key) if row["label"] == "Compiles"]
+            assert compiles == await rows(each, found.others[1].key, section["key"])
+
+    run(scenario)
+
+
 def test_a_run_has_a_timeline_and_a_chrome_trace(tmp_path: Path):
     sample.write_sample(tmp_path)
 
@@ -118,6 +142,26 @@ def test_a_run_appears_when_it_is_recorded_and_is_forgotten(tmp_path: Path):
     run(scenario)
 
 
+def test_a_run_whose_process_is_killed_is_told(tmp_path: Path):
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    of_run = sample.new_run(tmp_path, "launch 1")
+    of_run.host, of_run.pid = platform.node(), process.pid
+    writer = Writer(tmp_path / ".dynascope/facts.db", of_run)
+
+    async def scenario() -> None:
+        async with editor(tmp_path, capabilities=WATCHES) as each:
+            each.client.feature("dynascope/factsChanged")(each._on_refresh("dynascope/factsChanged"))
+            assert "running" in (await rows(each))[0]["description"]
+            assert "dynascope/factsChanged" not in each.refreshed
+            process.kill()
+            process.wait()
+            await each.until(lambda: "dynascope/factsChanged" in each.refreshed)
+            assert "ended early" in (await rows(each))[0]["description"]
+            writer.close()
+
+    run(scenario)
+
+
 def test_a_change_that_a_save_sees_first_is_told(tmp_path: Path):
     sample.write_sample(tmp_path)
     saved = types.DidSaveTextDocumentParams(types.TextDocumentIdentifier((tmp_path / "layers.py").as_uri()))
@@ -125,6 +169,7 @@ def test_a_change_that_a_save_sees_first_is_told(tmp_path: Path):
     async def scenario() -> None:
         async with editor(tmp_path, capabilities=WATCHES) as each:
             each.client.feature("dynascope/factsChanged")(each._on_refresh("dynascope/factsChanged"))
+            await rows(each)  # the server has opened the store: what is in it by then is no change
             for number in range(2, 7):
                 each.refreshed.clear()
                 Writer(tmp_path / ".dynascope/facts.db", sample.new_run(tmp_path, f"launch {number}")).close()

@@ -15,7 +15,7 @@ from dynascope.facts.pruning import remove
 from dynascope.facts.reader import Reader
 from dynascope.facts.writer import Writer
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
-from dynascope_lsp.explorer.rows import Row
+from dynascope_lsp.explorer.rows import Place, Row
 from dynascope_lsp.explorer.tree import Order, rows
 
 from tests.support.facts import sample
@@ -75,14 +75,16 @@ def test_runs_with_what_went_wrong_in_them(store: Path, below: Below):
 
 
 def test_a_run_that_goes_on_and_one_that_was_killed(store: Path, below: Below):
-    for launch, pid in (("goes on", os.getpid()), ("killed", 2**22 + 1)):
+    own = platform.node()
+    for launch, host, pid in (("goes on", own, os.getpid()), ("killed", own, 2**22 + 1), ("elsewhere", "away", 1)):
         run = sample.new_run(store.parent.parent, launch, f"{launch}.py")
-        run.host, run.pid = platform.node(), pid
+        run.host, run.pid = host, pid
         Writer(store, run)  # not closed: it has not ended
     described = {each.label: each for each in below()}
     assert described["goes on.py"].brief == "recording"
     assert "running" in described["goes on.py"].description and described["goes on.py"].icon == "loading~spin"
-    assert "not ended" in described["killed.py"].description
+    assert "ended early" in described["killed.py"].description and "killed" in described["killed.py"].tooltip
+    assert "not ended" in described["elsewhere.py"].description
 
 
 def test_compiles_after_a_reset_have_other_names(store: Path, below: Below):
@@ -105,6 +107,29 @@ def test_the_sections_of_a_run_are_those_of_the_report(below: Below):
         ("Compiles", "2"),
         ("Slowest Lines to Trace", ""),
     ]
+
+
+def test_guards_that_will_not_hold_are_below_their_compile(store: Path, below: Below):
+    paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
+    first, second = sample.first_compile(*paths), sample.second_compile(*paths)
+    counted = model.VaryingGuard(
+        path=paths[0], line=8, kind="set", expression="L['self'].step", value="2", others=["3"]
+    )
+    counted.guard_of, counted.function = first.compile.compile_id, "Model.forward"
+    seen = model.VaryingGuard(path=paths[0], line=9, kind="seen", expression="G['SCALE']", value="1", others=["4"])
+    seen.guard_of, seen.function, seen.seen_in = first.compile.compile_id, "Model.forward", "evaluate [0/1]"
+    first.varying_guards, second.varying_guards = [counted], [seen]  # what a later compile sees of an earlier one
+    add(store, "launch 2", first, second, program="counting.py")
+    own = [each for each in below("counting.py", "Compiles", "[0/0] Model.forward") if each.key.startswith("varying:")]
+    assert told(own) == [
+        ("self.step will not be 2", "model.py:8 in Model.forward"),
+        ("SCALE will not be 1", "model.py:9 in Model.forward"),
+    ]
+    assert own[0].place == Place(paths[0], 8, own[0].place.source) and "the call itself makes it 3" in own[0].tooltip
+    assert own[0].children[0].label.startswith("Count outside of the compiled function")
+    later = below("counting.py", "Compiles", "[0/1] Model.forward")
+    assert not [each for each in later if each.key.startswith("varying:")]
+    assert [each.label for each in below("counting.py", "Will Be Compiled Again")] == [each.label for each in own]
 
 
 def test_a_break_leads_to_its_line_and_its_callers(store: Path, below: Below):

@@ -1,6 +1,5 @@
 // Entry point: registers the debug type, the commands and the language server. Adapters are started when they are used.
 import * as vscode from 'vscode';
-import { AdapterProcess } from './adapterProcess';
 import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './configuration';
 import { DEBUG_COMMANDS } from './debugCommands';
 import { hintsAtStops } from './hintsAtStops';
@@ -50,6 +49,7 @@ export function activate(context: vscode.ExtensionContext): void {
         const python: unknown = session.configuration['python'] ?? session.parentSession?.configuration['python'];
         const interpreter = await interpreterOf({ ...session.configuration, python }, session.workspaceFolder);
         const failed = (message: string): void => void offerHelp(message, log);
+        const { AdapterProcess } = await import('./adapterProcess'); // a bundle of its own, as that of the language client
         const adapter = new AdapterProcess(interpreter, session.workspaceFolder?.uri.fsPath, log, failed);
         return new vscode.DebugAdapterInlineImplementation(adapter);
       },

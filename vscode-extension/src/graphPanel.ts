@@ -4,6 +4,7 @@ import type { FactsServer } from './explorer';
 import type { Graph, Lines, Place } from './graph/folding';
 import { fillPanel, openPanel, type Page, type PanelState } from './panels';
 import { openPlace, save, type RecordedDocument } from './recordedDocuments';
+import { escaped } from './svg';
 
 /** The response of the server's request `dynascope/graph`. */
 export interface Graphs {
@@ -21,8 +22,8 @@ export const PICTURE: Page = {
   name: vscode.l10n.t('Graph'),
   searched: vscode.l10n.t('Search names, modules, shapes, lines (/)'),
   buttons: { fold: vscode.l10n.t('Fold All'), fit: vscode.l10n.t('Fit'), save: vscode.l10n.t('Save as SVG') },
-  before: '<select id="graphs" aria-label="Graph"></select>\n',
-  picture: '<svg id="picture" tabindex="0" role="tree" aria-label="Graph" aria-describedby="details"></svg>',
+  before: `<select id="graphs" aria-label="${escaped(vscode.l10n.t('Graph'))}"></select>\n`,
+  picture: `<svg id="picture" tabindex="0" role="tree" aria-label="${escaped(vscode.l10n.t('Graph'))}" aria-describedby="details"></svg>`,
   style: `
 .box rect { fill: var(--vscode-editorWidget-background); stroke: var(--vscode-editorWidget-border, var(--vscode-foreground)); }
 .box text, .edge text { fill: var(--vscode-foreground); font-size: 12px; text-anchor: middle; }
@@ -75,8 +76,8 @@ export function fillPicture(panel: vscode.WebviewPanel, server: FactsServer, ext
   panel.onDidDispose(() => pictures.delete(picture));
   const contents = async (): Promise<object | undefined> => {
     picture.found ??= await graphs(server, state);
-    const other = state.other ? await graphs(server, { key, document: state.other }) : undefined;
-    return picture.found && { ...picture.found, lines: picture.lines, other };
+    const other = state.other && (await graphs(server, state.other));
+    return picture.found && { ...picture.found, lines: picture.lines, other: other && { ...other, title: state.other.title } };
   };
   fillPanel(panel, PICTURE, extension, state, contents, async (message: Message) => {
     if (message.type === 'save') await save(message.svg, `${panel.title}.svg`, { SVG: ['svg'] }, (file) => vscode.l10n.t('The picture is saved as {0}.', file));

@@ -96,13 +96,7 @@ export class LanguageServer implements vscode.Disposable {
       this.failed(outcome.message);
       return;
     }
-    const { CloseAction, ErrorAction, LanguageClient } = await import('vscode-languageclient/node'); // not before it is used: the extension activates faster
-    /** A client that writes its pop-ups to the log instead: `LanguageServer` decides what the user is shown. */
-    class QuietClient extends LanguageClient {
-      override error(message: string, data?: unknown): void {
-        super.error(message, data, false);
-      }
-    }
+    const { CloseAction, ErrorAction, QuietClient } = await import('./languageClient');
     const [command, ...args] = interpreter.command;
     // Without `transport` the client uses stdio and adds no `--stdio` to the arguments.
     const run = { command, args: [...args, '-P', '-m', 'dynascope', 'lsp'] };

@@ -1,6 +1,8 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 // What the pages of panels share: messages to the extension, the search, and the mouse and the keys on the picture.
+import './pageTexts';
+import * as l10n from '@vscode/l10n';
 
 interface Host {
   postMessage(message: object): void;
@@ -49,8 +51,8 @@ export function selectNext<T>(search: (text: string) => readonly T[], selected: 
   const all = searched.value ? search(searched.value) : [];
   const place = (all.findIndex((each) => each === selected) + 1) % Math.max(all.length, 1);
   const found = all[place];
-  if (found) say(`${place + 1} of ${all.length}: ${select(found)}`);
-  else say(`Nothing is found for ${searched.value}.`);
+  if (found) say(l10n.t('{0} of {1}: {2}', place + 1, all.length, select(found)));
+  else say(l10n.t('Nothing is found for {0}.', searched.value));
 }
 
 /** Serves the mouse and the keys; `receive` gets what the extension sends. */

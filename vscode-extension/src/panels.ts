@@ -24,11 +24,11 @@ export interface Page {
   readonly gone: string;
 }
 
-/** What VS Code keeps of a panel: the run that it is of, and of a picture the document and the one that it is compared with. */
+/** What VS Code keeps of a panel: the run that it is of, and of a picture the document and what it is compared with. */
 export interface PanelState {
   readonly key: string;
   readonly document?: string;
-  readonly other?: string;
+  readonly other?: { readonly key: string; readonly document: string; readonly title: string };
 }
 
 const STYLE = `
@@ -39,7 +39,7 @@ body { display: flex; flex-direction: column; }
 #picture { width: 100%; cursor: grab; }
 #picture:focus { outline: 1px solid var(--vscode-focusBorder); outline-offset: -1px; }
 button, input, select { font: inherit; color: var(--vscode-input-foreground); background: var(--vscode-input-background); border: 1px solid var(--vscode-input-border, var(--vscode-descriptionForeground)); padding: 2px 8px; }
-button { color: var(--vscode-button-foreground); background: var(--vscode-button-background); border: none; cursor: pointer; }
+button { color: var(--vscode-button-foreground); background: var(--vscode-button-background); border: 1px solid var(--vscode-contrastBorder, transparent); cursor: pointer; }
 #search { flex: 1; min-width: 8em; }
 `;
 
@@ -84,18 +84,18 @@ export function fillPanel(
 
 function html({ name, searched, buttons, picture, before = '', style }: Page, script: string, state: PanelState): string {
   const nonce = randomUUID();
-  const tools = Object.entries(buttons).map(([id, label]) => `<button id="${id}">${label}</button>`);
+  const tools = Object.entries(buttons).map(([id, label]) => `<button id="${id}">${escaped(label)}</button>`);
   return `<!DOCTYPE html>
-<html lang="en">
+<html lang="${vscode.env.language}">
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'nonce-${nonce}'; style-src 'unsafe-inline'">
-<title>${name}</title>
+<title>${escaped(name)}</title>
 <style id="style">${style}/* page */${STYLE}</style>
 </head>
-<body data-state="${escaped(JSON.stringify(state))}">
-<div id="tools" role="toolbar" aria-label="${name}">
-${before}<input id="search" type="search" placeholder="${searched}" aria-label="Search">
+<body data-texts="${escaped(JSON.stringify(vscode.l10n.bundle ?? {}))}" data-state="${escaped(JSON.stringify(state))}">
+<div id="tools" role="toolbar" aria-label="${escaped(name)}">
+${before}<input id="search" type="search" placeholder="${escaped(searched)}" aria-label="${escaped(vscode.l10n.t('Search'))}">
 ${tools.join('\n')}
 </div>
 ${picture}

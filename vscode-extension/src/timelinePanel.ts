@@ -4,6 +4,7 @@ import type { FactsServer } from './explorer';
 import { fillPanel, openPanel, type Page, type PanelState } from './panels';
 import { openPlace, save, type Place } from './recordedDocuments';
 import type { Timeline } from './runTimeline/lanes';
+import { escaped } from './svg';
 
 type Message =
   | { readonly type: 'save' }
@@ -21,8 +22,8 @@ export const TIMELINE: Page = {
   name: vscode.l10n.t('Timeline'),
   searched: vscode.l10n.t('Search compiles, phases, causes (/)'),
   buttons: { fit: vscode.l10n.t('Fit'), reveal: vscode.l10n.t('Show in Runs'), refresh: vscode.l10n.t('Refresh'), save: vscode.l10n.t('Save as Chrome Trace') },
-  picture: `<div id="legend" role="toolbar" aria-label="Time by part of the compiler, and what happened"></div>
-<div id="area"><svg id="picture" tabindex="0" role="tree" aria-label="Timeline" aria-describedby="details"></svg></div>`,
+  picture: `<div id="legend" role="toolbar" aria-label="${escaped(vscode.l10n.t('Time by part of the compiler, and what happened'))}"></div>
+<div id="area"><svg id="picture" tabindex="0" role="tree" aria-label="${escaped(vscode.l10n.t('Timeline'))}" aria-describedby="details"></svg></div>`,
   style: `
 #legend { padding-top: 0; }
 #area { flex: 1; min-height: 0; overflow-x: hidden; overflow-y: auto; }
@@ -47,7 +48,7 @@ text { fill: var(--vscode-foreground); font-size: 11px; white-space: pre; pointe
 .graph-break, .limit { color: var(--vscode-problemsWarningIcon-foreground); }
 .recompile, .restart { color: var(--vscode-problemsInfoIcon-foreground); }
 .failed { color: var(--vscode-problemsErrorIcon-foreground); }
-button.chip { color: var(--vscode-foreground); background: none; padding: 0 4px; }
+button.chip { color: var(--vscode-foreground); background: none; border: none; padding: 0 4px; }
 button.chip::before { content: '■ '; }
 button.chip.mark::before { content: '◆ '; }
 button.chip.mark.graph-break::before { content: '▲ '; }
@@ -92,6 +93,6 @@ export function fillTimeline(panel: vscode.WebviewPanel, server: FactsServer, ex
 
 async function saveTrace(server: FactsServer, key: string, title: string): Promise<void> {
   const trace = await server.request<string | null>('dynascope/chromeTrace', { key });
-  if (trace) await save(trace, `${title}.json`, { 'Chrome trace': ['json'] }, (file) => vscode.l10n.t('The trace is saved: Perfetto and chrome://tracing open {0}.', file));
+  if (trace) await save(trace, `${title}.json`, { [vscode.l10n.t('Chrome trace')]: ['json'] }, (file) => vscode.l10n.t('The trace is saved: Perfetto and chrome://tracing open {0}.', file));
   else void vscode.window.showInformationMessage(vscode.l10n.t('This run was recorded without times.'));
 }

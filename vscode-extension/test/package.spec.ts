@@ -1,12 +1,14 @@
 // package.json against itself and against what the code registers.
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
+import { getL10nJson } from '@vscode/l10n-dev';
 import { expect, test } from 'vitest';
 import type { ExtensionContext } from 'vscode';
 import { DEBUG_COMMANDS } from '../src/debugCommands';
 import { activate } from '../src/extension';
 import { pythonProcesses } from '../src/pickProcess';
-import './support';
+import { folder } from './support';
 import { state, workspace } from './vscode';
 
 interface Snippet {
@@ -58,10 +60,24 @@ test('what the manifest shows is where translations can replace it, and all of t
 
 test('what the code says to users goes through l10n', () => {
   const folder = path.join(__dirname, '../src');
-  for (const name of fs.readdirSync(folder).filter((each) => each.endsWith('.ts'))) {
+  for (const name of fs.readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((each) => each.endsWith('.ts'))) {
     const text = fs.readFileSync(path.join(folder, name), 'utf8');
-    expect(text.match(/(?:show\w+Message|appendLine)\(['"`].*|(?:placeHolder|title|tooltip|openLabel): ['"`][A-Z].*/g), name).toBeNull();
+    expect(text.match(/(?:show\w+Message|appendLine|say)\(['"`][A-Za-z].*|(?:placeHolder|title|tooltip|openLabel|searched): ['"`][A-Z].*/g), name).toBeNull();
+    expect(text.match(/(?:aria-label|placeholder|title)="[A-Za-z].*|\.(?:title|textContent|placeholder) = ['"`][A-Za-z].*/g), name).toBeNull();
   }
+});
+
+test('what translators get has every text of the code and of its pages, and no other', async () => {
+  const own = path.join(__dirname, '..');
+  const scripts = fs.readdirSync(path.join(own, 'src'), { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const read = (name: string): string => fs.readFileSync(path.join(own, 'src', name), 'utf8').replace(/^import .*from '(?:vscode|@vscode\/l10n)';$/gm, '');
+  // as one file, for each takes a second
+  const contents = ["import * as vscode from 'vscode';", "import * as l10n from '@vscode/l10n';", ...scripts.map(read)].join('\n');
+  const exported = await getL10nJson([{ extension: '.ts', contents }]);
+  const kept = JSON.parse(fs.readFileSync(path.join(own, 'l10n/bundle.l10n.json'), 'utf8')) as unknown;
+  expect(kept, 'run: npm run export:texts').toEqual(exported);
+  for (const text of ['Show Log', 'Nothing is found for {0}.', '{0} nodes', 'nothing for {0}']) expect(kept).toHaveProperty([text], text);
+  for (const name of fs.readdirSync(path.join(own, 'walkthrough')).filter((each) => each.endsWith('.md'))) expect(Object.values(shown)).toContain(`walkthrough/${name}`);
 });
 
 test('every setting and every command is described, and the palette offers no command that needs a row', () => {
@@ -99,4 +115,16 @@ test('the process picker lists Python processes, newest first', () => {
     ['10', 'python3 train.py --fast'],
   ]);
   expect(pythonProcesses(ps, 12)).toHaveLength(1);
+});
+
+test('what is loaded to activate is small: the language client and the adapter process are in bundles of their own', () => {
+  const made = path.join(folder.path, 'made.json');
+  execFileSync('npm', ['run', '--silent', 'build:extension', '--', '--minify', `--outdir=${folder.path}`, `--metafile=${made}`, '--log-level=error'], { cwd: path.join(__dirname, '..') });
+  const { outputs } = JSON.parse(fs.readFileSync(made, 'utf8')) as { outputs: Record<string, { bytes: number; inputs: object }> };
+  const [name, bundle] = Object.entries(outputs).find(([name]) => name.endsWith('/extension.js')) ?? expect.fail('there is no extension.js');
+  expect(Object.keys(bundle.inputs).filter((name) => !/^(src|node_modules\/dotenv)\//.test(name))).toEqual([]);
+  expect(bundle.bytes).toBeLessThan(100_000);
+  // by require, which finds them without .js, and not before they are asked for
+  const loads = [...fs.readFileSync(path.resolve(__dirname, '..', name), 'utf8').matchAll(/(\S{0,12})\((require|import)\("\.\/(\w+)"\)/g)];
+  expect(loads.map(([, before, , what]) => [what, /=>\w+$/.test(before ?? '')]).sort()).toEqual([['adapterProcess', true], ['languageClient', true]]);
 });

@@ -111,7 +111,9 @@ export function resetState(): void {
   window.activeTextEditor = undefined;
 }
 
-export const l10n = { t: (text: string, ...given: unknown[]): string => text.replace(/\{(\d+)\}/g, (_, place: string) => String(given[Number(place)])) };
+export const env = { language: 'en' };
+
+export const l10n = { bundle: undefined as Record<string, string> | undefined, t: (text: string, ...given: unknown[]): string => text.replace(/\{(\d+)\}/g, (_, place: string) => String(given[Number(place)])) };
 
 const nothing = { dispose: (): void => undefined };
 

@@ -23,7 +23,10 @@ article { border-left: 3px solid var(--warn); padding: .2rem 0 .2rem 1rem; margi
 article.recompile { border-color: var(--info) } article.failure { border-color: var(--bad) }
 code, pre, td { font-family: ui-monospace, monospace; font-size: 13px }
 table { border-collapse: collapse; width: 100% } td, th { padding: .2rem .6rem; text-align: left; vertical-align: top }
-tr:nth-child(even) { background: var(--soft) } .dim { opacity: .65 } .number { text-align: right }
+tr:nth-child(even) { background: var(--soft) } .number { text-align: right }
+.dim { color: color-mix(in srgb, currentColor 75%, transparent) }
+body.vscode-dark, body.vscode-high-contrast { color-scheme: dark }
+body.vscode-light, body.vscode-high-contrast-light { color-scheme: light }
 #search { width: 100%; padding: .4rem; font: inherit; box-sizing: border-box; position: sticky; top: 0 }
 """
 _SCRIPT = """

@@ -12,8 +12,9 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.story import Stories
+from dynascope.facts.recompiles.varying import not_yet_met
 from dynascope.report.sources import Sources, named
-from dynascope.report.summary import breaks_at_places, counted, slowest_lines, specialized_values
+from dynascope.report.summary import breaks_at_places, counted, slowest_lines, specialized_values, varying_values
 from msgspec import structs
 
 from dynascope_lsp.explorer.generated_rows import generated_rows
@@ -27,6 +28,7 @@ from dynascope_lsp.explorer.rows import (
     cause_row,
     line_row,
     specialized_row,
+    varying_row,
     where,
 )
 from dynascope_lsp.recorded.compiles import seconds
@@ -92,14 +94,22 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
     each = facts.compile
     own = {number: ""}  # it is above: no row below names it again
     compiles = reader.compiles(launch)
+    by_number = {other.id: other for other in compiles}
     names = own | {other.id: other.compile_id for other in compiles if other.id != number}
-    all_of_it = causes(reader.facts("recompiles", launch), {other.id: other for other in compiles}, reader.guards)
+    recompiles = reader.facts("recompiles", launch)
+    all_of_it = causes(recompiles, by_number, reader.guards)
+    varying = [
+        guard
+        for guard in not_yet_met(reader.facts("varying_guards", launch), recompiles, by_number)
+        if (by_number[guard.compile].run, guard.guard_of) == (each.run, each.compile_id)
+    ]
     found = sorted(filter(None, (_within(cause, number) for cause in all_of_it)), key=lambda cause: cause.is_aside)
     rows = [
         *([_failure_row(each)] if each.failure else []),
         *(break_row(one) for one in breaks_at_places(facts.graph_breaks, own)),
         *(_cause_row_of(cause, names) for cause in found),
         *_call_rows(reader, facts, found, compiles),
+        *(varying_row(one) for one in varying_values(varying, dict.fromkeys(by_number, ""))),
         *_difference_rows(reader, each, compiles),
         *(backend_failure_row(one, own) for one in facts.backend_failures),
         *(specialized_row(one) for one in specialized_values(facts.specializations, own)),

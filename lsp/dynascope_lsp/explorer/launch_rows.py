@@ -19,7 +19,7 @@ def launch_row(key: str, launch: Launch, is_newest: bool) -> Row:
     run = launch.first
     icon, severity = _icon(launch)
     processes = len(launch.compiling)
-    state = "running" if launch.is_running else "" if launch.is_finished else "not ended"
+    state, why = _state(launch)
     sums = _sums(launch)
     parts = [when(run.began), state, sums, f"{processes} processes" if processes > 1 else "", _torch(run)]
     details = [
@@ -29,7 +29,7 @@ def launch_row(key: str, launch: Launch, is_newest: bool) -> Row:
         f"{_torch(run)}, Python {run.python_version}",
         ", ".join(map(process_name, launch.compiling)) if processes > 1 else "",
         f"{counted(launch.compiles, 'compile')}, {counted(launch.graphs, 'graph')}, {sums}",
-        "It has not ended, or was stopped or detached from." if state == "not ended" else "",
+        why,
     ]
     return Row(
         key=key,
@@ -48,6 +48,17 @@ def section(key: str, label: str, count: int | None, icon: str, what: str = "") 
     """Return a row that only holds others: so many, of what its label does not say."""
     told = "" if count is None else counted(count, what) if what else str(count)
     return Row(key=key, label=label, description=told, icon=icon, is_lazy=count != 0)
+
+
+def _state(launch: Launch) -> tuple[str, str]:
+    """Return whether it runs or how it ended, and why; "" where it ended as it should."""
+    if launch.is_running:
+        return "running", ""
+    if launch.is_finished:
+        return "", ""
+    if launch.first.host == platform.node():
+        return "ended early", "It was killed, or its debug session was stopped: this is what was recorded until then."
+    return "not ended", "It has not ended, or was stopped or detached from."
 
 
 def _sums(launch: Launch) -> str:

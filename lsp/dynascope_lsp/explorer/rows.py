@@ -8,8 +8,9 @@ from typing import Literal
 from dynascope.facts import break_message, model
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.facts.recompiles.varying import advice, sentence
 from dynascope.report.sources import named
-from dynascope.report.summary import EFFECTS, Break, Specialized, callers
+from dynascope.report.summary import EFFECTS, Break, Specialized, Varying, callers
 from msgspec import Struct
 
 Severity = Literal["error", "warning", "information", "success", ""]
@@ -152,6 +153,21 @@ def cause_row(cause: Cause, names: dict[int, str]) -> Row:
         severity="warning" if cause.limit_reached else "" if cause.is_aside else "information",
         place=at(fact.path, line, fact.source),
         children=[*hint_rows(cause.hints), *guards, *entries],
+    )
+
+
+def varying_row(each: Varying) -> Row:
+    """Return a guard that will not hold at a later call; below it is what helps."""
+    fact = each.fact
+    return Row(
+        key=f"varying:{fact.path}:{fact.line}:{fact.kind}:{fact.expression}",
+        label=f"{readable(fact.expression)} will not be {fact.value}",
+        description=f"{where(fact.path, fact.line)} in {fact.function}  {of_compiles(each.compiles)}".rstrip(),
+        tooltip=sentence(fact),
+        icon="history",
+        severity="information",
+        place=at(fact.path, fact.line, fact.source),
+        children=hint_rows([advice(fact)]),
     )
 
 

@@ -2,31 +2,74 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable
 from typing import TypeVar
 
+import msgspec
 from dynascope.facts import model
 from dynascope.facts.current_compiles import program_of
 from dynascope.facts.launches import Launch, launches
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.report.summary import Break, breaks_at_places, counted
+from msgspec import Struct
 
+from dynascope_lsp.explorer.launch_rows import when
 from dynascope_lsp.explorer.rows import Row, break_row, cause_row
 from dynascope_lsp.recorded.compiles import seconds
 
 F = TypeVar("F", Break, Cause)
 
 
+class RunOfProgram(Struct):
+    """Another launch of a program, with whose graphs a graph can be compared."""
+
+    key: str
+    name: str
+    """Its program and when it was."""
+
+
 def run_before(reader: Reader, name: str) -> tuple[Launch, Launch] | None:
     """Return a launch and the one before of its program that compiled something."""
+    own, before, _ = _of_program(reader, name)
+    return (own, before[0]) if own is not None and before else None
+
+
+def runs_of_program(reader: Reader, folder: str, name: str) -> tuple[str, list[RunOfProgram]]:
+    """Return the name of a launch, and the others of its program.
+
+    Those before it come first, the newest of them at the top; then those after it.
+    """
+    own, before, after = _of_program(reader, name)
+    others = [
+        RunOfProgram(msgspec.json.encode((folder, each.name)).decode(), _named(each)) for each in (*before, *after)
+    ]
+    return (_named(own), others) if own is not None else ("", [])
+
+
+def _of_program(reader: Reader, name: str) -> tuple[Launch | None, list[Launch], list[Launch]]:
+    """Return a launch, and those of its program that compiled something.
+
+    Those before it, and those after it; the newest first.
+    """
     found = launches(reader)
-    place = next((place for place, each in enumerate(found) if each.name == name), len(found))
-    for each in found[place + 1 :]:
-        if each.compiling and program_of(each.first) == program_of(found[place].first):
-            return found[place], each
-    return None
+    place = next((place for place, each in enumerate(found) if each.name == name), None)
+    if place is None:
+        return None, [], []
+    own = found[place]
+    same = [each.compiling and program_of(each.first) == program_of(own.first) for each in found]
+    before = [each for each, is_same in zip(found[place + 1 :], same[place + 1 :], strict=True) if is_same]
+    after = [each for each, is_same in zip(found[:place], same[:place], strict=True) if is_same]
+    return own, before, after
+
+
+def _named(launch: Launch) -> str:
+    began = launch.first.began
+    return (
+        f"{launch.first.program}, {when(began)}{time.strftime(':%S', time.localtime(began))}"  # two in a minute differ
+    )
 
 
 def rows_against(reader: Reader, now: Launch, before: Launch) -> list[Row]:

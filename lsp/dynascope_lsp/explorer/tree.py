@@ -16,13 +16,14 @@ from dynascope.facts.launches import breaks_by_compile, launches
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import causes
-from dynascope.report.summary import breaks_at_places, specialized_values
+from dynascope.facts.recompiles.varying import not_yet_met
+from dynascope.report.summary import breaks_at_places, specialized_values, varying_values
 from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows
 from dynascope_lsp.explorer.compile_rows import compile_row
 from dynascope_lsp.explorer.launch_rows import launch_row, section, when
-from dynascope_lsp.explorer.rows import Row, backend_failure_row, break_row, cause_row, specialized_row
+from dynascope_lsp.explorer.rows import Row, backend_failure_row, break_row, cause_row, specialized_row, varying_row
 from dynascope_lsp.explorer.run_before import rows_against, run_before
 from dynascope_lsp.explorer.time_rows import time_rows
 
@@ -127,6 +128,13 @@ def _causes(opened: Opened, _: str) -> list[Row]:
     return [cause_row(each, opened.names) for each in causes(facts, compiles, opened.reader.guards)]
 
 
+def _varying(opened: Opened, _: str) -> list[Row]:
+    facts = opened.reader.facts("varying_guards", opened.launch)
+    compiles = {each.id: each for each in opened.compiles}
+    later = not_yet_met(facts, opened.reader.facts("recompiles", opened.launch), compiles)
+    return [varying_row(each) for each in varying_values(later, opened.names)]
+
+
 def _backend_failures(opened: Opened, _: str) -> list[Row]:
     facts = opened.reader.facts("backend_failures", opened.launch)
     return [backend_failure_row(each, opened.names) for each in facts]
@@ -173,6 +181,7 @@ _PROBLEMS = {
     "failed": ("Failed Compiles", "error", ""),
     "breaks": ("Graph Breaks", "warning", "place"),
     "causes": ("Recompiles", "sync", "cause"),
+    "varying": ("Will Be Compiled Again", "history", "guard"),
     "backend": ("Backend Failures", "error", ""),
     "specialized": ("Specialised", "pin", ""),
     "skipped": ("Run Uncompiled", "debug-step-over", ""),
@@ -183,6 +192,7 @@ _BELOW: dict[str, Callable[[Opened, str], list[Row]]] = {
     "failed": _of_status("failed"),
     "breaks": _breaks,
     "causes": _causes,
+    "varying": _varying,
     "backend": _backend_failures,
     "specialized": _specialized,
     "skipped": _of_status("skipped"),

@@ -16,6 +16,7 @@ from dynascope.report.profile.measured import measured
 from dynascope_lsp.documents.alignment import Alignment
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
 from dynascope_lsp.explorer.rows import Place
+from dynascope_lsp.explorer.run_before import runs_of_program
 from dynascope_lsp.explorer.timeline import timeline
 from dynascope_lsp.explorer.tree import Order, launch_of, rows
 from dynascope_lsp.registry import feature
@@ -23,6 +24,7 @@ from dynascope_lsp.session import Session
 
 ROWS, LOCATE = "dynascope/rows", "dynascope/locate"
 DOCUMENT, GRAPH = "dynascope/document", "dynascope/graph"
+RUNS_OF_PROGRAM = "dynascope/runsOfProgram"
 TIMELINE, CHROME_TRACE = "dynascope/timeline", "dynascope/chromeTrace"
 FORGET = "dynascope/forget"
 
@@ -88,6 +90,15 @@ def graph(session: Session, params: Any) -> dict[str, Any] | None:
     reader = _reader(session, folder)
     found = graph_data(reader, launch, opened.document) if reader is not None else None
     return msgspec.to_builtins(found) if found is not None else None
+
+
+@feature(RUNS_OF_PROGRAM)
+def other_runs(session: Session, params: Any) -> dict[str, Any]:
+    """Return the name of the run `{"key"}`, and the other runs of its program."""
+    folder, launch = launch_of(_plain(params)["key"])
+    reader = _reader(session, folder)
+    name, others = runs_of_program(reader, folder, launch) if reader is not None else ("", [])
+    return {"name": name, "others": msgspec.to_builtins(others)}
 
 
 @feature(TIMELINE)

@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from dynascope.facts.pruning import is_running
 from dynascope.facts.reader import Reader, View
 from dynascope.facts.store import FILE_NAME, FOLDER_NAME, FOLDER_VARIABLE, StoreMissing, StoreUnreadable
 
@@ -33,9 +34,11 @@ class Store:
         self._file: tuple[int, int] | None = None
         self._refused: tuple[int, int, int] | None = None
         self._version = 0
+        self._running: set[tuple[str, int]] = set()
+        """The host and the process id of each run that goes on."""
 
     def refresh(self) -> bool:
-        """Check the file again; return whether its facts have changed."""
+        """Check the file again; return whether its facts, or which runs go on, have changed."""
         try:
             status = self.path.stat()
         except OSError:
@@ -48,10 +51,14 @@ class Store:
             return self._open(file, (status.st_ino, status.st_size, status.st_mtime_ns))
         try:
             version = self.reader.data_version()
+            changed, self._version = version != self._version, version
+            # a process that is killed writes nothing: the file stays as it is
+            running = {each for each in self._running if is_running(*each)}
+            changed = changed or running != self._running
+            self._running = self._of_runs(self.reader) if changed else running
         except sqlite3.Error as error:
             self.failed(error)
             return True
-        changed, self._version = version != self._version, version
         return changed
 
     def failed(self, error: sqlite3.Error) -> None:
@@ -64,10 +71,15 @@ class Store:
     def close(self) -> None:
         self._close()
 
+    def _of_runs(self, reader: Reader) -> set[tuple[str, int]]:
+        found = reader.execute("SELECT host, pid FROM run WHERE ended IS NULL")
+        return {(host, pid) for host, pid in found if is_running(host, pid)}
+
     def _open(self, file: tuple[int, int], refusal: tuple[int, int, int]) -> bool:
         try:
             self.reader = Reader.open(self.path)
             self._version = self.reader.data_version()
+            self._running = self._of_runs(self.reader)
         except StoreMissing:
             return False
         except StoreUnreadable as problem:

@@ -60,7 +60,7 @@ function freePort() {
 }
 
 /** Start everything, on a copy of workspace/. `settings` come on top of SETTINGS; `prepare` gets the copy before it is opened. */
-export async function startWorkbench({ settings = {}, prepare = () => {}, viewport = { width: 1400, height: 900 } } = {}) {
+export async function startWorkbench({ settings = {}, prepare = () => {}, withExtension = true, viewport = { width: 1400, height: 900 } } = {}) {
   for (const needed of [CODE_SERVER, VSIX]) if (!fs.existsSync(needed)) throw new Error(`${needed} is missing: run tests/e2e/run.sh`);
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'dynascope-e2e-'));
   const data = path.join(root, 'data');
@@ -70,14 +70,17 @@ export async function startWorkbench({ settings = {}, prepare = () => {}, viewpo
   fs.mkdirSync(ARTEFACTS, { recursive: true });
   const all = { ...SETTINGS, 'dynascope.python': PYTHON, ...settings };
   // A workbench in a browser is a remote window: machine-scoped settings count only from Machine/settings.json.
-  for (const scope of ['User', 'Machine']) {
-    fs.mkdirSync(path.join(data, scope), { recursive: true });
-    fs.writeFileSync(path.join(data, scope, 'settings.json'), JSON.stringify(all));
-  }
+  const configure = (more) => {
+    for (const scope of ['User', 'Machine']) {
+      fs.mkdirSync(path.join(data, scope), { recursive: true });
+      fs.writeFileSync(path.join(data, scope, 'settings.json'), JSON.stringify({ ...all, ...more }));
+    }
+  };
+  configure({});
   const env = { ...process.env, SHELL: '/bin/bash', PS1: '$ ' };
   for (const name of ['CONFIG', 'DATA', 'CACHE', 'STATE']) env[`XDG_${name}_HOME`] = path.join(root, name.toLowerCase());
   const base = [CODE_SERVER, '--config', path.join(root, 'config.yaml'), '--user-data-dir', data, '--extensions-dir', path.join(root, 'extensions')];
-  execFileSync(process.execPath, [...base, '--install-extension', VSIX, '--force'], { env, stdio: 'pipe' });
+  if (withExtension) execFileSync(process.execPath, [...base, '--install-extension', VSIX, '--force'], { env, stdio: 'pipe' });
 
   const port = await freePort();
   const log = fs.openSync(path.join(root, 'server.log'), 'w');
@@ -114,6 +117,8 @@ export async function startWorkbench({ settings = {}, prepare = () => {}, viewpo
     page,
     workspace,
     installed: path.join(root, 'extensions'),
+    /** Changes settings; the workbench notices by itself. */
+    configure,
     screenshot: (name) => page.screenshot({ path: path.join(ARTEFACTS, `${name}.png`) }),
     async stop() {
       await browser.close().catch(() => {});

@@ -1,5 +1,6 @@
 // Lays boxes out and draws them as SVG: dagre places them in layers, inputs at the top.
 import { Graph as Layout, layout } from '@dagrejs/dagre';
+import * as l10n from '@vscode/l10n';
 import { escaped, round } from '../svg';
 import { where, type Box, type View } from './folding';
 
@@ -62,13 +63,13 @@ function drawnBox(box: Box, { x, y, width, height }: Placed, isUnfolded: boolean
   const label = isUnfolded
     ? `<text class="title" x="${left + 6}" y="${top + LINE - 3}">▾ ${escaped(short(box.label))}</text>`
     : `<text x="${round(x)}" y="${top + LINE}">${box.children.length > 0 ? '▸ ' : ''}${escaped(short(box.label))}</text>`;
-  return `<g id="box-${box.id}" class="box ${box.kind}${isUnfolded ? ' unfolded' : ''}${differs ? ' differs' : ''}" role="treeitem" aria-label="${escaped([...told(box), ...(differs ? ['differs'] : [])].join(', '))}"${state}>${frame}${label}${second}</g>`;
+  return `<g id="box-${box.id}" class="box ${box.kind}${isUnfolded ? ' unfolded' : ''}${differs ? ' differs' : ''}" role="treeitem" aria-label="${escaped([...told(box), ...(differs ? [l10n.t('differs')] : [])].join(', '))}"${state}>${frame}${label}${second}</g>`;
 }
 
 /** What is said of a box: what it is, its value or size, its lines. */
 export function told({ kind, label, detail, node, place }: Box): string[] {
-  const module = node?.module && kind === 'node' ? `in ${node.module}` : '';
-  const what = kind === 'module' ? `module ${label}` : kind === 'input' ? `input ${label}` : (node?.text ?? '') || label;
+  const module = node?.module && kind === 'node' ? l10n.t('in {0}', node.module) : '';
+  const what = kind === 'module' ? l10n.t('module {0}', label) : kind === 'input' ? l10n.t('input {0}', label) : (node?.text ?? '') || label;
   return [what, detail, module, place && kind !== 'line' ? where(place) : ''].filter(Boolean);
 }
 

@@ -1,4 +1,5 @@
 // Folds a graph: boxes within boxes, by module, then by line of the program, then by number. Only unfolded boxes are laid out.
+import * as l10n from '@vscode/l10n';
 
 export interface Place {
   readonly path: string;
@@ -187,7 +188,7 @@ export function view(graph: Graph, root: Box, unfolded: ReadonlySet<Box>): View 
   }
   const edges = [...found.values()].map(({ from, to, nodes }) => {
     const [only] = nodes;
-    return { from, to, label: nodes.size === 1 ? (only?.value ?? '') : `${nodes.size} values` };
+    return { from, to, label: nodes.size === 1 ? (only?.value ?? '') : l10n.t('{0} values', nodes.size) };
   });
   return { boxes, unfolded: clusters, edges };
 }
@@ -262,5 +263,5 @@ function leaves(box: Box, found: Box[] = []): Box[] {
 }
 
 function counted(nodes: number): string {
-  return nodes === 1 ? '1 node' : `${nodes.toLocaleString('en')} nodes`;
+  return nodes === 1 ? l10n.t('1 node') : l10n.t('{0} nodes', nodes.toLocaleString('en'));
 }

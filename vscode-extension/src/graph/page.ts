@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 // The page of the graph picture: folds and unfolds, selects, searches, zooms; the extension opens lines and saves.
+import * as l10n from '@vscode/l10n';
 import { element, host, open, say, selectNext, serve, svg } from '../pages';
 import { differing } from './differing';
 import { draw, told, type Drawing } from './drawing';
@@ -40,11 +41,12 @@ function choose(chosen: Graph): void {
   asked.clear();
   show();
   fit();
-  const difference = compared ? `${differ.length} of ${graph.nodes.length} nodes differ from ${other?.title ?? ''}; n selects the next. ` : '';
-  say(`${difference}${root.detail}${graph.leftOut ? `; ${graph.leftOut.toLocaleString('en')} more were not recorded` : ''}. ${HELP}`);
+  const difference = compared ? `${l10n.t('{0} of {1} nodes differ from {2}; n selects the next.', differ.length, graph.nodes.length, other?.title ?? '')} ` : '';
+  const size = graph.leftOut ? l10n.t('{0}; {1} more were not recorded.', root.detail, graph.leftOut.toLocaleString('en')) : `${root.detail}.`;
+  say(`${difference}${size} ${HELP}`);
 }
 
-const HELP = 'Enter unfolds a box, or opens the line of a node; the arrow keys follow the edges; / searches.';
+const HELP = l10n.t('Enter unfolds a box, or opens the line of a node; the arrow keys follow the edges; / searches.');
 
 function show(): void {
   seen = view(graph, root, unfolded);
@@ -80,7 +82,7 @@ function toggle(box: Box): void {
   const before = drawing.placed.get(box);
   if (unfolded.has(box)) unfolded.delete(box);
   else if (isTooMuch(seen.boxes.length, box)) {
-    say(`At most ${DRAWN} boxes are drawn: fold others first.`);
+    say(l10n.t('At most {0} boxes are drawn: fold others first.', DRAWN));
     return;
   } else unfolded.add(box);
   show();
@@ -149,7 +151,7 @@ function selectLines(lines: Lines): void {
   show();
   const [first] = boxes;
   if (first) reach(first);
-  say(`${boxes.length} ${boxes.length === 1 ? 'node is' : 'nodes are'} from ${lines.name}. ${HELP}`);
+  say(`${boxes.length === 1 ? l10n.t('1 node is from {0}.', lines.name) : l10n.t('{0} nodes are from {1}.', boxes.length, lines.name)} ${HELP}`);
 }
 
 /** The box before or after in the order of the graph; the one that an edge leads to, or comes from. */

@@ -1,4 +1,5 @@
 // Draws the part of a timeline that is looked at, as SVG: of bars too narrow to be seen, one for each pixel.
+import * as l10n from '@vscode/l10n';
 import { escaped, round } from '../svg';
 import { seconds, told, type Bar, type Lanes } from './lanes';
 import { roundStep, tick, ticks, type Scale } from './scale';
@@ -78,7 +79,7 @@ function axis(lanes: Lanes, scale: Scale, look: Look, x: (at: number) => number)
     const [left, right] = [x(at), x(at + width)];
     if (right < 0 || left > look.width) continue;
     parts.push(`<rect class="gap" x="${round(left)}" y="${AXIS - 5}" width="${round(right - left)}" height="${bottom - AXIS + 5}"/>`);
-    const text = `nothing for ${seconds(ended - began)}`;
+    const text = escaped(l10n.t('nothing for {0}', seconds(ended - began)));
     const middle = round((left + right) / 2);
     if (right - left > LANE * 0.7) parts.push(`<text class="time" x="${middle}" y="${AXIS + 6}" transform="rotate(90 ${middle} ${AXIS + 6})" dy="4">${text}</text>`);
   }

@@ -1,4 +1,5 @@
 // The timeline of a run as bars in lanes: compiles, below each the phases of torch, above it what went wrong.
+import * as l10n from '@vscode/l10n';
 import type { Place } from '../recordedDocuments';
 
 /** A compile, or what torch compiled for it later, as the server's request `dynascope/timeline` has it. Times are seconds. */
@@ -118,7 +119,7 @@ export function byPart(bars: readonly Bar[]): [string, number][] {
   const sums = new Map<string, number>();
   for (const bar of bars) {
     if (bar.kind === 'mark') continue;
-    const part = bar.kind === 'phase' ? bar.part : bar.span.phases.length > 0 ? 'Dynamo' : 'without phases';
+    const part = bar.kind === 'phase' ? bar.part : bar.span.phases.length > 0 ? 'Dynamo' : l10n.t('without phases');
     sums.set(part, (sums.get(part) ?? 0) + own(bar));
   }
   return [...sums].filter(([, seconds]) => seconds > 0).sort(([, one], [, other]) => other - one);
@@ -152,9 +153,9 @@ export function seconds(time: number): string {
 /** What is said of a bar: what it is, how long it took, where. */
 export function told(bar: Bar): string[] {
   const { kind, name, part, span, began, place } = bar;
-  const of = bar.children.some((each) => each.kind === 'phase') ? ` (${seconds(own(bar))} of its own)` : '';
-  const time = kind === 'mark' ? `at ${seconds(began)}` : `${seconds(bar.seconds)}${of}, from ${seconds(began)}`;
+  const of = bar.children.some((each) => each.kind === 'phase') ? l10n.t(' ({0} of its own)', seconds(own(bar))) : '';
+  const time = kind === 'mark' ? l10n.t('at {0}', seconds(began)) : l10n.t('{0}, from {1}', `${seconds(bar.seconds)}${of}`, seconds(began));
   const where = place ? `${place.path.split(/[\\/]/).at(-1)}:${place.line}` : '';
-  const inside = kind === 'phase' || kind === 'mark' ? `in ${span.name}` : span.detail;
+  const inside = kind === 'phase' || kind === 'mark' ? l10n.t('in {0}', span.name) : span.detail;
   return [kind === 'phase' || kind === 'mark' ? `${part}: ${name}` : name, time, inside, where].filter(Boolean);
 }

@@ -1,6 +1,7 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
 // The page of the timeline: zooms, selects, searches; the extension opens lines, shows compiles and saves.
+import * as l10n from '@vscode/l10n';
 import { element, host, open, say, searched, selectNext, serve, svg } from '../pages';
 import { draw, height, LANE, top } from './drawing';
 import { byPart, lanes, neighbour, search, seconds, told, type Bar, type Lanes, type Timeline } from './lanes';
@@ -8,7 +9,7 @@ import { scaleOf, type Scale } from './scale';
 
 const area = element('area');
 const legend = element('legend');
-const HELP = 'Arrow keys select; Enter opens the line; c shows the compile in the view of runs; z zooms to what is selected; +, - and 0 zoom; / searches.';
+const HELP = l10n.t('Arrow keys select; Enter opens the line; c shows the compile in the view of runs; z zooms to what is selected; +, - and 0 zoom; / searches.');
 
 let all: Lanes = { tracks: [], count: 0, bars: [] };
 let scale: Scale = scaleOf([]);
@@ -26,7 +27,7 @@ function show(timeline: Timeline): void {
   fit();
   const compiles = all.bars.filter(({ kind }) => kind === 'compile').length;
   const whole = spent.reduce((sum, [, time]) => sum + time, 0);
-  say(`${compiles} ${compiles === 1 ? 'compile' : 'compiles'}, ${seconds(whole)}. ${HELP}`);
+  say(`${compiles === 1 ? l10n.t('1 compile, {0}.', seconds(whole)) : l10n.t('{0} compiles, {1}.', compiles, seconds(whole))} ${HELP}`);
 }
 
 function kindsOfMarks(): string[] {
@@ -38,7 +39,7 @@ function chip(part: string, text: string, kind = ''): HTMLElement {
   const button = document.createElement('button');
   button.className = `chip ${kind} ${part.replaceAll(' ', '-')}`;
   button.textContent = text;
-  button.title = `Select the next: ${part}`;
+  button.title = l10n.t('Select the next: {0}', part);
   button.addEventListener('click', () => {
     searched.value = part;
     next();
@@ -110,7 +111,7 @@ function select(bar: Bar | undefined): void {
 
 function reveal(): void {
   if (selected) host.postMessage({ type: 'reveal', compile: selected.span.compile, run: selected.span.run });
-  else say('Select a compile first, with a click or the arrow keys.');
+  else say(l10n.t('Select a compile first, with a click or the arrow keys.'));
 }
 
 /** Selects the next bar in which the text of the search is found. */
