@@ -3,9 +3,9 @@ import type { DebugProtocol } from '@vscode/debugprotocol';
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import * as vscode from 'vscode';
 import { StreamMessageReader, StreamMessageWriter, type Message } from 'vscode-jsonrpc/node';
-import { showFilters } from './exceptionFilters';
-import type { Interpreter } from './interpreter';
-import { lastLine } from './preflight';
+import { showFilters } from './debugging/exceptionFilters';
+import type { Interpreter } from './environment/interpreter';
+import { lastLine } from './environment/preflight';
 
 /** Milliseconds that an adapter has to clean up after its stdin has closed. */
 const GRACE_MS = 10_000;

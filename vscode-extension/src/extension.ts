@@ -1,25 +1,25 @@
 // Entry point: registers the debug type, the commands and the language server. Adapters are started when they are used.
 import * as vscode from 'vscode';
-import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './configuration';
-import { DEBUG_COMMANDS } from './debugCommands';
-import { hintsAtStops } from './hintsAtStops';
-import { comparison } from './comparison';
-import { formLinks } from './formLinks';
-import { chooseInterpreter } from './chooseInterpreter';
-import { explorer } from './explorer';
-import { chooseFilters, declared } from './exceptionFilters';
-import { firstStop } from './firstStop';
-import { bundled, install } from './install';
+import { ConfigurationProvider, CURRENT_FILE, DEBUG_TYPE, interpreterOf, offered } from './debugging/configuration';
+import { DEBUG_COMMANDS } from './debugging/debugCommands';
+import { hintsAtStops } from './debugging/hintsAtStops';
+import { comparison } from './debugging/comparison';
+import { formLinks } from './runs/formLinks';
+import { chooseInterpreter } from './environment/chooseInterpreter';
+import { explorer } from './runs/explorer';
+import { chooseFilters, declared } from './debugging/exceptionFilters';
+import { firstStop } from './debugging/firstStop';
+import { bundled, install } from './environment/install';
 import { LanguageServer } from './languageServer';
-import { lineTimes } from './lineTimes';
-import { missedStops } from './missedStops';
-import { pickProcess } from './pickProcess';
-import type { Problem } from './preflight';
-import { recordFile } from './recordFile';
-import { openSample, showSample } from './sample';
-import { stopText } from './stopText';
-import { threadCommands } from './threadCommands';
-import { timeline } from './timeline';
+import { lineTimes } from './runs/lineTimes';
+import { missedStops } from './debugging/missedStops';
+import { pickProcess } from './debugging/pickProcess';
+import type { Problem } from './environment/preflight';
+import { recordFile } from './runs/recordFile';
+import { openSample, showSample } from './environment/sample';
+import { stopText } from './debugging/stopText';
+import { threadCommands } from './debugging/threadCommands';
+import { timeline } from './debugging/timeline';
 
 let languageServer: LanguageServer | undefined;
 

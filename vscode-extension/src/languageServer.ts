@@ -1,11 +1,11 @@
 // The language client for `python -m dynascope lsp`, and a status item that shows why the server is not running.
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
-import { debugCommands } from './debugCommands';
-import { onHintsChanged, provideInlayHints } from './hintsAtStops';
-import { findInterpreter } from './interpreter';
-import { isProblem, preflight } from './preflight';
-import { showDocument } from './reportPanel';
+import { debugCommands } from './debugging/debugCommands';
+import { onHintsChanged, provideInlayHints } from './debugging/hintsAtStops';
+import { findInterpreter } from './environment/interpreter';
+import { isProblem, preflight } from './environment/preflight';
+import { showDocument } from './runs/reportPanel';
 
 const SELECTOR: vscode.DocumentSelector = { language: 'python' };
 

@@ -1,7 +1,7 @@
 import * as path from 'node:path';
 import { expect, test } from 'vitest';
-import { candidates, chooseInterpreter, describe } from '../src/chooseInterpreter';
-import { PYTHON_EXTENSION } from '../src/interpreter';
+import { candidates, chooseInterpreter, describe } from '../src/environment/chooseInterpreter';
+import { PYTHON_EXTENSION } from '../src/environment/interpreter';
 import { folder, program, write } from './support';
 import { quickPick, state, Uri, workspace } from './vscode';
 

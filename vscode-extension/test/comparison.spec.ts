@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import './support';
-import { comparison } from '../src/comparison';
+import { comparison } from '../src/debugging/comparison';
 import { debug, documents, opened, state } from './vscode';
 
 const FOUND = { left: '0/0', right: '0/1', function: 'f', summary: ['0/0 and 0/1 of f', 'First difference, at a.py:5: …'], columns: ['  0/0 │ 0/1', '     4 │ 4', '▶    5 ┃ 5'] };

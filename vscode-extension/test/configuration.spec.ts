@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { DebugConfiguration, LogOutputChannel, WorkspaceFolder } from 'vscode';
-import { ConfigurationProvider, isChild, offered } from '../src/configuration';
-import type { Problem } from '../src/preflight';
+import { ConfigurationProvider, isChild, offered } from '../src/debugging/configuration';
+import type { Problem } from '../src/environment/preflight';
 import { folder, interpreterThatSays, write } from './support';
 import { fakeLog, state, Uri, window } from './vscode';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEBUG_COMMANDS, type Target } from '../src/debugCommands';
+import { DEBUG_COMMANDS, type Target } from '../src/debugging/debugCommands';
 import './support';
 import { debug, FunctionBreakpoint, Location, Position, SourceBreakpoint, state, Uri } from './vscode';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chooseFilters, showFilters } from '../src/exceptionFilters';
+import { chooseFilters, showFilters } from '../src/debugging/exceptionFilters';
 import { state } from './vscode';
 
 const filters = ['uncaught', 'graphBreak', 'codegen'].map((filter) => ({ filter, label: filter }));

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { Memento } from 'vscode';
 import './support';
-import { explorer, type Row } from '../src/explorer';
+import { explorer, type Row } from '../src/runs/explorer';
 import { EventEmitter, type FakeTree, opened, revealed, state, trees, Uri } from './vscode';
 
 const BREAK: Row = {

@@ -3,10 +3,10 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { expect, test } from 'vitest';
 import type { ExtensionContext, Memento } from 'vscode';
-import type { Row } from '../src/explorer';
-import { firstStop } from '../src/firstStop';
-import { lastRun } from '../src/lastRun';
-import { openSample, showSample } from '../src/sample';
+import type { Row } from '../src/runs/explorer';
+import { firstStop } from '../src/debugging/firstStop';
+import { lastRun } from '../src/runs/lastRun';
+import { openSample, showSample } from '../src/environment/sample';
 import { folder } from './support';
 import { debug, opened, state, statusBarItem, Uri, window, workspace } from './vscode';
 

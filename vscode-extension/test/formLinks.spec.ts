@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import './support';
-import { formLinks, madeOf, places } from '../src/formLinks';
+import { formLinks, madeOf, places } from '../src/runs/formLinks';
 import { debug, opened, Position, state, Uri, window } from './vscode';
 
 test('the places above nodes and kernels, and callers, are links to their lines', () => {

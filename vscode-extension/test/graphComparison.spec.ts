@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { differing } from '../src/graph/differing';
 import { draw } from '../src/graph/drawing';
 import { boxesOf, fold, outerBoxes, unfoldedAround, view, type Graph, type GraphNode } from '../src/graph/folding';
-import { compareGraphs } from '../src/graphComparison';
+import { compareGraphs } from '../src/runs/graphComparison';
 import { extension } from './support';
 import { EventEmitter, panels, posted, state, window } from './vscode';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { showLineInGraph } from '../src/graphOfLine';
-import { pictures, showPicture } from '../src/graphPanel';
+import { showLineInGraph } from '../src/runs/graphOfLine';
+import { pictures, showPicture } from '../src/runs/graphPanel';
 import { extension } from './support';
 import { EventEmitter, panels, Position, posted, state, Uri, window } from './vscode';
 

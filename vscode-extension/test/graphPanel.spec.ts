@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { showPicture } from '../src/graphPanel';
+import { showPicture } from '../src/runs/graphPanel';
 import { extension, folder } from './support';
 import { EventEmitter, opened, panels, posted, state, Uri, workspace } from './vscode';
 

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { expect, test } from 'vitest';
 import type { Uri as VsUri } from 'vscode';
-import { bundled, install } from '../src/install';
+import { bundled, install } from '../src/environment/install';
 import { folder, write } from './support';
 import { executed, tasks, Uri } from './vscode';
 

@@ -1,7 +1,7 @@
 import * as os from 'node:os';
 import * as path from 'node:path';
 import { expect, test } from 'vitest';
-import { findInterpreter, fromConfiguration, PYTHON_EXTENSION } from '../src/interpreter';
+import { findInterpreter, fromConfiguration, PYTHON_EXTENSION } from '../src/environment/interpreter';
 import './support';
 import { state, Uri, workspace } from './vscode';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { DebugAdapterTracker, DebugSession, LogOutputChannel } from 'vscode';
-import { hintsAtStops } from '../src/hintsAtStops';
+import { hintsAtStops } from '../src/debugging/hintsAtStops';
 import { LanguageServer } from '../src/languageServer';
 import { clients, CloseAction, next } from './languageClient';
 import { interpreterThatSays } from './support';

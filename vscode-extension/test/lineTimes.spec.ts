@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import './support';
 import { state, Uri, window } from './vscode';
-import { levels, lineTimes, text } from '../src/lineTimes';
+import { levels, lineTimes, text } from '../src/runs/lineTimes';
 
 test('a line is coloured by its share of the longest', () => {
   const times = [0.1, 0.3, 0.5, 0.9, 1].map((own, index) => ({ line: index + 1, own, calls: 0 }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DebugAdapterTracker, DebugSession } from 'vscode';
-import { AWAITED, missedStops } from '../src/missedStops';
+import { AWAITED, missedStops } from '../src/debugging/missedStops';
 import './support';
 import { state } from './vscode';
 

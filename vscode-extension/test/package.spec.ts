@@ -5,9 +5,9 @@ import * as path from 'node:path';
 import { getL10nJson } from '@vscode/l10n-dev';
 import { expect, test } from 'vitest';
 import type { ExtensionContext } from 'vscode';
-import { DEBUG_COMMANDS } from '../src/debugCommands';
+import { DEBUG_COMMANDS } from '../src/debugging/debugCommands';
 import { activate } from '../src/extension';
-import { pythonProcesses } from '../src/pickProcess';
+import { pythonProcesses } from '../src/debugging/pickProcess';
 import { folder } from './support';
 import { state, workspace } from './vscode';
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { showPicture } from '../src/graphPanel';
+import { showPicture } from '../src/runs/graphPanel';
 import { extension } from './support';
 import { EventEmitter, l10n, panels } from './vscode';
 
@@ -15,7 +15,7 @@ test('a page has its texts in the language of the editor', async () => {
   expect(JSON.parse(sent)).toEqual(GERMAN);
 
   vi.stubGlobal('document', { body: { dataset: { texts: sent } } });
-  await import('../src/pageTexts');
+  await import('../src/webviews/pageTexts');
   const { told } = await import('../src/graph/drawing');
   expect(told({ id: 1, kind: 'module', label: 'layers.0', detail: '', size: 1, children: [] })).toEqual(['Modul layers.0']);
   vi.unstubAllGlobals();

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Interpreter } from '../src/interpreter';
-import { isProblem, preflight } from '../src/preflight';
+import type { Interpreter } from '../src/environment/interpreter';
+import { isProblem, preflight } from '../src/environment/preflight';
 import { interpreterThatSays, program, write } from './support';
 
 const from = (file: string, origin: Interpreter['origin'] = 'launch.json'): Interpreter => ({ command: [file], origin });

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import type { Uri as VsUri } from 'vscode';
-import { recordFile } from '../src/recordFile';
-import type { Problem } from '../src/preflight';
+import { recordFile } from '../src/runs/recordFile';
+import type { Problem } from '../src/environment/preflight';
 import { folder, interpreterThatSays } from './support';
 import { executed, state, tasks, Uri, window, workspace } from './vscode';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import './support';
-import { placeOf, recordedDocuments } from '../src/recordedDocuments';
+import { placeOf, recordedDocuments } from '../src/runs/recordedDocuments';
 import { definitions, EventEmitter, files, links, Position, Uri } from './vscode';
 
 const TEXT = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { showDocument } from '../src/reportPanel';
+import { showDocument } from '../src/runs/reportPanel';
 import { write } from './support';
 import { opened, panels } from './vscode';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DebugAdapterTracker, DebugSession } from 'vscode';
-import { stopText } from '../src/stopText';
+import { stopText } from '../src/debugging/stopText';
 import './support';
 import { statusBarItem } from './vscode';
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import './support';
-import { threadCommands } from '../src/threadCommands';
+import { threadCommands } from '../src/debugging/threadCommands';
 import { debug, type FakeSession, state } from './vscode';
 
 const asked: unknown[] = [];

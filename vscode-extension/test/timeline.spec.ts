@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import './support';
-import { timeline } from '../src/timeline';
+import { timeline } from '../src/debugging/timeline';
 import { debug, type FakeTree, state, trackers, trees } from './vscode';
 
 const BEGUN = { number: 1, seconds: 1.5, kind: 'compile', text: 'Dynamo begins to compile f.', compileId: '0/0', source: { path: '/a/model.py' }, line: 7, threadId: 3, targetId: 11 };

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { Memento } from 'vscode';
-import { explorer } from '../src/explorer';
+import { explorer } from '../src/runs/explorer';
 import { extension, folder } from './support';
 import { EventEmitter, opened, panels, posted, revealed, serializers, state, Uri, workspace, window } from './vscode';
 

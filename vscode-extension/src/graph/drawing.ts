@@ -1,7 +1,7 @@
 // Lays boxes out and draws them as SVG: dagre places them in layers, inputs at the top.
 import { Graph as Layout, layout } from '@dagrejs/dagre';
 import * as l10n from '@vscode/l10n';
-import { escaped, round } from '../svg';
+import { escaped, round } from '../webviews/svg';
 import { where, type Box, type View } from './folding';
 
 interface Placed {

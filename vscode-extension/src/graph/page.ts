@@ -2,7 +2,7 @@
 /// <reference lib="dom.iterable" />
 // The page of the graph picture: folds and unfolds, selects, searches, zooms; the extension opens lines and saves.
 import * as l10n from '@vscode/l10n';
-import { element, host, open, say, selectNext, serve, svg } from '../pages';
+import { element, host, open, say, selectNext, serve, svg } from '../webviews/pages';
 import { differing } from './differing';
 import { draw, told, type Drawing } from './drawing';
 import { boxesOf, fold, isTooMuch, ofLines, outerBoxes, search, unfoldedAround, unfoldedAtFirst, view, DRAWN, type Box, type Graph, type Lines, type View } from './folding';

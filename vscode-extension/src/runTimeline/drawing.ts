@@ -1,6 +1,6 @@
 // Draws the part of a timeline that is looked at, as SVG: of bars too narrow to be seen, one for each pixel.
 import * as l10n from '@vscode/l10n';
-import { escaped, round } from '../svg';
+import { escaped, round } from '../webviews/svg';
 import { seconds, told, type Bar, type Lanes } from './lanes';
 import { roundStep, tick, ticks, type Scale } from './scale';
 

@@ -2,7 +2,7 @@
 /// <reference lib="dom.iterable" />
 // The page of the timeline: zooms, selects, searches; the extension opens lines, shows compiles and saves.
 import * as l10n from '@vscode/l10n';
-import { element, host, open, say, searched, selectNext, serve, svg } from '../pages';
+import { element, host, open, say, searched, selectNext, serve, svg } from '../webviews/pages';
 import { draw, height, LANE, top } from './drawing';
 import { byPart, lanes, neighbour, search, seconds, told, type Bar, type Lanes, type Timeline } from './lanes';
 import { scaleOf, type Scale } from './scale';

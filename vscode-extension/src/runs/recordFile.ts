@@ -1,8 +1,8 @@
 // Records a run of the file in the editor without debugging it: a task that runs `dynascope run`.
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { findInterpreter } from './interpreter';
-import { isProblem, preflight, type Problem } from './preflight';
+import { findInterpreter } from '../environment/interpreter';
+import { isProblem, preflight, type Problem } from '../environment/preflight';
 
 const TYPE = 'dynascope';
 

@@ -1,6 +1,6 @@
 // From graphs and output code to the lines they are from (`# File: /home/me/model.py:10 in forward` is a link), and back.
 import * as vscode from 'vscode';
-import { DEBUG_TYPE } from './configuration';
+import { DEBUG_TYPE } from '../debugging/configuration';
 
 /** Documents of debug sessions. */
 const DOCUMENTS: vscode.DocumentFilter = { scheme: 'debug' };

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import type { FactsServer, Row } from './explorer';
 import { compilesOf } from './graphComparison';
 import { graphs, openPicture, pictures, selectLines, type Graphs } from './graphPanel';
-import type { PanelState } from './panels';
+import type { PanelState } from '../webviews/panels';
 import { located } from './recordedDocuments';
 
 /** In so many graphs of the last run a line is looked for: each is read whole. */

@@ -1,10 +1,10 @@
 // Show Timeline: when everything in a recorded run happened, in a panel of its own.
 import * as vscode from 'vscode';
 import type { FactsServer } from './explorer';
-import { fillPanel, openPanel, type Page, type PanelState } from './panels';
+import { fillPanel, openPanel, type Page, type PanelState } from '../webviews/panels';
 import { openPlace, save, type Place } from './recordedDocuments';
-import type { Timeline } from './runTimeline/lanes';
-import { escaped } from './svg';
+import type { Timeline } from '../runTimeline/lanes';
+import { escaped } from '../webviews/svg';
 
 type Message =
   | { readonly type: 'save' }

@@ -4,7 +4,7 @@ import { lastRun } from './lastRun';
 import { compareGraphs } from './graphComparison';
 import { showLineInGraph } from './graphOfLine';
 import { fillPicture, PICTURE, showPicture } from './graphPanel';
-import { keptPanels } from './panels';
+import { keptPanels } from '../webviews/panels';
 import { openDocument, openPlace, recordedDocuments, type Place, type RecordedDocument } from './recordedDocuments';
 import { fillTimeline, showTimeline, TIMELINE } from './timelinePanel';
 

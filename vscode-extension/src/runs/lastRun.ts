@@ -1,7 +1,7 @@
 // The status bar item of the last run: whether it is being recorded, and what went wrong in it.
 import * as vscode from 'vscode';
 import type { Row } from './explorer';
-import { findInterpreter } from './interpreter';
+import { findInterpreter } from '../environment/interpreter';
 
 /** Returns what shows the newest run, and hides the item where nothing was recorded. */
 export function lastRun(): { readonly item: vscode.StatusBarItem; readonly show: (newest: Row | undefined) => Promise<void> } {

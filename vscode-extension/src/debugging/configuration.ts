@@ -3,8 +3,8 @@ import { parse } from 'dotenv';
 import * as fs from 'node:fs';
 import * as path from 'node:path';
 import * as vscode from 'vscode';
-import { findInterpreter, fromConfiguration, type Interpreter } from './interpreter';
-import { isProblem, preflight, type Problem } from './preflight';
+import { findInterpreter, fromConfiguration, type Interpreter } from '../environment/interpreter';
+import { isProblem, preflight, type Problem } from '../environment/preflight';
 
 export const DEBUG_TYPE = 'dynascope';
 
