@@ -1,7 +1,8 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import type { Memento } from 'vscode';
 import './support';
-import { explorer, type Row } from '../src/runs/explorer';
+import { explorer } from '../src/runs/explorer';
+import type { Row } from '../src/runs/factsServer';
 import { EventEmitter, type FakeTree, opened, revealed, state, trees, Uri } from './vscode';
 
 const BREAK: Row = {

@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import * as path from 'node:path';
 import { expect, test } from 'vitest';
 import type { ExtensionContext, Memento } from 'vscode';
-import type { Row } from '../src/runs/explorer';
+import type { Row } from '../src/runs/factsServer';
 import { firstStop } from '../src/debugging/firstStop';
 import { lastRun } from '../src/runs/lastRun';
 import { openSample, showSample } from '../src/environment/sample';

@@ -1,6 +1,6 @@
 // The timeline of a run as bars in lanes: compiles, below each the phases of torch, above it what went wrong.
 import * as l10n from '@vscode/l10n';
-import type { Place } from '../runs/recordedDocuments';
+import type { Place } from '../runs/factsServer';
 
 /** A compile, or what torch compiled for it later, as the server's request `dynascope/timeline` has it. Times are seconds. */
 export interface Span {

@@ -5,41 +5,15 @@ import { compareGraphs } from './graphComparison';
 import { showLineInGraph } from './graphOfLine';
 import { fillPicture, PICTURE, showPicture } from './graphPanel';
 import { keptPanels } from '../webviews/panels';
-import { openDocument, openPlace, recordedDocuments, type Place, type RecordedDocument } from './recordedDocuments';
+import type { FactsServer, Row } from './factsServer';
+import { openDocument, openPlace, recordedDocuments } from './recordedDocuments';
 import { fillTimeline, showTimeline, TIMELINE } from './timelinePanel';
-
-/** A row as the server's request `dynascope/rows` lists it. */
-export interface Row {
-  readonly key: string;
-  readonly label: string;
-  readonly description?: string;
-  readonly tooltip?: string;
-  readonly icon?: string;
-  readonly severity?: string;
-  readonly place?: Place;
-  readonly document?: RecordedDocument;
-  /** The rows below it, where they are sent with it. */
-  readonly children?: readonly Row[];
-  /** Whether the rows below it must be asked for. */
-  readonly isLazy?: boolean;
-  readonly isOpen?: boolean;
-  /** What is said of a run where there is little room. */
-  readonly brief?: string;
-}
 
 /** A row in the tree, with the keys from the top to it. */
 interface Node {
   readonly row: Row;
   readonly keys: readonly string[];
   readonly parent?: Node;
-}
-
-/** What the view needs of the language server. */
-export interface FactsServer {
-  /** Sends a request of Dynascope's own; undefined when no server runs. */
-  request<T>(method: string, params: object): Promise<T | undefined>;
-  /** Facts have changed, or the server has begun or ended. */
-  readonly onDidChangeFacts: vscode.Event<void>;
 }
 
 const VIEW = 'dynascope.runs';

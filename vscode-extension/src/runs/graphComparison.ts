@@ -1,6 +1,6 @@
 // Compare with Another Graph: two graphs of a program beside one another, of one run or of two, with what differs marked in each.
 import * as vscode from 'vscode';
-import type { FactsServer, Row } from './explorer';
+import type { FactsServer, Row } from './factsServer';
 import { GONE, graphs, openPicture } from './graphPanel';
 
 /** The response of the server's request `dynascope/runsOfProgram`. */

@@ -1,6 +1,6 @@
 // Show in Graph Picture: from a line of the program to its nodes, in a picture that is open or in the newest recorded graph that has some.
 import * as vscode from 'vscode';
-import type { FactsServer, Row } from './explorer';
+import type { FactsServer, Row } from './factsServer';
 import { compilesOf } from './graphComparison';
 import { graphs, openPicture, pictures, selectLines, type Graphs } from './graphPanel';
 import type { PanelState } from '../webviews/panels';

@@ -1,9 +1,9 @@
 // Show as Picture: the graph of a recorded compile as boxes that fold, in a panel of its own.
 import * as vscode from 'vscode';
-import type { FactsServer } from './explorer';
+import type { FactsServer, RecordedDocument } from './factsServer';
 import type { Graph, Lines, Place } from '../graph/folding';
 import { fillPanel, openPanel, type Page, type PanelState } from '../webviews/panels';
-import { openPlace, save, type RecordedDocument } from './recordedDocuments';
+import { openPlace, save } from './recordedDocuments';
 import { escaped } from '../webviews/svg';
 
 /** The response of the server's request `dynascope/graph`. */

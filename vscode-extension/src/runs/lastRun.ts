@@ -1,6 +1,6 @@
 // The status bar item of the last run: whether it is being recorded, and what went wrong in it.
 import * as vscode from 'vscode';
-import type { Row } from './explorer';
+import type { Row } from './factsServer';
 import { findInterpreter } from '../environment/interpreter';
 
 /** Returns what shows the newest run, and hides the item where nothing was recorded. */

@@ -1,20 +1,7 @@
 // Graphs and bytecode of recorded compiles as read-only documents; their lines lead to those of the program.
 import * as vscode from 'vscode';
-import type { FactsServer } from './explorer';
+import type { FactsServer, Place, RecordedDocument } from './factsServer';
 import { places } from './formLinks';
-
-/** A recorded line; `source` is the number of the content that it was recorded in. */
-export interface Place {
-  readonly path: string;
-  readonly line: number;
-  readonly source?: number;
-}
-
-/** What a row opens: what the server is asked for with, and the name of the editor. */
-export interface RecordedDocument {
-  readonly id: string;
-  readonly name: string;
-}
 
 /** A link whose line is looked up when it is clicked. */
 class RecordedLink extends vscode.DocumentLink {

@@ -1,8 +1,8 @@
 // Show Timeline: when everything in a recorded run happened, in a panel of its own.
 import * as vscode from 'vscode';
-import type { FactsServer } from './explorer';
+import type { FactsServer, Place } from './factsServer';
 import { fillPanel, openPanel, type Page, type PanelState } from '../webviews/panels';
-import { openPlace, save, type Place } from './recordedDocuments';
+import { openPlace, save } from './recordedDocuments';
 import type { Timeline } from '../runTimeline/lanes';
 import { escaped } from '../webviews/svg';
 
