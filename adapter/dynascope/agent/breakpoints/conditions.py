@@ -10,6 +10,7 @@ import torch
 from dynascope.agent.inspection.evaluation.console import Console
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.names import Names
+from dynascope.agent.internals.interruption import is_of_program
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.wire.log_messages import Expression, pieces
 
@@ -26,6 +27,8 @@ def condition_holds(expression: str, translator: Any, names: AddedNames | None =
         with torch._C.DisableTorchFunction():
             return bool(value)
     except Exception as error:
+        if is_of_program(error):
+            raise
         raise EvaluationError(
             f"The condition {expression!r} depends on data that is not known at compile time."
         ) from error

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from dynascope.agent.internals.interruption import is_of_program
 from dynascope.agent.program.cancellation import Cancelled
 from dynascope.agent.session.session import Session
 from dynascope.agent.stops.garbage_collection import collection_postponed
@@ -73,4 +74,6 @@ def answer(request: Request, make_body: Callable[[], Any], *sentences: type[Exce
     except sentences as error:
         return Failure(id=request.id, message=str(error))
     except Exception as error:
+        if is_of_program(error):
+            raise
         return Failure(id=request.id, message=f"{type(error).__name__}: {error}")

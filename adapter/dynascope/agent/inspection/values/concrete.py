@@ -29,6 +29,7 @@ from dynascope.agent.inspection.values.text import (
     short_class_text,
     value_text,
 )
+from dynascope.agent.internals.interruption import is_of_program
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake, is_symbolic
 from dynascope.agent.internals.variables.contents import MISSING
 from dynascope.wire.dap import VariablePresentationHint
@@ -45,6 +46,8 @@ def row(options: ViewOptions, name: str, value: Any, path: str | None) -> Row:
     try:
         return _row(options, name, value, path)
     except Exception as error:  # a class whose inspection raises: the rest of the page must still show
+        if is_of_program(error):
+            raise
         return Row(name, f"cannot be shown ({type(error).__name__})", path=path)
 
 

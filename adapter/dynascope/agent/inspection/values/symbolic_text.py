@@ -10,6 +10,7 @@ import torch
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.tensors import number_text
 from dynascope.agent.inspection.values.text import PREVIEW_DEPTH, depth_shown, items_shown, join_preview, value_text
+from dynascope.agent.internals.interruption import is_of_program
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import symbolic_text, tensor_text
 from dynascope.agent.internals.variables import kinds
 from dynascope.agent.internals.variables.contents import (
@@ -32,11 +33,13 @@ from dynascope.agent.internals.variables.variables import class_names, key_varia
 
 
 def contents(options: ViewOptions, variable: object) -> Contents:
-    """Return the contents of a variable; never raises."""
+    """Return the contents of a variable. Raises only what a signal handler raises."""
     assert options.effects is not None
     try:
         return kinds.contents(variable, options.effects)
     except Exception as error:  # a kind that lacks a field in some torch version must not fail the whole view
+        if is_of_program(error):
+            raise
         return Unset(f"{class_names(variable)[0]}: {type(error).__name__}: {error}", is_error=True)
 
 
