@@ -163,7 +163,7 @@ export async function end(child) {
 /** Reload the window once the workbench has stored editors with these texts: in a browser it does so every few seconds, and not when it is left. */
 export async function reloadWhenStored(page, ...texts) {
   const deadline = Date.now() + PATIENCE;
-  while (!(await page.evaluate(storedEditors)).some((stored) => texts.every((text) => stored.includes(text)))) {
+  while (!(await page.evaluate(storedEditors)).some((stored) => texts.every((text) => (text instanceof RegExp ? text.test(stored) : stored.includes(text))))) {
     if (Date.now() > deadline) throw new Error(`no editors with ${texts} are stored`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
