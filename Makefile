@@ -54,9 +54,9 @@ TESTS_OF_TORCH := tests/agent tests/dap
 # recordings, what is asked about compiled code, the protocol's own tests, what hardly depends on Python or torch, and sessions without debugpy.
 TABLES := test_*nonperturbation.py test_*_matrix.py
 PROTOCOL := bad_input endings lifecycle capabilities called_by_torch children listen listening strangers attach_by_pid recording documents hit_conditions \
-  many_rows never_hit never_hit_corpus stack_format written_breakpoints backends signals exception_filters expressions
+  many_rows never_hit never_hit_corpus stack_format written_breakpoints backends signals exception_filters expressions waiting_and_cancelling
 RECORDING := both_suspensions recorder recording_process recorded_times recorded_graphs recorded_forms saved_values transformers unhashable_code
-COMPILED := why cache_entries guard_filters saved_guards varying_guards later_forms cache_keys
+COMPILED := why recorded_guard_costs cache_entries guard_filters saved_guards varying_guards later_forms cache_keys
 SECOND := $(RECORDING:%=--ignore=tests/agent/test_%.py) $(COMPILED:%=--ignore=tests/agent/test_%.py) $(TABLES:%=--ignore-glob='tests/agent/%') $(PROTOCOL:%=--ignore=tests/dap/test_%.py) -k 'not False'
 
 test-second: ## what depends on Python and torch on the second leg: Python 3.12, torch 2.15
