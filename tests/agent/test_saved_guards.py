@@ -215,7 +215,7 @@ def test_a_reason_is_told_with_the_line_and_what_to_do() -> None:
 
 
 def test_what_is_dropped_is_told() -> None:
-    assert f"notices: SCALE {place('global')}), TENSOR {place('global')}).\n\ncaching_precompile: " in told("global")
+    assert f"noticed: SCALE {place('global')}), TENSOR {place('global')}).\n\ncaching_precompile: " in told("global")
     text = told("global", "aot_compile")
     assert "caching_precompile" not in text and f"\nSCALE must be 3 {place('global')} needs this)\n" in text
     assert "\nThese guards are saved:\nx must keep its type, " in text
@@ -225,7 +225,7 @@ def test_what_is_dropped_is_told() -> None:
         return ["SCALE" not in entry.name for entry in entries]
 
     text = told("global", keeps=keeps)
-    assert f". These can then change, and nobody notices: SCALE {place('global')}).\n" in text
+    assert f". These can then change without being noticed: SCALE {place('global')}).\n" in text
 
 
 @pytest.mark.parametrize("mode", ["autocast", "inference"])

@@ -18,7 +18,7 @@ _measured: weakref.WeakKeyDictionary[Any, Costs] = weakref.WeakKeyDictionary()
 _MANY = 300
 """The number of guards above which what costs little is folded."""
 _LITTLE = 100
-"""What costs less than the lookup divided by this is folded."""
+"""Guards that cost less than this part of a lookup, 1/100, are folded."""
 
 _GONE = "This cache entry no longer exists: its guards can never be true again, or torch._dynamo.reset() was called.\n"
 _FOLDED = "What costs less than 1/{part} of it is folded: `guards {id} all` has all."

@@ -20,7 +20,7 @@ from dynascope.facts.recompiles.guarded_value import readable
 _WAYS = {"aot_compile": Saving.by_aot_compile, "caching_precompile": Saving.by_caching_precompile}
 _NAMED = 3
 """The maximum number of guards that are named for each reason."""
-_NOBODY_THERE = "it was compiled before Dynascope was there."
+_TOO_EARLY = "it was compiled before Dynascope was there."
 _NOT_EXACT = "its guards cannot be built again as they are."
 _OF_MODULES = ("MODULE_MATCH", "BUILTIN_MATCH")
 _REASONS = (
@@ -55,7 +55,7 @@ _REASONS = (
         "Load the code in the same mode, or enter the mode in the compiled function.",
     ),
 )
-"""What is told for torch's words, and what to do."""
+"""Patterns of torch's messages, each with the reason and the hint that users read."""
 _HINT = "Pass the function only what it reads of this value, or give the value's class a `__reduce__`."
 
 
@@ -103,7 +103,7 @@ def _by_way(code: types.CodeType, entry: CacheEntry, values: dict[str, Any], way
     source = built_from(entry.guards)
     rebuilding = None if source is None else Rebuilding(code, entry.guards, source, values)
     if source is None or rebuilding is None or not rebuilding.is_exact():
-        why = _NOBODY_THERE if source is None else _NOT_EXACT
+        why = _TOO_EARLY if source is None else _NOT_EXACT
         raise _NotKnown(f"which of its guards can be saved is not known: {why}")
     saving = Saving(rebuilding, source, values)
     return {way: _WAYS[way](saving) for way in ways}
@@ -140,7 +140,7 @@ def _told(saved: Saved, in_full: bool) -> list[str]:
         rest = _outcome(saved.rest, f"the other {len(saved.rest.kept)}")
         told.append(f"  tried: with a `guard_filter_fn` that drops {_guards(len(saved.refused))} more, {rest}")
     dropped = _texts(saved.dropped)
-    change = f"dropped: {_guards(len(saved.dropped))}. These can then change, and nobody notices:"
+    change = f"dropped: {_guards(len(saved.dropped))}. These can then change without being noticed:"
     if in_full:
         kept = [] if saved.trouble is not None else ["", "These guards are saved:", *sentences(_texts(saved.kept))]
         return told + (["", change, *sentences(dropped)] if dropped else []) + kept

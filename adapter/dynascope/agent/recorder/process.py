@@ -58,7 +58,7 @@ def begin() -> None:
 def begin_beside_a_debugger(say: Callable[[str], None], what: str = "") -> Callable[[], None]:
     """Begin for a debugger: pass errors to `say` as text; return a function to end recording.
 
-    `what` is FACTS_ONLY or GUARD_COSTS, or else what is recorded without a word.
+    `what` is FACTS_ONLY, GUARD_COSTS, or "" for what is recorded by default.
 
     A recording that has already begun is left unchanged and continues after the debugger detaches.
     """

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from dynascope.agent.documents.guard_costs import guard_costs
 from dynascope.agent.internals.autograd.captures import CaptureEvents
 from dynascope.agent.internals.compile import graph_breaks, trace_rules
 from dynascope.agent.internals.compile.call import wrapped_name
@@ -188,6 +187,8 @@ class Recorder:
     @contained
     def _measure_guards(self, recording: CompileRecording, ending: Ending, facts: CompileFacts) -> None:
         """Measure the guards for the call for which they were made: they hold until its code runs."""
+        from dynascope.agent.documents.guard_costs import guard_costs  # imports what torch saves packages with
+
         entry = CacheEntry(recording.compile_id, ending.guards)
         with this_threads_clock().standing():
             facts.guard_costs = guard_costs(recording.code, entry, ending.arguments)

@@ -32,18 +32,18 @@ class Trouble:
 
 @dataclass(slots=True)
 class Saved:
-    """What torch does with guards when it saves compiled code: each is a `torch._guards.Guard`."""
+    """The `torch._guards.Guard`s that torch saves with compiled code, and those that it does not."""
 
     kept: list[Any]
     dropped: list[Any]
     size: int
     """The number of bytes; 0 where torch refuses."""
     trouble: Trouble | None
-    """What is met first, None when all are saved, loaded, and then true."""
+    """The first failure; None if all guards are saved, loaded, and true when they are loaded."""
     refused: list[tuple[Any, Trouble]]
-    """Each guard that torch refuses beside the others."""
+    """Each guard that torch refuses to save or load, with the reason."""
     rest: Saved | None
-    """What torch does without those."""
+    """The result of saving the other guards; None if nothing is refused."""
 
 
 class Saving:

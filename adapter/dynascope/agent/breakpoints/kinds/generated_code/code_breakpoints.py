@@ -46,9 +46,9 @@ class CodeBreakpoints(BreakpointKind):
         self._changed = changed
         self._stops: CodeStops | None = None
         self._asked: dict[str, Sequence[SourceBreakpoint]] = {}
-        """By the path of the document."""
+        """The breakpoints that the client has set, by the path of the document."""
         self._placed: dict[str, tuple[int, list[tuple[int, Breakpoint]]]] = {}
-        """By path: the id of the generated code; the offset of each instruction, and its breakpoint."""
+        """The breakpoints placed in generated code, by path: the id of the code, and each breakpoint by its offset."""
 
     def attach(self, hook: Hook) -> None:
         from dynascope.agent.breakpoints.kinds.generated_code.code_stops import CodeStops
