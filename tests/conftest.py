@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 
 import pytest
 
@@ -20,6 +21,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if not torch.cuda.is_available():
         why = "finds none" if torch.version.cuda else "is built without CUDA"
         pytest.skip(f"needs a GPU, and torch {torch.__version__} {why}: nothing of it was tested here")
+
+
+@pytest.fixture(name="gpu_table")
+def results(record_property: Callable[[str, object], None]) -> gpu_table.Table:
+    """What the tests on a GPU gave."""
+    return gpu_table.Table(record_property)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

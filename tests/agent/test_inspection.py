@@ -460,6 +460,44 @@ def test_a_guard_on_a_size_leads_to_its_line() -> None:
     stop_in(function, torch.ones(5, 3), inspect_stop=inspect_stop, dynamic=True)
 
 
+class Options(dict[str, int]):
+    pass
+
+
+class Steps(list[int]):
+    pass
+
+
+class Flags(set[str]):
+    pass
+
+
+class Extent(tuple[int, ...]):
+    pass
+
+
+@pytest.mark.parametrize("made", ["by the program", "while Dynamo traces"])
+def test_what_is_in_a_subclass_of_a_container(made: str) -> None:
+    def function(x: Any, given: Any) -> Any:
+        settings, steps, flags, extent = given or (Options(a=1), Steps([2, 3]), Flags({"on"}), Extent((4, 5)))
+        read = settings["a"], steps[0], "on" in flags, extent[1]
+        return x + len(read)  #: stop
+
+    def inspect_stop(stop: Stopped) -> None:
+        rows = stop.scope("Locals")
+        found = {name: rows[name].value for name in ("settings", "steps", "flags", "extent")}
+        assert found == {
+            "settings": "Options{'a': 1}",
+            "steps": "Steps[2, 3]",
+            "flags": "Flags{'on'}",
+            "extent": "Extent(4, 5)",
+        }
+        assert stop.below(rows["settings"])["'a'"].value == "1"
+
+    containers = (Options(a=1), Steps([2, 3]), Flags({"on"}), Extent((4, 5)))
+    stop_in(function, torch.ones(3), containers if made == "by the program" else None, inspect_stop=inspect_stop)
+
+
 @pytest.mark.cuda
 def test_devices_are_named_when_they_are_not_cpu() -> None:
     def function(x: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`python -m tests.bench [--pairs N] [--steps N] [NAME…]`: print the tables of every benchmark, or of those named."""
+"""`python -m tests.bench [--device cuda] [--pairs N] [--steps N] [NAME…]`: print every benchmark, or those named."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ NAMES = ["compile-time", "stop-latency", "big-views", "first-stop", "step-back",
 @click.option(
     "--session", "sessions", multiple=True, type=click.Choice(list(compile_time.SESSIONS)), help="Only these sessions."
 )
-def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ...]) -> None:
+@click.option("--device", default="cpu", show_default=True, help="Where compile-time and stop-latency run.")
+def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ...], device: str) -> None:
     """Print ratios and latencies; nothing is asserted."""
     console = Console(width=120)
     console.print(f"torch {version('torch')}, Python {platform.python_version()}, debugpy {version('debugpy')}")
     if not names or "stop-latency" in names:
-        console.print(stop_latency.measure(steps))
+        console.print(stop_latency.measure(steps, device))
     if not names or "first-stop" in names:
         console.print(first_stop.measure())
     if not names or "big-views" in names:
@@ -35,7 +36,7 @@ def main(names: tuple[str, ...], pairs: int, steps: int, sessions: tuple[str, ..
         "step-back": step_back.measure,
         "history": lambda: history.measure(pairs),
         "guards": guards.measure,
-        "compile-time": lambda: compile_time.measure(pairs, sessions or list(compile_time.SESSIONS)),
+        "compile-time": lambda: compile_time.measure(pairs, sessions or list(compile_time.SESSIONS), device),
     }
     for name, lines in in_lines.items():
         for line in lines() if not names or name in names else ():

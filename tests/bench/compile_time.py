@@ -57,12 +57,16 @@ SESSIONS = {
 }
 
 
-def measure(pairs: int, sessions: Sequence[str]) -> Iterator[str]:
+def measure(pairs: int, sessions: Sequence[str], device: str = "cpu") -> Iterator[str]:
     """A line per backend and kind of session as soon as it is measured; ratios to the plain run beside it."""
-    yield "Compile time, debugger attached and idle / plain (CPU seconds of the program, fastest of several compiles)"
+    yield (
+        f"Compile time on {device}, debugger attached and idle / plain "
+        "(CPU seconds of the program, fastest of several compiles)"
+    )
     for backend, arguments in MODELS.items():
         for name in sessions:
-            runs = [(plain(arguments), attached(arguments, **SESSIONS[name])) for _ in range(pairs)]
+            on = [*arguments, device]
+            runs = [(plain(on), attached(on, **SESSIONS[name])) for _ in range(pairs)]
             ratios = [ours / theirs for theirs, ours in runs]
             yield (
                 f"{backend:9} {name:25} plain {statistics.median(theirs for theirs, _ in runs):6.3f} s   "

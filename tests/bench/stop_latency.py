@@ -19,22 +19,22 @@ from tests.support.dap.client import DapClient
 
 LOCALS = 200
 PROGRAM = "\n".join(
-    ["import torch", "def crowded(x):"]
+    ["import sys, torch", "def crowded(x):"]
     + [f"    local_{i} = x + {i}" for i in range(LOCALS)]
     + ["    total = local_0"]
     + [f"    total = total + local_{i}" for i in range(LOCALS)]
-    + ["    return total", "torch.compile(crowded, backend='eager')(torch.ones(4))", ""]
+    + ["    return total", "torch.compile(crowded, backend='eager')(torch.ones(4, device=sys.argv[1]))", ""]
 )
 FIRST_STOP = 3 + LOCALS
 
 
-def measure(steps: int) -> Table:
+def measure(steps: int, device: str = "cpu") -> Table:
     """Medians and 95th percentiles over `steps` steps, with and without debugpy."""
-    table = Table(title=f"A stop with 200 locals, {steps} steps, milliseconds")
+    table = Table(title=f"A stop with 200 locals on {device}, {steps} steps, milliseconds")
     for heading in ("session", "step: median", "p95", "look: median", "p95", "step + look: median", "p95"):
         table.add_column(heading)
     for name, configuration in {"runtime: true": {}, "runtime: false": {"runtime": False}}.items():
-        rows = [(step, look, step + look) for step, look in _run(steps, configuration)]
+        rows = [(step, look, step + look) for step, look in _run(steps, device, configuration)]
         cells = [f"{part:.1f}" for column in zip(*rows, strict=True) for part in _spread(column)]
         table.add_row(name, *cells)
     return table
@@ -45,12 +45,13 @@ def _spread(milliseconds: tuple[float, ...]) -> tuple[float, float]:
     return statistics.median(ordered), ordered[int(len(ordered) * 0.95)]
 
 
-def _run(steps: int, configuration: dict[str, Any]) -> list[tuple[float, float]]:
+def _run(steps: int, device: str, configuration: dict[str, Any]) -> list[tuple[float, float]]:
     timings = []
     with tempfile.TemporaryDirectory() as folder, DapClient.spawn(check=False) as client:
         program = Path(folder) / "crowded.py"
         program.write_text(PROGRAM)
-        client.launch({"program": str(program), "console": "internalConsole", **configuration}, {program: [FIRST_STOP]})
+        launch = {"program": str(program), "args": [device], "console": "internalConsole", **configuration}
+        client.launch(launch, {program: [FIRST_STOP]})
         stop = client.wait_for_stop()
         for _ in range(steps):
             begun = time.perf_counter()

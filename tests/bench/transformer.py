@@ -1,7 +1,7 @@
 """A transformer compiled again and again from cold; prints the seconds of each compile as one JSON line.
 
-Usage: transformer.py BACKEND BLOCKS COMPILES. CPU seconds are those of this process (all threads), children not
-counted: on a shared machine they are steadier than the wall clock.
+Usage: transformer.py BACKEND BLOCKS COMPILES [DEVICE]. CPU seconds are those of this process (all threads),
+children not counted: on a shared machine they are steadier than the wall clock.
 """
 
 import json
@@ -36,10 +36,10 @@ class Block(torch.nn.Module):
         return x + self.down(hidden)
 
 
-def main(backend: str, blocks: int, compiles: int) -> None:
+def main(backend: str, blocks: int, compiles: int, device: str = "cpu") -> None:
     torch.manual_seed(0)
-    model = torch.nn.Sequential(*(Block() for _ in range(blocks))).eval()
-    x = torch.randn(2, 8, 32)
+    model = torch.nn.Sequential(*(Block() for _ in range(blocks))).eval().to(device)
+    x = torch.randn(2, 8, 32, device=device)
     seconds: dict[str, list[float]] = {"cpu": [], "wall": []}
     with torch.no_grad():
         for attempt in range(compiles + 1):
@@ -54,4 +54,4 @@ def main(backend: str, blocks: int, compiles: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), *sys.argv[4:])

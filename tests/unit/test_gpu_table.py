@@ -42,3 +42,12 @@ def test_a_backward_with_one_setting_and_no_time():
         "| two streams | as captured | 6 | 2 on cpu, 2 on cuda:0 | 0 / – | – / – | eager's, bit for bit |"
     )
     assert gpu_table.lines([]) == []
+
+
+def test_sessions_are_listed_below_the_table_and_those_on_the_cpu_are_not():
+    kept: list[tuple[str, object]] = []
+    table = gpu_table.Table(lambda name, value: kept.append((name, value)))
+    table.add_session("cpu", "a rehearsal")
+    assert kept == []
+    reports = [SimpleNamespace(user_properties=[("gpu_session", text), ("gpu_hardware", "a GPU")]) for text in "ba"]
+    assert gpu_table.lines(reports) == ["", "On a GPU:", "", "- a", "- b"]

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 import torch
 from dynascope import compiled_autograd
-
-from tests.support.backward.gpu_table import Table
 
 
 @pytest.fixture(autouse=True)
@@ -25,12 +23,6 @@ def fresh() -> Iterator[None]:
     if vars(torch._guards._TLS).get("compile_context") is not None:
         gc.collect()
         vars(torch._guards._TLS).pop("compile_context", None)
-
-
-@pytest.fixture
-def gpu_table(record_property: Callable[[str, object], None]) -> Table:
-    """What the tests on a GPU gave."""
-    return Table(record_property)
 
 
 @pytest.fixture

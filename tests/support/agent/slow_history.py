@@ -19,6 +19,8 @@ from torch._dynamo.variables import constant
 Line = tuple[str, int]
 """A file and a line."""
 _CONTAINERS = ("BaseListVariable", "ConstDictVariable", "SetVariable", "DequeVariable")
+_PARTS = ("_base_vt", "_dict_vt", "_list_vt", "_set_vt", "_tuple_vt")
+"""The contents of a subclass of a container: the first since torch 2.12, the others in 2.11."""
 _SHARED = {id(value) for value in vars(constant).values()}
 
 
@@ -44,8 +46,9 @@ def contents(variable: Any, effects: Any, depth: int = 0) -> Any:
     """What is in a container or was set in an object, how often a tensor was written to; None for anything else."""
     variable = realised(variable)
     kinds, known = names_of(variable), fields(variable)
-    if known.get("_base_vt") is not None:  # a subclass of a container
-        return contents(known["_base_vt"], effects, depth)
+    parts = [known[name] for name in _PARTS if known.get(name) is not None]
+    if parts:  # a subclass of a container
+        return contents(parts[0], effects, depth)
     if "TensorVariable" in kinds:
         example = known["proxy"].node.meta.get("example_value")
         if depth or not isinstance(example, torch.Tensor) or example.is_inference():

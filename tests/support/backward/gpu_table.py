@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
+import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,11 @@ HEADINGS = (
     "GPU ms, without / with",
     "gradients",
 )
-_ROW, _HARDWARE = "gpu_row", "gpu_hardware"
+_ROW, _SESSION, _HARDWARE = "gpu_row", "gpu_session", "gpu_hardware"
 
 
 class Table:
-    """One row for each backward whose gradients were found to be those of eager mode."""
+    """A row for each backward whose gradients were found to be those of eager mode, and a line for each session."""
 
     def __init__(self, keep: Callable[[str, object], None]) -> None:
         """`keep` puts a property into the report of the test: pytest's `record_property`."""
@@ -48,6 +49,12 @@ class Table:
         self._keep(_ROW, row)
         self._keep(_HARDWARE, hardware())
 
+    def add_session(self, device: str, what: str) -> None:
+        """Add what a session showed; on the CPU nothing, since it is then only a rehearsal."""
+        if device == "cuda":
+            self._keep(_SESSION, what)
+            self._keep(_HARDWARE, hardware())
+
 
 def hardware() -> str:
     """The GPU, and the versions that a result depends on."""
@@ -59,23 +66,36 @@ def hardware() -> str:
     except importlib.metadata.PackageNotFoundError:
         triton = "none"
     return (
-        f"{torch.cuda.get_device_name(0)} ({memory:.0f} GiB), CUDA {torch.version.cuda}, torch {torch.__version__}, "
-        f"Triton {triton}, Python {platform.python_version()}"
+        f"{torch.cuda.get_device_name(0)} ({memory:.0f} GiB), driver {driver()}, CUDA {torch.version.cuda}, "
+        f"torch {torch.__version__}, Triton {triton}, Python {platform.python_version()}"
     )
 
 
+def driver() -> str:
+    """The version of NVIDIA's driver, as `nvidia-smi` tells it."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except (OSError, subprocess.TimeoutExpired):
+        return "unknown"
+    return told.stdout.partition("\n")[0].strip() or "unknown"
+
+
 def lines(reports: Iterable[Any]) -> list[str]:
-    """Hardware and versions, then the table; nothing when no report holds a row."""
+    """Hardware and versions, then the table and the sessions; nothing when no report holds a row or a session."""
     properties = [each for report in reports for each in report.user_properties]
     rows: dict[tuple[str, str], list[Row]] = {}
     for name, row in properties:
         if name == _ROW:
             rows.setdefault((row["graph"], row["backward"]), []).append(row)
-    if not rows:
+    sessions = sorted({text for name, text in properties if name == _SESSION})
+    if not rows and not sessions:
         return []
     machine = " and ".join(sorted({text for name, text in properties if name == _HARDWARE}))
-    written = [HEADINGS, ("---",) * len(HEADINGS), *(_cells(rows[key]) for key in sorted(rows))]
-    return ["", f"On {machine}:", "", *(f"| {' | '.join(cells)} |" for cells in written)]
+    written = [HEADINGS, ("---",) * len(HEADINGS), *(_cells(rows[key]) for key in sorted(rows))] if rows else []
+    table = [f"| {' | '.join(cells)} |" for cells in written]
+    listed = ["", *(f"- {text}" for text in sessions)] if sessions else []
+    return ["", f"On {machine}:", *(["", *table] if table else []), *listed]
 
 
 def _cells(rows: Sequence[Row]) -> tuple[str, ...]:

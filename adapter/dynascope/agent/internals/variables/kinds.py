@@ -31,6 +31,7 @@ from dynascope.agent.internals.variables.contents import (
 )
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import (
+    builtin_part,
     class_names,
     fields,
     is_variable,
@@ -141,8 +142,11 @@ def _object(variable: object, known: dict[str, Any], effects: SideEffects) -> Co
 
 
 def _builtin_part(variable: object, known: dict[str, Any], effects: SideEffects) -> Items | Entries | Members | None:
-    """Return a list or dict subclass's contents: `_base_vt` (2.8 to 2.13), own `items` (2.14)."""
-    base = known.get("_base_vt")
+    """Return what is in a subclass of a container.
+
+    Reads the variable that `builtin_part` returns, and own `items` (2.14).
+    """
+    base = builtin_part(known)
     if base is not None and is_variable(base):
         content = contents(base, effects)
         if isinstance(content, Items):

@@ -13,6 +13,8 @@ from torch._dynamo.variables import base as _base
 
 from dynascope.agent.internals.sources import source_text
 
+_BUILTIN_PARTS = ("_base_vt", "_dict_vt", "_list_vt", "_set_vt", "_tuple_vt")
+
 _is_variable_type: dict[type, bool] = {}
 _class_names: dict[type, tuple[str, ...]] = {}
 
@@ -82,7 +84,7 @@ def node_of(variable: object) -> Any:
 def holds(variable: object, wanted: Container[int], depth: int = 3) -> bool:
     """Whether a list, tuple, dict … has one of the variables in it, by identity.
 
-    Reads `items` (2.0) and `_base_vt` (2.13), which has the contents of a subclass of a container.
+    Reads `items` (2.0), and of a subclass of a container what `builtin_part` returns.
     """
     inside = contents(variable)
     return any(id(each) in wanted or (depth and holds(each, wanted, depth - 1)) for each in inside)
@@ -94,7 +96,7 @@ def contents(variable: object) -> Iterator[object]:
     if realised is None:
         return
     known = fields(realised)
-    items, base = known.get("items") or (), known.get("_base_vt")
+    items, base = known.get("items") or (), builtin_part(known)
     for item in (*(items.values() if isinstance(items, dict) else items), *([] if base is None else [base])):
         inside = without_lazy(item)[0] if is_variable(item) else None
         if inside is not None:
@@ -111,10 +113,21 @@ def may_change(variable: object) -> bool:
 
 
 def is_container(variable: object) -> bool:
-    """Whether it is a container that Dynamo has read: it has `items` (2.0) or `_base_vt` (2.13)."""
+    """Whether it is a container that Dynamo has read.
+
+    Reads `items` (2.0), and of a subclass of a container what `builtin_part` returns.
+    """
     realised, _ = without_lazy(variable)
     known = {} if realised is None else fields(realised)
-    return known.get("items") is not None or known.get("_base_vt") is not None
+    return known.get("items") is not None or builtin_part(known) is not None
+
+
+def builtin_part(known: dict[str, Any]) -> object | None:
+    """Return the variable with what is in a subclass of a container, or None.
+
+    Reads `_base_vt` (2.12); in 2.11 its name has the container's class (`_dict_vt`).
+    """
+    return next((known[name] for name in _BUILTIN_PARTS if known.get(name) is not None), None)
 
 
 def key_variable(key: object) -> object:
