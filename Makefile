@@ -51,13 +51,15 @@ test: $(READY) ## every test that needs neither root nor a browser
 TESTS_OF_TORCH := tests/agent tests/dap
 
 # Left to the matrix, which runs all on every torch (CI has 40 minutes for both legs): the longest tables and models,
-# recordings, what is asked about compiled code, the protocol's own tests, what hardly depends on Python or torch, and sessions without debugpy.
+# recordings, what is asked about compiled code, the protocol's own tests, what hardly depends on Python or torch, sessions of what the agent's tests show on this leg, too, and sessions without debugpy.
 TABLES := test_*nonperturbation.py test_*_matrix.py
 PROTOCOL := bad_input endings lifecycle capabilities called_by_torch children listen listening strangers attach_by_pid recording documents hit_conditions \
   many_rows never_hit never_hit_corpus stack_format written_breakpoints backends signals exception_filters expressions waiting_and_cancelling
+VIEWS := history timeline comparison what_if look_back jumps data_breakpoints gpu_training
 RECORDING := both_suspensions recorder recording_process recorded_times recorded_graphs recorded_forms saved_values transformers unhashable_code
 COMPILED := why recorded_guard_costs cache_entries guard_filters saved_guards varying_guards later_forms cache_keys
-SECOND := $(RECORDING:%=--ignore=tests/agent/test_%.py) $(COMPILED:%=--ignore=tests/agent/test_%.py) $(TABLES:%=--ignore-glob='tests/agent/%') $(PROTOCOL:%=--ignore=tests/dap/test_%.py) -k 'not False'
+SECOND := $(RECORDING:%=--ignore=tests/agent/test_%.py) $(COMPILED:%=--ignore=tests/agent/test_%.py) $(TABLES:%=--ignore-glob='tests/agent/%') $(PROTOCOL:%=--ignore=tests/dap/test_%.py) \
+  $(VIEWS:%=--ignore=tests/dap/test_%.py) -k 'not False'
 
 test-second: ## what depends on Python and torch on the second leg: Python 3.12, torch 2.15
 	$(MAKE) test TESTS="$(TESTS_OF_TORCH) $(SECOND)" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import * as path from 'node:path';
-import { beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test, vi } from 'vitest';
 import type { Memento } from 'vscode';
 import { explorer } from '../src/runs/explorer';
 import { extension, folder } from './support';
@@ -48,6 +48,25 @@ test('after a reload the page is filled again, by the state that it has kept', a
   expect(posted.at(-1)).toEqual({ title: 'f [0/0] graph', graphs: [] });
   const kept = / data-state="(.*)"/.exec(picture.webview.html)?.[1] ?? '';
   expect(JSON.parse(kept.replaceAll('&quot;', '"'))).toEqual({ key: KEY, document: 'graph:17' }); // for the next reload
+});
+
+test('a panel whose page VS Code has not loaded after a reload is opened anew, once', async () => {
+  vi.useFakeTimers();
+  const empty = window.createWebviewPanel('dynascope.runTimeline', 'kept');
+  await serializers.get('dynascope.runTimeline')?.deserializeWebviewPanel(empty, { key: KEY });
+  const opened = panels.length;
+  vi.advanceTimersByTime(60_000);
+  expect(panels.length).toBe(opened + 1);
+  expect(panels.at(-1)?.title).toBe('kept');
+  await panels.at(-1)?.clicked?.({ type: 'ready' });
+  expect(posted).toEqual([{ timeline: FOUND }]);
+
+  const loaded = window.createWebviewPanel('dynascope.runTimeline', 'loaded');
+  await serializers.get('dynascope.runTimeline')?.deserializeWebviewPanel(loaded, { key: KEY });
+  await loaded.clicked?.({ type: 'ready' });
+  vi.advanceTimersByTime(60_000);
+  expect(panels.at(-1)).toBe(loaded);
+  vi.useRealTimers();
 });
 
 test('a bar that is clicked opens its line, and its compile is shown in the view of runs', async () => {

@@ -208,7 +208,13 @@ export const window = {
       webview: {
         html: '',
         cspSource: 'https://own.example',
-        onDidReceiveMessage: (listener) => (panel.clicked = listener),
+        onDidReceiveMessage: (listener) => {
+          const others = panel.clicked;
+          panel.clicked = async (message) => {
+            await others?.(message);
+            await listener(message);
+          };
+        },
         asWebviewUri: (uri) => uri,
         postMessage: (message) => Promise.resolve(posted.push(message) > 0),
       },

@@ -8,21 +8,21 @@ import torch
 from torch._dynamo.utils import counters
 
 
-def step(depth):
+def step(number):
     weight = torch.ones(4, 2, requires_grad=True)
     hidden = torch.ones(3, 4) @ weight
-    for _ in range(depth):
-        hidden = hidden.sin()  #: forward
+    for bit in f"{number:012b}":  # no graph of a step before serves, and none takes longer to capture
+        hidden = hidden.sin() if bit == "1" else hidden.cos()  #: forward
     hidden.sum().backward()
     return weight.grad
 
 
 def rounds(ended):
-    depth = 1
+    number = 0
     while not ended.is_set():
         before = counters["compiled_autograd"]["captures"]
-        step(depth)
-        depth += 1  # no graph of before serves
+        step(number)
+        number += 1
         captured = counters["compiled_autograd"]["captures"] - before
         print("round", "captured" if captured else "eager", flush=True)
         ended.wait(0.05)

@@ -43,18 +43,34 @@ button { color: var(--vscode-button-foreground); background: var(--vscode-button
 #search { flex: 1; min-width: 8em; }
 `;
 
-export function openPanel({ type }: Page, title: string, column: vscode.ViewColumn): vscode.WebviewPanel {
-  return vscode.window.createWebviewPanel(type, title, column, { retainContextWhenHidden: true });
+export function openPanel({ type }: Page, title: string, column: vscode.ViewColumn, preserveFocus = false): vscode.WebviewPanel {
+  return vscode.window.createWebviewPanel(type, title, { viewColumn: column, preserveFocus }, { retainContextWhenHidden: true });
 }
 
+/** Milliseconds that the page of a panel may take to load. */
+const LOADS_IN = 10_000;
+
 /** Fills panels again that VS Code has kept over a window reload, with the state that `fillPanel` has given to their pages. */
-export function keptPanels({ type }: Page, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): vscode.Disposable {
+export function keptPanels(page: Page, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): vscode.Disposable {
   const deserializeWebviewPanel = (panel: vscode.WebviewPanel, state: PanelState | undefined): Promise<void> => {
-    if (state) fill(panel, state);
-    else panel.dispose(); // its page was never loaded
+    if (state) {
+      openAnewUnlessLoaded(panel, page, state, fill);
+      fill(panel, state);
+    } else panel.dispose(); // its page was never loaded
     return Promise.resolve();
   };
-  return vscode.window.registerWebviewPanelSerializer(type, { deserializeWebviewPanel });
+  return vscode.window.registerWebviewPanelSerializer(page.type, { deserializeWebviewPanel });
+}
+
+/** In a browser, VS Code leaves one of several panels empty that come back at once: their service workers wait for each other. */
+function openAnewUnlessLoaded(panel: vscode.WebviewPanel, page: Page, state: PanelState, fill: (panel: vscode.WebviewPanel, state: PanelState) => void): void {
+  const timer = setTimeout(() => {
+    const other = openPanel(page, panel.title, panel.viewColumn ?? vscode.ViewColumn.Active, true);
+    panel.dispose();
+    fill(other, state);
+  }, LOADS_IN);
+  panel.webview.onDidReceiveMessage(() => clearTimeout(timer));
+  panel.onDidDispose(() => clearTimeout(timer));
 }
 
 /** Puts a page into a panel, a new one or one that was kept: `contents` when it asks for them; `receive` gets its other messages. */
