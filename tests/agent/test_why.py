@@ -47,6 +47,7 @@ class Case(NamedTuple):
 
 
 MARK = "with `torch._dynamo.mark_dynamic(x, 0)`, x.size()[0] is dynamic"
+UNMARKED = "with `torch._dynamo.mark_dynamic(x, 0)` in place of `torch._dynamo.mark_static`, x.size()[0] is dynamic"
 SOURCES = 'with `torch.compiler.config.dynamic_sources = "'
 GONE = "is dynamic in [-oo, oo], and the guard is gone"
 UNSPEC = "with `torch._dynamo.config.allow_unspec_int_on_nn_module = True` and `dynamic=True`, self.step "
@@ -142,7 +143,7 @@ OF_OFTEN = {
     "set": Case("names must have 'a', and is {'b'}", "set"),
     "complex": Case("z must be (2+1j), and is (5+1j)", "complex"),
     "inference": Case("grad_mode must be True, and is False"),
-    "static": Case("x.size()[0] must be 3, and is 4", "layout", f"{MARK} in [2, oo], and the guard is gone"),
+    "static": Case("x.size()[0] must be 3, and is 4", "layout", f"{UNMARKED} in [2, oo], and the guard is gone"),
 }
 """Written before `why` was tried on them."""
 if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 12):

@@ -19,7 +19,7 @@ def _rows(names: Names) -> Rows:
 
     def make(options: ViewOptions, start: int, stop: int) -> Iterator[Row]:
         for row in rows.make(options, start, stop):
-            row.is_tried = names.is_number(row.name)
+            row.is_tried = row.is_number
             yield row
 
     return Rows(rows.count, make, names=rows.names)

@@ -119,6 +119,10 @@ class _WithHistory(Children):
         self._recorded = recorded
 
     @property
+    def counts(self) -> tuple[int, int] | None:
+        return None if self._before.counts is None else super().counts
+
+    @property
     def named(self) -> Rows:  # type: ignore[override]
         return _followed_by(self._before.named, history_row(self._recorded))
 

@@ -20,7 +20,7 @@ from dynascope.agent.internals.frames.frame_state import (
 )
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import code_of, globals_of, output_of
-from dynascope.agent.internals.variables.contents import MISSING, Cell, Constant, Number, Unrealised, Unset
+from dynascope.agent.internals.variables.contents import MISSING, Cell, Unset
 from dynascope.agent.internals.variables.side_effects import SideEffects
 
 _HIDDEN = re.compile(r"\.\d+|implicit\d+")
@@ -78,14 +78,7 @@ class Names:
     def is_number(self, name: str) -> bool:
         """Whether a local is a number, a bool, a string or None, symbolic or not."""
         named = self.locals.get(name)
-        if named is None or named.variable is None:
-            return False
-        match contents(self.options(), named.variable):
-            case Number():
-                return True
-            case Constant(value) | Unrealised(value):
-                return type(value) in (int, float, bool, str, type(None))
-        return False
+        return named is not None and named.row(self.options(), name, name).is_number
 
     def globals(self) -> dict[str, Named]:
         """Return the globals that the frame's code names."""

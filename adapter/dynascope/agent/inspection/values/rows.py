@@ -61,8 +61,10 @@ class Row:
     """The definition of its value, a function or an object's class."""
     is_settable: bool = False
     """Whether a client may offer to set it: true for names of the debug console."""
+    is_number: bool = False
+    """Whether its variable is a number, a bool, a string or None, symbolic or not."""
     is_tried: bool = False
-    """Whether a client may offer to set it, which tries another value: true for numbers of the program."""
+    """Whether a client may offer to set it, which tries another value: true for locals that are numbers."""
     subject: object | None = None
     """The subject of a data breakpoint on this row: its variable or symbolic number, or a `Datum`."""
     position: int | None = None

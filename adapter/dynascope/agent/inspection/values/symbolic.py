@@ -66,15 +66,30 @@ def _row(options: ViewOptions, name: str, variable: object, path: str | None) ->
     if type(content) is Cell:
         if content.contents is None:
             return Row(name, "unset", type="empty cell", path=path, subject=variable)
-        return _row(options, name, content.contents, path)
+        inside = _row(options, name, content.contents, path)
+        inside.is_number = False  # the name's variable is the cell
+        return inside
     if type(content) is Unrealised and content.computed_from is None:
         real = concrete.row(options, name, content.value, path)
         kind = f"{real.type} (not realized by Dynamo yet)"
-        return Row(name, real.value, kind, path, real.children, LAZY, written_at=real.written_at, subject=variable)
+        lazy = Row(name, real.value, kind, path, real.children, LAZY, written_at=real.written_at, subject=variable)
+        lazy.is_number = is_number(content)
+        return lazy
     text, kind = contents_text(options, content, 0), type_text(variable, content)
     value_row = Row(name, text, kind, path, children(variable, content, path), subject=variable)
     value_row.made_at, value_row.written_at = _places(content)
+    value_row.is_number = is_number(content)
     return value_row
+
+
+def is_number(content: Contents) -> bool:
+    """Whether a value is a number, a bool, a string or None, symbolic or not."""
+    match content:
+        case Number():
+            return True
+        case Constant(value) | Unrealised(value):
+            return type(value) in (int, float, bool, str, type(None))
+    return False
 
 
 def _places(content: Contents) -> tuple[Whereabouts, Whereabouts]:

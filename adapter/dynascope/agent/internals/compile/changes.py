@@ -21,6 +21,8 @@ _MARKS = "_dynamo_weak_dynamic_indices", "_has_dynamo_dim_marking"
 """The attributes that `maybe_mark_dynamic` (2.1) sets on a tensor."""
 _OF_UNBACKED = "_dynamo_unbacked_indices", "_dynamo_hint_overrides", "_specialize_on"
 """Those that `mark_unbacked` (2.1) sets, or adds to."""
+_STATIC = "_dynamo_static_indices"
+"""The one that `mark_static` (2.0) sets."""
 
 
 def real_tensor(translator: Translator, variable: object) -> torch.Tensor | None:
@@ -70,6 +72,22 @@ def marked_unbacked(tensor: torch.Tensor, dimension: int) -> Iterator[None]:
     finally:
         tensor.__dict__.clear()
         tensor.__dict__.update(before)
+
+
+def is_marked_static(tensor: torch.Tensor, dimension: int) -> bool:
+    """Whether the program called `mark_static` (2.0) for a dimension of a tensor."""
+    return dimension in tensor.__dict__.get(_STATIC, ())
+
+
+@contextlib.contextmanager
+def unmarked_static(tensor: torch.Tensor, dimension: int) -> Iterator[None]:
+    """Take away what `mark_static` (2.0) set for a dimension of an input."""
+    before = tensor.__dict__[_STATIC]
+    tensor.__dict__[_STATIC] = set(before) - {dimension}
+    try:
+        yield
+    finally:
+        tensor.__dict__[_STATIC] = before
 
 
 @contextlib.contextmanager

@@ -71,12 +71,17 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
 
 
 def _of_size(subject: GuardedValue, tensor: Any, is_fixed: bool) -> list[Remedy]:
-    place = f"{readable(subject.expression)}, {subject.dimension}"
+    dimension = subject.dimension or 0
+    place = f"{readable(subject.expression)}, {dimension}"
     if is_fixed:
-        unback = functools.partial(changes.marked_unbacked, tensor, subject.dimension or 0)
+        unback = functools.partial(changes.marked_unbacked, tensor, dimension)
         return [(f"`torch._dynamo.decorators.mark_unbacked({place})`", _with(_AS_FIRST_CALL, unback))]
-    mark = functools.partial(changes.marked_dynamic, tensor, [subject.dimension or 0])
-    return [(f"`torch._dynamo.mark_dynamic({place})`", _with(_AS_FIRST_CALL, mark)), _DYNAMIC_REMEDY]
+    mark = functools.partial(changes.marked_dynamic, tensor, [dimension])
+    marked = f"`torch._dynamo.mark_dynamic({place})`"
+    if changes.is_marked_static(tensor, dimension):
+        unmark = functools.partial(changes.unmarked_static, tensor, dimension)
+        return [(f"{marked} in place of `torch._dynamo.mark_static`", _with(_AS_FIRST_CALL, unmark, mark))]
+    return [(marked, _with(_AS_FIRST_CALL, mark)), _DYNAMIC_REMEDY]
 
 
 def _of_number(guard: str, number: float, then: float | None) -> list[Remedy] | str:
