@@ -64,6 +64,69 @@ def main_global_object():
     yield from twice(stated, X)
 
 
+COUNTS = {"calls": 2, "limit": 9}
+
+
+def counted_in_dict(x):
+    COUNTS["calls"] += 1  #: item
+    return x * COUNTS["calls"] + COUNTS["limit"]
+
+
+def main_item():
+    yield from twice(counted_in_dict, X)
+
+
+class Places(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.places = [2, 9]
+
+    def forward(self, x):
+        self.places[0] += 1  #: item_of_list
+        return x * self.places[0] + self.places[1]
+
+
+def main_item_of_list():
+    yield from twice(Places(), X)
+
+
+class Cache(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kept = {"keys": torch.ones(2, 3)}
+
+    def forward(self, x):
+        self.kept["keys"] = torch.cat([self.kept["keys"], x[None]])  #: item_resized
+        return self.kept["keys"].sum()
+
+
+def main_item_resized():
+    yield from twice(Cache(), X)
+
+
+def set_back(x):
+    COUNTS["limit"] += 1
+    y = x * COUNTS["limit"]
+    COUNTS["limit"] -= 1
+    return y
+
+
+def main_item_set_back():
+    yield from twice(set_back, X)
+
+
+def in_argument(x, counts):
+    counts["calls"] += 1
+    return x * counts["calls"]
+
+
+def main_item_of_argument():
+    compiled = torch.compile(in_argument, backend="eager")
+    compiled(X, {"calls": 2})
+    yield
+    compiled(X, {"calls": 2})
+
+
 class History(torch.nn.Module):
     def __init__(self):
         super().__init__()

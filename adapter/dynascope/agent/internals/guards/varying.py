@@ -23,7 +23,7 @@ from dynascope.agent.internals.symbolic_shapes.fake_tensors import expression_of
 from dynascope.agent.internals.variables.contents import Constant, Entries, Items, Tensor, Unrealised, Unset
 from dynascope.agent.internals.variables.kinds import contents
 from dynascope.agent.internals.variables.side_effects import SideEffects
-from dynascope.agent.internals.variables.variables import class_names, fields, is_changed, source_of
+from dynascope.agent.internals.variables.variables import class_names, fields, is_changed, key_variable, source_of
 from dynascope.facts.model import VaryingGuard, VaryingKind
 from dynascope.facts.recompiles.guarded_value import GuardedValue
 
@@ -93,7 +93,7 @@ class VaryingGuards:
 
     def set_by_the_call(self) -> Iterator[VaryingGuard]:
         """Yield what the call itself changes, and leaves changed, in an object that lasts."""
-        for name, variable in self._written():
+        for name, variable in (*self._written(), *self._items_of_changed()):
             then, absent = self._value(name), self._absent.get(name)
             if absent is not None and not isinstance(contents(variable, self._effects), Unset):
                 yield self._told("added", absent, name, "", [])
@@ -169,6 +169,21 @@ class VaryingGuards:
                     name = f"L['{fields(item).get('local_name')}']"
                 if self._lasts(name):
                     yield name, variable
+
+    def _items_of_changed(self) -> Iterator[tuple[str, object]]:
+        """Yield the source and variable of each item of the lists and dicts that the trace changed."""
+        for variable in list(self._output.side_effects.id_to_variable.values()):
+            name = source_of(variable) if is_changed(variable) else None
+            if name is None or not self._lasts(name):
+                continue
+            match contents(variable, self._effects):
+                case Items(items=items):
+                    yield from ((f"{name}[{index}]", item) for index, item in enumerate(items))
+                case Entries(entries=entries):
+                    for key, item in entries.items():
+                        match contents(key_variable(key), self._effects):
+                            case Constant(known) | Unrealised(known) if type(known) in _PLAIN:
+                                yield f"{name}[{known!r}]", item
 
     def _lasts(self, name: str) -> bool:
         """Whether the next call finds the value again: not in what each call may be passed anew."""
