@@ -55,6 +55,7 @@ def test_a_look_runs_no_operator_and_never_waits_for_the_device(device: str):
         assert stop.scope("Locals")["hidden"].value == f"f32[8, 4]{place(device)}"
         assert operators(lambda: read.append(look(stop))) == set()
         if device == "cuda":
+            calls_of_the_runtime(lambda: None)  # the first count in a process may hold how CUPTI begins
             assert calls_of_the_runtime(lambda: look(stop)) == calls_of_the_runtime(lambda: None)
             torch.cuda.set_sync_debug_mode("error")
             try:
