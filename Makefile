@@ -20,7 +20,7 @@ TESTS ?= tests/agent tests/dap tests/facts tests/lsp tests/terminal tests/unit
 WORKERS ?= 2
 PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: architecture capabilities wrapped-names demo test test-e2e test-second test-cuda matrix bench lint vsix setup clean help
+.PHONY: architecture capabilities wrapped-names demo test test-e2e test-second test-cuda test-cuda-stand-in matrix bench lint vsix setup clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -72,6 +72,11 @@ test-e2e: $(READY) ## real editors: VS Code's workbench in a browser, Neovim and
 
 test-cuda: $(READY) ## the tests that need a GPU; ends with a table of what they gave
 	$(PYTEST) -m cuda $(TESTS)
+
+# The stand-in needs a torch that is built for CUDA, g++ and CUDA's headers, of which torch brings most.
+test-cuda-stand-in: $(READY) ## the tests that need a GPU, on a stand-in for one: CUDA's operators done by the CPU
+	$(PY) -m pip install -q nvidia-cuda-crt
+	$(PY) -m tests.support.cuda_stand_in env PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal -m cuda $(TESTS)
 
 matrix: ## all tests on torch 2.13, and on Python 3.13; those of agent and adapter on every other supported torch
 	WHOLE_CORPUS=1 $(MAKE) test TORCH=torch==2.13.0

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dynascope.agent.internals.autograd.fork_safe_lock import fork_safe
+from dynascope.agent.internals.autograd.wrapped_numbers import copying_wrapped_numbers
 
 GraphCompiler = Callable[[Any], Callable[..., Any]]
 """A function of the captured `torch.fx.GraphModule` that returns the function to call in its place: `torch.compile`."""
@@ -85,7 +86,7 @@ def _checked(compiler_fn: GraphCompiler) -> GraphCompiler:
                 f"compiler_fn must return a function that runs the captured graph; it returned {compiled!r}. "
                 "Return the graph itself to run it as it is."
             )
-        return compiled
+        return copying_wrapped_numbers(compiled)
 
     return compile_graph
 
