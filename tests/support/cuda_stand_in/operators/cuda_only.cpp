@@ -33,6 +33,9 @@ Values batch_norm_backward(const Values& a) {
   return {input, weight, bias};
 }
 
+// CUDA's kernels keep the heads of a row beside one another: (batch, row, head, channel).
+Tensor by_rows(const Tensor& tensor) { return tensor.transpose(1, 2).contiguous().transpose(1, 2); }
+
 // (query, key, value, attn_bias?, compute_log_sumexp, dropout_p, is_causal, *, scale?)
 Values attention(const Values& a) {
   Tensor query = a[0].toTensor();
@@ -42,7 +45,7 @@ Values attention(const Values& a) {
   Tensor logsumexp = at::zeros({query.size(0), query.size(1), kept}, sums.options());
   if (kept) logsumexp.narrow(2, 0, rows).copy_(sums);
   Tensor seed = at::zeros({}, query.options().dtype(at::kLong));
-  return {output, logsumexp, seed, seed.clone()};
+  return {by_rows(output), logsumexp, seed, seed.clone()};
 }
 
 // (grad_out, query, key, value, attn_bias, out, logsumexp, philox_seed, philox_offset, dropout_p, grad_input_mask,
@@ -52,7 +55,7 @@ Values attention_backward(const Values& a) {
   auto [one, two, three] = at::_scaled_dot_product_flash_attention_for_cpu_backward(
       a[0].toTensor(), query, a[2].toTensor(), a[3].toTensor(), a[5].toTensor(),
       a[6].toTensor().narrow(2, 0, query.size(2)), a[9].toDouble(), a[11].toBool(), optional(a[4]), number(a[12]));
-  return {one, two, three, Tensor()};
+  return {by_rows(one), by_rows(two), by_rows(three), Tensor()};
 }
 
 Values math_attention(const Values&) { return {int64_t(0)}; }  // at::SDPBackend::math

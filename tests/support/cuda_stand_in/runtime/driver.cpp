@@ -59,6 +59,9 @@ CUresult cuGetErrorName(CUresult, const char** text) { return *text = "CUDA_ERRO
 
 // Triton compiles for the device and loads what it has compiled; what it launches does nothing. With its interpreter
 // (processes/) it is not compiled, and done.
+CUresult cuModuleLoad(CUmodule* module, const char*) {
+  return *module = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS;
+}
 CUresult cuModuleLoadData(CUmodule* module, const void*) {
   return *module = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS;
 }
