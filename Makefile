@@ -20,7 +20,7 @@ TESTS ?= tests/agent tests/dap tests/facts tests/lsp tests/terminal tests/unit
 WORKERS ?= 2
 PYTEST = PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: architecture capabilities wrapped-names demo test test-e2e test-second test-cuda test-cuda-stand-in matrix bench lint vsix setup clean help
+.PHONY: architecture capabilities wrapped-names demo test test-e2e test-second test-cuda test-cuda-stand-in test-second-cuda matrix bench lint vsix setup clean help
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
@@ -45,7 +45,7 @@ test: $(READY) ## every test that needs neither root nor a browser
 	$(PYTEST) -m 'not cuda' $(TESTS)
 	@echo
 	@echo "Left out: VS Code in a browser, Neovim and Emacs (make test-e2e: installs them and Chromium, needs root for apt),"
-	@echo "          tests on a GPU (make test-cuda), the other torch versions (make matrix)."
+	@echo "          tests on a GPU (make test-cuda, or make test-cuda-stand-in), the other torch versions (make matrix)."
 
 # The rest runs no torch, or is the same on every one.
 TESTS_OF_TORCH := tests/agent tests/dap
@@ -78,10 +78,14 @@ test-cuda-stand-in: $(READY) ## the tests that need a GPU, on a stand-in for one
 	$(PY) -m pip install -q nvidia-cuda-crt
 	$(PY) -m tests.support.cuda_stand_in env PYTHONFAULTHANDLER=1 $(PY) -m pytest -n $(WORKERS) --dist worksteal -m cuda $(TESTS)
 
-matrix: ## all tests on torch 2.13, and on Python 3.13; those of agent and adapter on every other supported torch
+test-second-cuda: ## backwards and stops with CUDA inputs on the second leg, on the stand-in
+	$(MAKE) test-cuda-stand-in TESTS="tests/agent/backward/test_gpu.py tests/agent/test_gpu_looks.py" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
+
+matrix: ## all tests on torch 2.13, and on Python 3.13; those of agent and adapter, and CUDA on the stand-in, on every other torch
 	WHOLE_CORPUS=1 $(MAKE) test TORCH=torch==2.13.0
 	for version in 2.11.0 2.12.0 2.14.0 2.15.0; do \
-	  $(MAKE) test TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
+	  $(MAKE) test TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version && \
+	  $(MAKE) test-cuda-stand-in TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
 	$(MAKE) test PYTHON=$(call find_python,3.13) TORCH=torch==2.15.0
 
 capabilities: $(READY) ## write the table of capabilities into README.md and docs/capabilities.md

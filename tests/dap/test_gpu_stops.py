@@ -6,14 +6,17 @@ import time
 
 import pytest
 
+from tests.support import cuda_stand_in
 from tests.support.backward.gpu_table import Table
 from tests.support.dap.client import DapClient, Stop
 from tests.support.dap.launches import LONG, alone, launch, stop_named
 from tests.support.devices import DEVICES, EXPANDABLE, place
 from tests.support.marks import PROGRAMS, line
 
-BUSY, MEMORY, QUESTIONS = (PROGRAMS / "gpu" / name for name in ("busy.py", "memory.py", "questions.py"))
-HELD = {"cpu": 1, "cuda": 60}
+BUSY, MEMORY, QUESTIONS, AUTOGRAD_THREAD = (
+    PROGRAMS / "gpu" / f"{name}.py" for name in ("busy", "memory", "questions", "autograd_thread")
+)
+HELD = {"cpu": 1, "cuda": 5 if cuda_stand_in.is_used() else 60}
 """Seconds."""
 
 
@@ -93,3 +96,32 @@ def test_questions_that_trace_again_leave_numbers_and_random_numbers(client: Dap
     assert client.wait_for_end(LONG) == 0
     assert client.output("stdout") == expected
     gpu_table.add_session(device, "why, what if, a step back: numbers and random numbers are those without a debugger")
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_stops_on_the_thread_on_which_autograd_works_for_the_device(client: DapClient, device: str, gpu_table: Table):
+    """At run time, then while Dynamo traces, then at run time again; on a GPU that thread is one of C++."""
+    program = AUTOGRAD_THREAD
+    expected = alone(program, device)
+    assert f"on the main thread {device == 'cpu'}" in expected
+    client.launch(launch(program, args=[device]), {program: [line(program, "call"), line(program, "trace")]})
+    stop = stop_named(client, "backward")
+    assert stop.where()[1] == line(program, "call") and not stop.at_compile_time
+    thread = stop.thread_id
+    stop = stop.step("stepIn")
+    assert stop.at_compile_time and stop.thread_id == thread, [frame.name for frame in stop.frames()]
+    assert stop.where()[0] == "clipped [0/0]"
+    stop.resume()
+    stop = stop_named(client, "clipped [0/0]")
+    assert stop.locals()["bounded"].value == f"f32[3]{place(device)}" and stop.thread_id == thread
+    assert stop.evaluate("bounded.sum()").result == f"f32[]{place(device)}"
+    assert [frame.name for frame in stop.frames()][1] == "backward"
+    stop = stop.step("stepOut")
+    assert not stop.at_compile_time and stop.where() == ("backward", line(program, "return"))
+    stop.resume()
+    stop = stop_named(client, "backward")
+    assert stop.where()[1] == line(program, "call")
+    stop.resume()
+    assert client.wait_for_end(LONG) == 0
+    assert client.output("stdout") == expected
+    gpu_table.add_session(device, "stops on the thread on which autograd works for the device")

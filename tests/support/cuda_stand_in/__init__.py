@@ -27,7 +27,7 @@ def environment(built: Path) -> dict[str, str]:
         "CUDA_STAND_IN_OPERATORS": str(built / OPERATORS),
         "TRITON_INTERPRET": "1",
         "TRITON_LIBCUDA_PATH": str(built),
-        "PYTHONPATH": os.pathsep.join(filter(None, [str(HERE / "processes"), os.environ.get("PYTHONPATH")])),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(built), os.environ.get("PYTHONPATH")])),
         # the interpreter compiles nothing, and torch 2.11 waits for idle worker processes when a program ends
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
     }

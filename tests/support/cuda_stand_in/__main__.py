@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 from tests.support.cuda_stand_in import HERE, MANAGEMENT, OPERATORS, RUNTIME, environment
@@ -33,6 +35,7 @@ def build(folder: Path) -> None:
     torch_folder = Path(torch.__file__).parent
     headers = includes(torch_folder.parent)
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(HERE / "processes" / "sitecustomize.py", folder)
     runtime, operators = folder / RUNTIME, folder / OPERATORS
     if not runtime.exists() or runtime.stat().st_mtime < newest("runtime"):
         options = ["-std=c++17", f"-Wl,-soname,{RUNTIME}", *(f"-I{path}" for path in headers)]
@@ -53,7 +56,8 @@ def compile_into(library: Path, folder: str, *options: str, libraries: list[str]
 
 
 def main(command: list[str]) -> None:
-    folder = Path(sys.prefix) / "cuda-stand-in"
+    # below site-packages: for a debugger, what runs in each process is not code of the user's
+    folder = Path(sysconfig.get_path("purelib")) / "_cuda_stand_in"
     build(folder)
     os.execvpe(command[0], command, os.environ | environment(folder))
 
