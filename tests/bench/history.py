@@ -27,28 +27,56 @@ from tests.support.agent.scripted_session import ScriptedSession
 
 BLOCKS = 24
 LONG = 10_000
+TURNS = 120
+
+
+def _blocks() -> tuple[Callable[..., object], torch.Tensor]:
+    model = torch.nn.Sequential(*(transformer.Block() for _ in range(BLOCKS)))
+    return model, torch.randn(2, 8, 32)
+
+
+def _much_python() -> tuple[Callable[..., object], torch.Tensor]:
+    """Return a function in which most of the lines change a list or a dict, and read another."""
+
+    def much_python(x: torch.Tensor) -> torch.Tensor:
+        hidden, skipped, seen = [], [], {}
+        settings = {"scale": 0.5, "sizes": list(range(30))}
+        layers = [{"weight": x, "options": list(range(10))} for _ in range(12)]
+        for i in range(TURNS):
+            y = x * settings["scale"] + layers[i % 12]["options"][i % 10]
+            hidden.append(y)
+            skipped.append((y, i))
+            seen[i] = len(hidden)
+            x = y.relu()
+        return x
+
+    return much_python, torch.ones(3)
+
+
+PROGRAMS = {f"{BLOCKS} blocks": _blocks, f"{TURNS} turns of a loop that changes lists": _much_python}
 
 
 class Idle(ScriptedSession):
     """Records histories or not; a compile that ends notes how large its history is."""
 
-    def __init__(self, records: bool, backend: str | None = None) -> None:
+    def __init__(self, program: str, records: bool, backend: str | None = None) -> None:
         """Take `backend`; None measures Dynamo alone."""
         super().__init__()
+        self._program = PROGRAMS[program]
         self._records = records
         self._name = backend
         self.size = 0
         self.break_in("a_function_of_this_name_is_never_called")
 
     def compile(self) -> float:
-        """Return the CPU seconds of a compile of the transformer."""
-        model = torch.nn.Sequential(*(transformer.Block() for _ in range(BLOCKS)))
+        """Return the CPU seconds of a compile of the program."""
+        function, inputs = self._program()
         with self.attached():
             hook = self.agent.session.hook
             assert hook is not None
             hook.histories.are_recorded = self._records
             began = time.process_time()
-            torch.compile(model, backend=self._name or self._backend)(torch.randn(2, 8, 32))
+            torch.compile(function, backend=self._name or self._backend)(inputs)
             return time.process_time() - began
 
     def _backend(self, module: torch.fx.GraphModule, inputs: list[torch.Tensor]) -> Callable[..., object]:
@@ -112,18 +140,23 @@ def _long_function(folder: Path) -> tuple[types.FunctionType, Path]:
 
 
 def measure(pairs: int = 8) -> Iterator[str]:
-    """Yield the ratio for a transformer, the size of its history, and the time to read one of many lines."""
-    for backend, name in ((None, "Dynamo alone"), ("aot_eager", "aot_eager")):
+    """Yield the ratio for each program, the size of its history, and the time to read one of many lines."""
+    transformer_blocks, much_python = PROGRAMS
+    for program, backend, name in (
+        (transformer_blocks, None, "Dynamo alone"),
+        (transformer_blocks, "aot_eager", "aot_eager"),
+        (much_python, None, "Dynamo alone"),
+    ):
         times: dict[bool, list[float]] = {True: [], False: []}
         size = 0
         for _ in range(pairs + 1):
             for records in times:
                 gc.collect()
-                session = Idle(records, backend)
+                session = Idle(program, records, backend)
                 times[records].append(session.compile())
                 size = max(size, session.size)
         with_it, without = min(times[True][1:]), min(times[False][1:])
-        yield f"Compile of {BLOCKS} blocks with histories / without (CPU seconds, {name}): " + (
+        yield f"Compile of {program} with histories / without (CPU seconds, {name}): " + (
             f"{with_it:.3f} / {without:.3f} = {with_it / without:.3f}" + (f"; {size / 1e6:.2f} MB" if size else "")
         )
     reading = Reading()

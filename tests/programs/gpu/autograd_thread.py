@@ -23,7 +23,7 @@ class Clip(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, gradient: torch.Tensor) -> torch.Tensor:
         result = clipped(gradient)  #: call
-        return result  #: return
+        return result.contiguous()  #: return
 
 
 def main(device: str) -> None:

@@ -11,7 +11,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.hook_failures import HookFailures
 from dynascope.agent.internals.variables.variables import class_names, is_variable
 
-_is_iterator_type: dict[type, bool] = {}
+_moves_unnoticed: dict[type, bool] = {}
 
 
 def watcher(
@@ -90,10 +90,19 @@ def is_generator(variable: object) -> bool:
 
 def is_iterator(variable: object) -> bool:
     """Whether it is an iterator, whose text tells where it is (`IteratorVariable`, 2.1)."""
+    return any("Iterator" in name for name in class_names(variable))
+
+
+def moves_unnoticed(variable: object) -> bool:
+    """Whether it is an iterator that may be at another item without a mutation event.
+
+    Those of lists and tuples tell each step (`ListIteratorVariable`, 2.1; `BaseListIteratorVariable`, 2.15).
+    """
     kind = type(variable)
-    known = _is_iterator_type.get(kind)
+    known = _moves_unnoticed.get(kind)
     if known is None:
-        known = _is_iterator_type[kind] = any("Iterator" in name for name in class_names(variable))
+        tells = {"ListIteratorVariable", "BaseListIteratorVariable"} & {*class_names(variable)}
+        known = _moves_unnoticed[kind] = is_iterator(variable) and not tells
     return known
 
 

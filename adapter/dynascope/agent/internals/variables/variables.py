@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from torch._dynamo.variables import base as _base
@@ -75,19 +75,24 @@ def without_lazy(variable: object) -> tuple[object | None, Any]:
     return variable, None
 
 
+def unread_cache(variable: object) -> Any:
+    """Return the `LazyCache` (2.1) of a variable that Dynamo has not read, or None.
+
+    None also for one that is computed from others (`ComputedLazyCache`, 2.14): its text changes with theirs.
+    """
+    cache = without_lazy(variable)[1]
+    return None if cache is None or "op" in vars(cache) else cache
+
+
+def read_meanwhile(caches: Mapping[str, Any]) -> list[str]:
+    """Return the names whose `LazyCache` Dynamo has read (`vt`, 2.1), and those that have None."""
+    return [name for name, cache in caches.items() if cache is None or cache.vt is not None]
+
+
 def node_of(variable: object) -> Any:
     """Return the FX node of a tensor or symbolic number (`TensorVariable.proxy`, 2.0), or None."""
     realised, _ = without_lazy(variable)
     return None if realised is None else getattr(fields(realised).get("proxy"), "node", None)
-
-
-def holds(variable: object, wanted: Container[int], depth: int = 3) -> bool:
-    """Whether a list, tuple, dict … has one of the variables in it, by identity.
-
-    Reads `items` (2.0), and of a subclass of a container what `builtin_part` returns.
-    """
-    inside = contents(variable)
-    return any(id(each) in wanted or (depth and holds(each, wanted, depth - 1)) for each in inside)
 
 
 def contents(variable: object) -> Iterator[object]:

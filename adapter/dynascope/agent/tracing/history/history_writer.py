@@ -16,11 +16,10 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.hook_failures import HookFailures, contained
 from dynascope.agent.internals.variables.side_effects import SideEffects
 from dynascope.agent.internals.variables.variables import (
-    holds,
-    is_container,
-    may_change,
     node_of,
+    read_meanwhile,
     source_of,
+    unread_cache,
     without_lazy,
 )
 from dynascope.agent.tracing.history.attempt_history import (
@@ -29,8 +28,8 @@ from dynascope.agent.tracing.history.attempt_history import (
     UNBOUND,
     AttemptHistory,
     Segment,
-    Value,
 )
+from dynascope.agent.tracing.history.change_writer import ChangeWriter
 from dynascope.agent.tracing.history.growth_writer import GrowthWriter
 from dynascope.agent.tracing.history.traced_frames import Functions, TracedFrame
 from dynascope.agent.tracing.history.value_numbers import ValueNumbers
@@ -58,7 +57,7 @@ class HistoryWriter:
         self._has_paused = False
         """Whether Dynamo has left a generator, whose text tells its line, since names were last looked at."""
         self._segment: Segment = -1
-        self._changed: list[tuple[object, str | None]] = []
+        self._changes = ChangeWriter(self.history, self.values, self._options, self._rewrite)
 
     @property
     def frames(self) -> frozenset[FrameId]:
@@ -76,6 +75,8 @@ class HistoryWriter:
                 self.values.of(argument)  # made by the line that calls
         self.history.functions[number] = self._functions.of(translators.code_of(translator))
         self._stack.append(frame)
+        for name in frame.texts:  # of a generator that is resumed
+            self._note_kind(frame, name, frame.variable(name))
         self._open()
         if len(self._stack) == 1:
             self._note_unused_arguments(frame)
@@ -86,6 +87,8 @@ class HistoryWriter:
         self._close()
         if self._stack:
             frame = self._stack.pop()
+            for name in frame.texts:
+                self._changes.changeable.unbind(frame, name)
             if frame.pauses:
                 self._paused[frame.number] = frame
                 self._has_paused = True
@@ -126,7 +129,7 @@ class HistoryWriter:
 
     def changed(self, variable: object, attribute: str | None) -> None:
         """Record that a value changes, or its attribute; how is read where the segment ends."""
-        self._changed.append((variable, attribute))
+        self._changes.changed(variable, attribute)
 
     @contained
     def until_now(self, stops: bool = False) -> None:
@@ -152,11 +155,13 @@ class HistoryWriter:
         self._options.effects = SideEffects(self._output)  # Dynamo puts a copy in its place while it speculates
         with torch._C.DisableTorchFunction():
             self._note_names(self._stack[-1])
-            if self._changed:
-                self._note_changes()
-            for frame in self._stack:
-                if frame.unread:
-                    self._note_texts(frame, frame.unread)
+            read = [(frame, names) for frame in self._stack if (names := self._read_meanwhile(frame))]
+            if self._changes.any():
+                if self._changes.any_cell():
+                    self._bind_changed_cells()
+                self._changes.write(self._segment)
+            for frame, names in read:
+                self._note_texts(frame, names)
             if self._has_paused:
                 self._has_paused = False
                 self._note_generators()
@@ -172,6 +177,7 @@ class HistoryWriter:
                 before[name] = bound
                 if known is not None and _is_same(known, bound):
                     continue
+                frame.in_cells.pop(name, None)
                 if new_values.is_cell(bound):
                     bound = frame.in_cells[name] = self._in_cell(bound)
                 if bound is not None or known is not None:
@@ -179,6 +185,7 @@ class HistoryWriter:
         if len(before) != len(now):
             for name in before.keys() - now.keys():
                 del before[name]
+                frame.in_cells.pop(name, None)
                 self._bind(frame, name, None)
 
     def _note_unused_arguments(self, frame: TracedFrame) -> None:
@@ -205,12 +212,12 @@ class HistoryWriter:
                 self.growth.value_of[node_of(realised)] = value
             written = source_of(variable)
             source = number(written) if written is not None else -1
-            varies = realised is None or new_values.is_iterator(realised)
-            (frame.unread.add if varies else frame.unread.discard)(name)
             frame.values[name], frame.texts[name] = value, text
+            self._note_kind(frame, name, variable)
         else:
-            frame.unread.discard(name)
+            frame.unread.pop(name, None)
             frame.texts.pop(name, None)
+            self._changes.changeable.unbind(frame, name)
         self.history.bindings.add(self._segment, frame.number, number(name), value, text, source)
         if new_values.is_unset(variable):
             self.history.rewritten.add(self._segment, frame.number, number(name), NO_TEXT)
@@ -224,12 +231,27 @@ class HistoryWriter:
     def _note_texts(self, frame: TracedFrame, names: Iterable[str]) -> None:
         """Record the texts of these names that are others than before."""
         for name in list(names):
-            variable = frame.in_cells.get(name, frame.names[name])
-            text = self._written(variable)
-            if not _text_varies(variable):
-                frame.unread.discard(name)
+            text = self._written(frame.variable(name))
             if text != frame.texts[name]:
                 self._rewrite(frame, name, text)
+
+    def _read_meanwhile(self, frame: TracedFrame) -> list[str]:
+        """Return the names whose lazy variables Dynamo has read, and those of iterators."""
+        names = read_meanwhile(frame.unread)
+        for name in names:
+            self._note_kind(frame, name, frame.variable(name))
+        return names
+
+    def _note_kind(self, frame: TracedFrame, name: str, variable: object) -> None:
+        """Note how a name's text may change: without a mutation event, or with one."""
+        realised, _ = without_lazy(variable)
+        if realised is None:
+            frame.unread[name] = unread_cache(variable)
+        elif new_values.moves_unnoticed(realised):
+            frame.unread[name] = None
+        else:
+            frame.unread.pop(name, None)
+        self._changes.changeable.bind(frame, name, self.values.of(variable), variable)
 
     def _note_generators(self) -> None:
         for frame in self._stack:
@@ -239,71 +261,17 @@ class HistoryWriter:
         frame.texts[name] = text
         self.history.rewritten.add(self._segment, frame.number, self.history.texts.number(name), text)
 
-    def _note_changes(self) -> None:
-        """Record the values that have changed, those that hold them, and containers' texts."""
-        variables = {id(variable): variable for variable, _ in self._changed}
-        others = {each for each, variable in variables.items() if self.values.has_other_contents(variable)}
-        named = self._changeable_values()
-        values = {value: variable for value, (variable, _) in named.items() if holds(variable, variables)}
-        reaches_all = not all(map(_changes_alone, variables.values()))
-        for variable, attribute in self._changed:
-            if attribute is None:
-                values[self.values.of(variable)] = variable
-            elif not new_values.is_cell(variable):
-                self._note_attribute(self.values.of(variable), variable, attribute)
-        self._changed.clear()
-        texts = {value: self._written(variable) for value, variable in values.items()}
-        for value, text in texts.items():
-            before, variable = self.values.texts.get(value), values[value]
-            is_other = "…" in self.history.texts.all[text] or id(variable) in others or holds(variable, others)
-            if not is_other and (before == text or (before is None and is_container(variable))):
-                continue  # Dynamo says so also where a constructor fills it, with nothing as well
-            self.values.texts[value] = text
-            self.history.changes.add(self._segment, value, text)
-        for value, (variable, names) in named.items():
-            if (value in texts or reaches_all) and is_container(variable):
-                text = texts[value] if value in texts else self._written(variable)
-                for frame, name in names:
-                    if text != frame.texts[name]:
-                        self._rewrite(frame, name, text)
-
-    def _changeable_values(self) -> dict[Value, tuple[object, list[tuple[TracedFrame, str]]]]:
-        """Return the values that can change, each with its names.
-
-        Bind the names whose cells have changed.
-        """
-        values: dict[Value, tuple[object, list[tuple[TracedFrame, str]]]] = {}
+    def _bind_changed_cells(self) -> None:
+        """Bind the names whose cells hold other variables now."""
         for frame in self._stack:
-            for name, bound in frame.names.items():
-                variable: object | None = bound
-                if new_values.is_cell(bound):
-                    variable = self._in_cell(bound)
-                    if variable is not frame.in_cells.get(name):
-                        frame.in_cells[name] = variable
-                        self._bind(frame, name, variable)
-                if variable is not None and may_change(variable):
-                    values.setdefault(self.values.of(variable), (variable, []))[1].append((frame, name))
-        return values
-
-    def _note_attribute(self, value: Value, variable: object, attribute: str) -> None:
-        assert self._options.effects is not None
-        now = self._options.effects.pending_attributes(variable).get(attribute)
-        text = f".{attribute} = {variable_text(self._options, now, 1)}" if now is not None else f"del .{attribute}"
-        self.history.changes.add(self._segment, value, self.history.texts.number(text))
+            for name, before in list(frame.in_cells.items()):
+                variable = self._in_cell(frame.names[name])
+                if variable is not before:
+                    frame.in_cells[name] = variable
+                    self._bind(frame, name, variable)
 
     def _written(self, variable: Any) -> int:
         return self.history.texts.number(variable_text(self._options, variable, 0))
-
-
-def _text_varies(variable: object) -> bool:
-    """Whether its text may change without a mutation event: it is lazy, or an iterator."""
-    realised, _ = without_lazy(variable)
-    return realised is None or new_values.is_iterator(realised)
-
-
-def _changes_alone(variable: object) -> bool:
-    """Whether no other's text changes with it, but of what holds it in a container."""
-    return new_values.is_cell(variable) or new_values.is_iterator(variable)
 
 
 def _is_same(before: object, now: object) -> bool:

@@ -33,10 +33,15 @@ class TracedFrame:
         self.values: dict[str, Value] = {}
         self.texts: dict[str, int] = {}
         """The text of each name."""
-        self.unread: set[str] = set()
-        """The names of lazy variables, whose text changes when Dynamo reads them."""
+        self.unread: dict[str, object | None] = {}
+        """The names whose text may change without a mutation event: of a lazy variable, with the cache that Dynamo
+        fills when it reads it, and of an iterator, with None."""
         self.in_cells: dict[str, object | None] = {}
         """The variable in the cell of each name that has one."""
+
+    def variable(self, name: str) -> object | None:
+        """Return the variable of a name, or the one in its cell."""
+        return self.in_cells.get(name, self.names[name])
 
 
 class Functions:
