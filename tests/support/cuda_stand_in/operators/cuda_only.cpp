@@ -19,17 +19,16 @@ std::optional<double> number(const c10::IValue& value) {
 
 // (input, weight, bias?, running_mean?, running_var?, training, exponential_average_factor, epsilon)
 Values batch_norm(const Values& a) {
-  auto [output, mean, inverse] =
-      at::native_batch_norm(a[0].toTensor(), a[1].toTensor(), optional(a[2]), optional(a[3]), optional(a[4]),
-                            a[5].toBool(), a[6].toDouble(), a[7].toDouble());
+  auto [output, mean, inverse] = at::native_batch_norm(a[0].toTensor(), a[1].toTensor(), optional(a[2]), optional(a[3]),
+                                                       optional(a[4]), a[5].toBool(), a[6].toDouble(), a[7].toDouble());
   return {output, mean, inverse, at::empty({0}, output.options().dtype(at::kByte))};
 }
 
 // (input, grad_output, weight, running_mean?, running_var?, save_mean?, save_var?, epsilon, reserveSpace)
 Values batch_norm_backward(const Values& a) {
-  auto [input, weight, bias] = at::native_batch_norm_backward(
-      a[1].toTensor(), a[0].toTensor(), optional(a[2]), optional(a[3]), optional(a[4]), optional(a[5]),
-      optional(a[6]), true, a[7].toDouble(), {true, true, true});
+  auto [input, weight, bias] =
+      at::native_batch_norm_backward(a[1].toTensor(), a[0].toTensor(), optional(a[2]), optional(a[3]), optional(a[4]),
+                                     optional(a[5]), optional(a[6]), true, a[7].toDouble(), {true, true, true});
   return {input, weight, bias};
 }
 

@@ -22,14 +22,15 @@ using Stack = torch::jit::Stack;
 
 namespace {
 
+// Views, what allocates memory or tells of a tensor, and copies, which are replaced by `copy`.
 const std::set<std::string> kept{
-    "_coalesced_",      "_dimI",        "_dimV",         "_indices",      "_local_scalar_dense",
-    "_nnz",             "_pin_memory",  "_reshape_alias", "_sparse_coo_tensor_with_dims",
-    "_sparse_coo_tensor_with_dims_and_tensors",          "_values",       "as_strided",
-    "copy_",            "dense_dim",    "empty",         "empty_strided", "indices",
-    "is_coalesced",     "is_pinned",    "is_set_to",     "record_stream", "resize_",
-    "resize_as_sparse_", "set_",        "sparse_dim",    "sparse_resize_", "sparse_resize_and_clear_",
-    "unfold",           "values",       "view",          "view_as_complex", "view_as_real"};
+    "_coalesced_",    "_dimI",          "_dimV",     "_indices",      "_local_scalar_dense",
+    "_nnz",           "_pin_memory",    "_values",   "as_strided",    "_reshape_alias",
+    "copy_",          "dense_dim",      "empty",     "empty_strided", "resize_as_sparse_",
+    "indices",        "is_pinned",      "is_set_to", "is_coalesced",  "sparse_resize_and_clear_",
+    "record_stream",  "resize_",        "set_",      "sparse_dim",    "_sparse_coo_tensor_with_dims",
+    "sparse_resize_", "unfold",         "values",    "view",          "_sparse_coo_tensor_with_dims_and_tensors",
+    "view_as_real",   "view_as_complex"};
 
 // Composites that would choose cuDNN; the kernels that they are replaced by choose what the CPU has.
 const std::set<std::string> also_replaced{"convolution", "convolution_backward"};
@@ -151,9 +152,9 @@ struct Replacement {
       if (!op || !op->hasSchema()) continue;
       for (auto key : {c10::DispatchKey::CUDA, c10::DispatchKey::SparseCUDA})
         if (op->hasKernelForDispatchKey(key) || also_replaced.count(name.name.substr(6)))
-          registered.push_back(dispatcher.registerImpl(
-              name, key, c10::KernelFunction::makeFromBoxedFunction<&computed_by_the_cpu>(), std::nullopt, nullptr,
-              "the stand-in for a GPU"));
+          registered.push_back(
+              dispatcher.registerImpl(name, key, c10::KernelFunction::makeFromBoxedFunction<&computed_by_the_cpu>(),
+                                      std::nullopt, nullptr, "the stand-in for a GPU"));
     }
   }
 };

@@ -54,8 +54,7 @@ Tensor on_cpu(const Tensor& tensor) {
 
 Tensor on_device(const Tensor& tensor, bool contents) {
   if (!tensor.defined() || !tensor.device().is_cpu()) return tensor;
-  if (tensor.is_sparse())
-    return sparse(tensor, on_device(tensor._indices()), on_device(tensor._values()), at::kCUDA);
+  if (tensor.is_sparse()) return sparse(tensor, on_device(tensor._indices()), on_device(tensor._values()), at::kCUDA);
   auto options = tensor.options().device(at::kCUDA).pinned_memory(false);
   auto made = at::empty_strided(tensor.sizes(), tensor.strides(), options);
   if (contents) on_cpu(made).copy_(tensor);

@@ -1,6 +1,4 @@
 // The one device, its properties and its errors; and the operators of PyTorch, loaded when a program first asks for it.
-#include "stand_in.h"
-
 #include <dlfcn.h>
 #include <time.h>
 #include <unistd.h>
@@ -9,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+
+#include "stand_in.h"
 
 namespace stand_in {
 
@@ -121,9 +121,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
 cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) { return cudaSuccess; }
-cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int) {
-  return snprintf(id, size, "0000:00:00.0"), cudaSuccess;
-}
+cudaError_t cudaDeviceGetPCIBusId(char* id, int size, int) { return snprintf(id, size, "0000:00:00.0"), cudaSuccess; }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   return *least = 0, *greatest = -5, cudaSuccess;
 }

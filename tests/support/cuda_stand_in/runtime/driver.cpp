@@ -1,10 +1,9 @@
 // The part of the driver that PyTorch and Triton ask for: the device, and memory of PyTorch's segments that grow.
 #include <cuda.h>
-
-#include "stand_in.h"
-
 #include <dlfcn.h>
 #include <sys/mman.h>
+
+#include "stand_in.h"
 
 using namespace stand_in;
 
@@ -59,9 +58,7 @@ CUresult cuGetErrorName(CUresult, const char** text) { return *text = "CUDA_ERRO
 
 // Triton compiles for the device and loads what it has compiled; what it launches does nothing. With its interpreter
 // (processes/) it is not compiled, and done.
-CUresult cuModuleLoad(CUmodule* module, const char*) {
-  return *module = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS;
-}
+CUresult cuModuleLoad(CUmodule* module, const char*) { return *module = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS; }
 CUresult cuModuleLoadData(CUmodule* module, const void*) {
   return *module = reinterpret_cast<CUmodule>(1), CUDA_SUCCESS;
 }

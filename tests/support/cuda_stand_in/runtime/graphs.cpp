@@ -50,8 +50,8 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   return cudaSuccess;
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                     cudaGraph_t* graph, const cudaGraphNode_t** nodes,
-                                     const cudaGraphEdgeData** edges, std::size_t* count) {
+                                     cudaGraph_t* graph, const cudaGraphNode_t** nodes, const cudaGraphEdgeData** edges,
+                                     std::size_t* count) {
   cudaStreamIsCapturing(stream, status);
   if (id) *id = of(stream)->capture_id;
   if (graph) *graph = nullptr;

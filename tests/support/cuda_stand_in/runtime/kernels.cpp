@@ -1,10 +1,10 @@
 // Kernels of PyTorch's own libraries. They are registered, and not run: their operators are done on the CPU
 // (operators.cpp); only that of torch.cuda._sleep keeps its stream busy.
-#include "stand_in.h"
-
 #include <algorithm>
 #include <cstring>
 #include <map>
+
+#include "stand_in.h"
 
 using namespace stand_in;
 

@@ -1,11 +1,11 @@
 // Memory of the device, which is this machine's; and copies, which are done at once.
-#include "stand_in.h"
-
 #include <sys/mman.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <map>
+
+#include "stand_in.h"
 
 namespace stand_in {
 

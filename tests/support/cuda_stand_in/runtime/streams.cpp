@@ -1,7 +1,7 @@
 // Streams and events: what is given to a stream is done at once, but it is busy for as long as a kernel of it sleeps.
-#include "stand_in.h"
-
 #include <algorithm>
+
+#include "stand_in.h"
 
 namespace stand_in {
 
@@ -80,9 +80,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
   of(stream)->busy_until = std::max(of(stream)->busy_until, of(event)->at);
   return cudaSuccess;
 }
-cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
-  return function(data), cudaSuccess;
-}
+cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) { return function(data), cudaSuccess; }
 cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data, unsigned) {
   return callback(stream, cudaSuccess, data), cudaSuccess;
 }
