@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import linecache
 from collections import Counter
 from collections.abc import Iterator
@@ -13,11 +14,14 @@ import pytest
 pytest.importorskip("torch")
 
 import types
+import weakref
 
+import torch
 from dynascope.agent.inspection.values.history_rows import Entry
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.history.frame_history import FrameHistory
+from dynascope.agent.tracing.stop_check import StopCheck
 from dynascope.agent.tracing.thread_state import ThreadState
 
 from tests.support.agent.scripted_session import ScriptedSession
@@ -69,14 +73,35 @@ def _parts(entries: list[Entry]) -> tuple[Counter[tuple[tuple[str, int], str]], 
     return made, {(e.path, e.line) for e in entries if e.what == "changed"} - {place for place, _ in made}
 
 
+class Written:
+    """How much of a history has been written."""
+
+    every_instruction = True
+    segments = 0
+
+    def may_stop_in(self, code: types.CodeType) -> bool:
+        return True
+
+    def stops_at(self, state: ThreadState, activation: Activation) -> None:
+        writer = state.begin_compile().history
+        assert writer is not None
+        self.segments = len(writer.history.segments)
+
+
 @contextlib.contextmanager
-def compared() -> Iterator[Comparison]:
-    session, slow = ScriptedSession(), SlowHistory()
-    comparison = Comparison(slow)
-    with session.attached(), slow.watching():
+def watched(check: StopCheck) -> Iterator[None]:
+    session = ScriptedSession()
+    with session.attached():
         hook = session.agent.session.hook
         assert hook is not None
-        hook.add_check(comparison)
+        hook.add_check(check)
+        yield
+
+
+@contextlib.contextmanager
+def compared() -> Iterator[Comparison]:
+    slow = SlowHistory()
+    with watched(comparison := Comparison(slow)), slow.watching():
         yield comparison
 
 
@@ -100,3 +125,21 @@ def test_code_without_source_beside_a_program_of_the_same_file_name(monkeypatch:
 
 def test_own_programs() -> None:
     assert sum(compare(OWN[name]()) for name in sorted(OWN)) > 100
+
+
+def test_what_the_program_drops_is_freed_without_garbage_collection() -> None:
+    """As without a history; torch drops its code for a function with the function."""
+
+    def applied(x: torch.Tensor, change: Any) -> torch.Tensor:
+        return change(x) * 2
+
+    gc.disable()
+    try:
+        with watched(written := Written()):
+            change = eval("lambda x: x + 1")
+            freed = weakref.ref(change)
+            torch.compile(applied, backend="eager")(torch.ones(3), change)
+            del change
+            assert written.segments and freed() is None
+    finally:
+        gc.enable()

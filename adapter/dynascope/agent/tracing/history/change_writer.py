@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+from collections.abc import Container
 
 from dynascope.agent.inspection.values.rows import ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import variable_text
@@ -11,26 +11,17 @@ from dynascope.agent.internals.variables.reach import reach
 from dynascope.agent.internals.variables.variables import is_container
 from dynascope.agent.tracing.history.attempt_history import AttemptHistory, Segment, Value
 from dynascope.agent.tracing.history.changeable_values import ChangeableValues
-from dynascope.agent.tracing.history.traced_frames import TracedFrame
 from dynascope.agent.tracing.history.value_numbers import ValueNumbers
 
 
 class ChangeWriter:
     """Collect what Dynamo says has changed, and write it where the segment ends."""
 
-    def __init__(
-        self,
-        history: AttemptHistory,
-        values: ValueNumbers,
-        options: ViewOptions,
-        rewrite: Callable[[TracedFrame, str, int], None],
-    ) -> None:
-        """Call `rewrite` with each name whose text is another now."""
+    def __init__(self, history: AttemptHistory, values: ValueNumbers, options: ViewOptions) -> None:
         self.changeable = ChangeableValues()
         self._history = history
         self._values = values
         self._options = options
-        self._rewrite = rewrite
         self._changed: list[tuple[object, str | None]] = []
 
     def changed(self, variable: object, attribute: str | None) -> None:
@@ -66,7 +57,7 @@ class ChangeWriter:
             texts |= {v: self._text(each) for v, each in more.items() if v not in texts and is_container(each)}
         for value, text in texts.items():
             if value in named and is_container(named[value].variable):
-                self._rewrite_names(value, text)
+                self._rewrite_names(segment, value, text)
         self.changeable.changed(values)
 
     def _is_other(self, value: Value, variable: object, text: int, others: Container[int]) -> bool:
@@ -81,10 +72,10 @@ class ChangeWriter:
             return True
         return bool(others) and any(each in others for each in reach(variable).inside)
 
-    def _rewrite_names(self, value: Value, text: int) -> None:
+    def _rewrite_names(self, segment: Segment, value: Value, text: int) -> None:
         for (_, name), frame in self.changeable.named[value].names.items():
             if text != frame.texts[name]:
-                self._rewrite(frame, name, text)
+                frame.rewrite(self._history, segment, name, text)
 
     def _write_attribute(self, segment: Segment, value: Value, variable: object, attribute: str) -> None:
         assert self._options.effects is not None

@@ -57,7 +57,7 @@ class HistoryWriter:
         self._has_paused = False
         """Whether Dynamo has left a generator, whose text tells its line, since names were last looked at."""
         self._segment: Segment = -1
-        self._changes = ChangeWriter(self.history, self.values, self._options, self._rewrite)
+        self._changes = ChangeWriter(self.history, self.values, self._options)
 
     @property
     def frames(self) -> frozenset[FrameId]:
@@ -233,7 +233,7 @@ class HistoryWriter:
         for name in list(names):
             text = self._written(frame.variable(name))
             if text != frame.texts[name]:
-                self._rewrite(frame, name, text)
+                frame.rewrite(self.history, self._segment, name, text)
 
     def _read_meanwhile(self, frame: TracedFrame) -> list[str]:
         """Return the names whose lazy variables Dynamo has read, and those of iterators."""
@@ -256,10 +256,6 @@ class HistoryWriter:
     def _note_generators(self) -> None:
         for frame in self._stack:
             self._note_texts(frame, [name for name in frame.texts if new_values.is_generator(frame.names[name])])
-
-    def _rewrite(self, frame: TracedFrame, name: str, text: int) -> None:
-        frame.texts[name] = text
-        self.history.rewritten.add(self._segment, frame.number, self.history.texts.number(name), text)
 
     def _bind_changed_cells(self) -> None:
         """Bind the names whose cells hold other variables now."""

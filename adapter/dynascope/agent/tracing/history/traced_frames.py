@@ -12,7 +12,7 @@ from dynascope.agent.internals.frames.polyfills import stands_for_builtin
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.program.source_lines import lines_with_code, own_lines
-from dynascope.agent.tracing.history.attempt_history import Function, Value
+from dynascope.agent.tracing.history.attempt_history import AttemptHistory, Function, Segment, Value
 from dynascope.agent.tracing.stepping import FrameId
 from dynascope.agent.tracing.trail import Position
 
@@ -42,6 +42,11 @@ class TracedFrame:
     def variable(self, name: str) -> object | None:
         """Return the variable of a name, or the one in its cell."""
         return self.in_cells.get(name, self.names[name])
+
+    def rewrite(self, history: AttemptHistory, segment: Segment, name: str, text: int) -> None:
+        """Record that the text of a name is another now."""
+        self.texts[name] = text
+        history.rewritten.add(segment, self.number, history.texts.number(name), text)
 
 
 class Functions:
