@@ -33,8 +33,8 @@ was another when another function was compiled."""
 
 BreakEffect = Literal["resumed", "rest uncompiled", "function uncompiled", "raised"]
 """The effect of a graph break. `resumed`: a graph before it and one after it; `rest uncompiled`: a graph before it, the
-rest of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: `fullgraph=True` makes it
-an error."""
+rest of the function runs as plain Python; `function uncompiled`: all of it does; `raised`: it is an error, because of
+`fullgraph=True`, `error_on_graph_break` or an export."""
 
 
 def hash_lines(text: str) -> list[bytes]:

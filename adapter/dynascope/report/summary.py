@@ -26,7 +26,7 @@ EFFECTS: dict[model.BreakEffect, str] = {
     "resumed": "a graph ends here, another begins after it",
     "rest uncompiled": "a graph ends here; the rest of the function runs uncompiled",
     "function uncompiled": "the whole function runs uncompiled",
-    "raised": "an error, because of fullgraph=True",
+    "raised": "an error, as this compile may not break (fullgraph=True, error_on_graph_break or export)",
 }
 F = TypeVar("F", bound=model.Fact)
 

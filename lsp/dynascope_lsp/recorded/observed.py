@@ -362,7 +362,7 @@ _NOTHING_TO_COMPILE = "No ops traced"
 _EFFECTS = {
     "rest uncompiled": "The rest of the function runs uncompiled.",
     "function uncompiled": "The whole function runs uncompiled.",
-    "raised": "With `fullgraph=True` this is an error.",
+    "raised": "It is an error, as this compile may not break (`fullgraph=True`, `error_on_graph_break` or export).",
 }
 _RECOMPILE_LIMIT_HINTS = [
     "If so many variants are meant, raise `torch._dynamo.config.recompile_limit`.",

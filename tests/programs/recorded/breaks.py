@@ -45,11 +45,22 @@ def whole(x):
     return x + 1
 
 
+def printing(x):
+    print("broken where no break is allowed")  # break: raised
+    return x + 1
+
+
+def raising_in_a_part(x):
+    with torch._dynamo.error_on_graph_break(True):
+        return printing(x)
+
+
 if __name__ == "__main__":
     for function in (calls_helper, in_a_loop, branches, in_a_try):
         torch.compile(function, backend="eager")(torch.ones(3))
-    try:
-        torch.compile(whole, backend="eager", fullgraph=True)(torch.ones(3))
-    except torch._dynamo.exc.TorchDynamoException:
-        pass
+    for function, options in ((whole, {"fullgraph": True}), (raising_in_a_part, {})):
+        try:
+            torch.compile(function, backend="eager", **options)(torch.ones(3))
+        except torch._dynamo.exc.TorchDynamoException:
+            pass
     print("COUNTED " + json.dumps(counters["graph_break"]))

@@ -49,7 +49,6 @@ class CompileRecording:
         self,
         code: types.CodeType,
         compile_id: str,
-        full_graph: bool,
         slot: Slot,
         keeps_generated: bool,
         call: CompiledCall,
@@ -62,7 +61,6 @@ class CompileRecording:
         """
         self.code = code
         self.compile_id = compile_id
-        self.full_graph = full_graph
         self.attempts = 0
         self.call = call
         """The call of the function for which it is compiled."""
@@ -229,11 +227,11 @@ class CompileRecording:
     def finish(self, ending: Ending, stack_of_error: list[StackFrame]) -> CompileFacts:
         """Return all facts, once Dynamo has finished the compile."""
         error = ending.error
-        if error is not None and convert_frame_events.is_swallowed(error, full_graph=False) and self.full_graph:
-            self._add_break("raised", str(getattr(error, "msg", error)), stack_of_error)
         if convert_frame_events.reached_recompile_limit(error):
             for recompile in self.failed:
                 recompile.limit_reached = True
+        elif error is not None and ending.is_raised and convert_frame_events.is_soft(error):
+            self._add_break("raised", str(getattr(error, "msg", error)), stack_of_error)
         profile = self.profile.profile()  # before the compile's own time is taken: the parts are not more than it
         facts = CompileFacts(
             compile=self._compile(ending),
@@ -271,7 +269,7 @@ class CompileRecording:
         error, skip_reason, failure = ending.error, ending.skip_reason, None
         if ending.compiled:
             status = "compiled" if self._graph_sizes else "empty"
-        elif error is not None and not convert_frame_events.is_swallowed(error, self.full_graph):
+        elif error is not None and ending.is_raised:
             status, failure = "failed", f"{type(error).__name__}: {_first_lines(str(error))}"
         else:
             status = "skipped"

@@ -117,11 +117,11 @@ class Recorder:
     # ---- convert_frame_events.Observer
 
     @contained
-    def compile_begins(self, code: types.CodeType, compile_id: str, full_graph: bool, arguments: dict[str, Any]) -> Any:
+    def compile_begins(self, code: types.CodeType, compile_id: str, arguments: dict[str, Any]) -> Any:
         self._hide_from_guards()
         call, wrapped = call_of(code, arguments), wrapped_name(code, arguments)
         slot = self._board.slot()
-        recording = CompileRecording(code, compile_id, full_graph, slot, self._keeps_generated, call, wrapped)
+        recording = CompileRecording(code, compile_id, slot, self._keeps_generated, call, wrapped)
         self._compiles.append(recording)
         return recording
 
@@ -173,7 +173,7 @@ class Recorder:
         for ended in self._compiles[self._compiles.index(token) :]:
             ended.shown.ends()
         del self._compiles[self._compiles.index(token) :]
-        stack = graph_breaks.stack_of(ending.error) if ending.error is not None and token.full_graph else []
+        stack = graph_breaks.stack_of(ending.error) if ending.is_raised else []
         facts = token.finish(ending, stack)
         facts.varying_guards = token.varying.facts(facts, self._pinned_globals)
         self._later.compile_ended(facts.compile)

@@ -27,6 +27,8 @@ class Ending:
     compiled: bool = False
     skip_reason: str | None = None
     error: BaseException | None = None
+    is_raised: bool = False
+    """Whether the program gets the error: else the frame runs uncompiled. Heeds no `suppress_errors`."""
     code: types.CodeType | None = None
     """The code that Dynamo generated for the frame."""
     guards: Any = None
@@ -38,9 +40,7 @@ class Ending:
 class Observer(Protocol):
     """Receive the events, all on the compiling thread. The methods must not raise."""
 
-    def compile_begins(
-        self, code: types.CodeType, compile_id: str, full_graph: bool, arguments: dict[str, Any]
-    ) -> Any: ...
+    def compile_begins(self, code: types.CodeType, compile_id: str, arguments: dict[str, Any]) -> Any: ...
 
     def attempt_begins(self, is_repeated: bool) -> None:
         """Receive the begin of an attempt; `is_repeated`: it is one that was abandoned."""
@@ -113,16 +113,19 @@ class CompileEvents(Events):
                 return original(code, *args, **kwargs)
             full_graph = bool(args[5]) if len(args) > 5 else False
             arguments = args[1] if len(args) > 1 else {}
-            token = observer.compile_begins(code, str(kwargs.get("compile_id")), full_graph, arguments)
+            token = observer.compile_begins(code, str(kwargs.get("compile_id")), arguments)
             try:
                 result = original(code, *args, **kwargs)
             except BaseException as error:
-                observer.compile_ends(token, Ending(error=error))
+                is_raised = full_graph or raises(error, kwargs.get("convert_frame_box"))
+                observer.compile_ends(token, Ending(error=error, is_raised=is_raised))
                 raise
             made = getattr(result, "guarded_code", None)
             skipped = getattr(result, "skip_reason", None)
             code_made, guards = getattr(made, "code", None), getattr(made, "guard_manager", None)
-            observer.compile_ends(token, Ending(made is not None, skipped, None, code_made, guards, arguments))
+            observer.compile_ends(
+                token, Ending(made is not None, skipped, code=code_made, guards=guards, arguments=arguments)
+            )
             return result
 
         self.put(torch_names.COMPILE, _compile)
@@ -170,13 +173,22 @@ def failure_of_backend(error: BaseException) -> tuple[str, str, str] | None:
     return str(getattr(error, "backend_name", "?")), type(inner).__name__, str(inner)
 
 
-def is_swallowed(error: BaseException, full_graph: bool) -> bool:
-    """Whether Dynamo then runs the frame uncompiled (`exc.Unsupported`, `.SkipFrame`, 2.0)."""
+def is_soft(error: BaseException) -> bool:
+    """Whether Dynamo may run the frame uncompiled for it.
+
+    True for `exc.Unsupported`, `exc.SkipFrame` and `exc.UserError` (2.0).
+    """
     exceptions: Any = sys.modules["torch._dynamo.exc"]
-    kinds = tuple(
-        getattr(exceptions, name) for name in ("Unsupported", "SkipFrame", "UserError") if hasattr(exceptions, name)
-    )
-    return isinstance(error, kinds) and not full_graph
+    return isinstance(error, (exceptions.Unsupported, exceptions.SkipFrame, exceptions.UserError))
+
+
+def raises(error: BaseException, box: Any) -> bool:
+    """Whether `convert_frame.ConvertFrame.__call__` (2.0) raises the error.
+
+    Else it runs the frame uncompiled. `box` is the `ConvertFrameBox` (2.9) of the compile, which has the
+    `error_on_graph_break` of where it broke.
+    """
+    return not is_soft(error) or bool(getattr(box, "error_on_graph_break", False))
 
 
 def reached_recompile_limit(error: BaseException | None) -> bool:
