@@ -10,6 +10,7 @@ import msgspec
 
 from dynascope.facts import break_message
 from dynascope.facts.model import (
+    BreakEffect,
     Compile,
     CompileFacts,
     CompileStatus,
@@ -31,6 +32,10 @@ _REASON = re.compile(
 )
 _OURS = "/dynascope/agent/"
 _SWALLOWED = ("Unsupported", "SkipFrame", "UserError")
+_VERSION = re.compile(r"(\d+)\.(\d+)\.")
+_WHILE_TRACED = re.compile(r'symbolic_convert\.py", line \d+, in run$', re.MULTILINE)
+_LOGS_WHAT_RUNS_UNCOMPILED = 2, 11
+"""The oldest torch whose logs are known to have each break for which a function runs uncompiled."""
 _STATUSES: tuple[CompileStatus, ...] = get_args(CompileStatus)
 
 
@@ -88,6 +93,9 @@ class ImportedCompile:
             return  # a second report of a break that has an entry
         effect, counted, message = break_message.split_reason(_HIGHER_ORDER.sub("", match["reason"]))
         traceback = text[match.end() :].partition("\nTraceback (most recent call last):")[0]
+        self._add_break(effect, message, traceback, counted)
+
+    def _add_break(self, effect: BreakEffect, message: str, traceback: str, counted: bool) -> None:
         frames = tuple(_real_frames(break_message.logged_stack(traceback)))
         earlier = self._breaks.get((effect, message, frames))
         if earlier is not None:
@@ -151,7 +159,25 @@ class ImportedCompile:
                 )
             )
 
+    def _is_raised(self) -> bool:
+        """Whether the program got the break as an error.
+
+        If not, torch has logged it as one for which the function runs uncompiled.
+        """
+        version = _VERSION.match(str(self._metrics.get("pytorch_version")))
+        return (
+            version is not None
+            and (int(version[1]), int(version[2])) >= _LOGS_WHAT_RUNS_UNCOMPILED
+            and self._metrics.get("fail_type") in ("Unsupported", "UserError")
+            and _WHILE_TRACED.search(self._error) is not None
+            and all(each.effect != "function uncompiled" for each in self._breaks.values())
+        )
+
     def facts(self) -> CompileFacts:
+        if self._is_raised():
+            stack = "  " + self._error.rpartition("\nfrom user code:\n")[2].lstrip()
+            message = _HIGHER_ORDER.sub("", str(self._metrics.get("fail_reason") or ""))
+            self._add_break("raised", message, stack, counted=False)
         compile = self._compile()
         return CompileFacts(
             compile=compile,
@@ -180,7 +206,8 @@ class ImportedCompile:
         path = "" if path.startswith("<") else _real_path(path)
         resumed = _RESUME_NAME.match(function)
         failure, status, skip_reason = metrics.get("fail_type"), "compiled" if self._graphs else "empty", None
-        if failure in _SWALLOWED or (failure is None and metrics.get("guard_count") is None):
+        is_swallowed = failure in _SWALLOWED and not self._is_raised()
+        if is_swallowed or (failure is None and metrics.get("guard_count") is None):
             status, skip_reason, failure = "skipped", str(metrics.get("fail_reason") or self._error), None
         elif failure is not None:
             status, failure = "failed", f"{failure}: {metrics.get('fail_reason') or ''}"
