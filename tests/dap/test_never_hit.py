@@ -80,6 +80,19 @@ def never_called(x):
     return x
 
 
+def given_up(x):
+    torch._dynamo.graph_break()
+    return x
+
+
+def inlines(x):
+    return given_up(x)
+
+
+try:
+    torch.compile(inlines, backend="eager", fullgraph=True)(torch.ones(4))
+except torch._dynamo.exc.Unsupported:
+    pass
 torch.compile(quiet, backend="eager", dynamic=True)(torch.ones(4, 4), [])
 """
 
@@ -101,6 +114,7 @@ def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_pa
         {"dataId": in_quiet + "x", "accessType": "read", "condition": "x.shape[0] == 9"},
         {"dataId": in_quiet + "z", "accessType": "write"},
         {"dataId": in_never + "x", "accessType": "readWrite"},
+        {"dataId": f"local::{path}::given_up::x", "accessType": "write"},
         {"dataId": in_quiet + "x", "accessType": "read", "hitCondition": "1"},
     ]
     placed: list[dict[str, int]] = []
@@ -125,6 +139,7 @@ def test_a_data_breakpoint_that_was_never_hit_says_why(client: DapClient, tmp_pa
         "its condition (x.shape[0] == 9) never held",
         "z stayed f32[3]: it got no other shape, dtype or device, and nothing mutated it.",
         "Dynamo did not trace never_called: it did not run, or only uncompiled.",
+        "Dynamo gave up each compile of given_up.",
     ]
     told = [
         client.wait_for_event("breakpoint", where=lambda body, id=each["id"]: body["breakpoint"]["id"] == id)

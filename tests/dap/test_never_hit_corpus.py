@@ -82,6 +82,8 @@ TRUTH: dict[str, tuple[str, str]] = {
     "after_unresumed": ("", never_traced(AFTER_BREAK)[1]),
     "after_unresumed_branch": never_traced(AFTER_BREAK),
     "after_failure": unrun("Dynamo gave up a compile of failing before this line"),
+    "after_failure_in_a_call": unrun("Dynamo gave up a compile of inlined_in_vain before this line"),
+    "after_a_failed_export": unrun("Dynamo gave up a compile of Exported.forward before this line"),
     "disabled_branch": never_traced(f"disabled {DISABLED}"),
     "disabled_uncalled": never_traced(f"disabled_uncalled {DISABLED}"),
     "skipped_branch": never_traced(f"Dynamo skipped skipped: {SKIPPED}"),

@@ -1,6 +1,7 @@
 """Breakpoints that are never hit, each for a reason of its own; the test writes the reasons down."""
 
 import atexit
+import contextlib
 import functools
 import importlib.util
 import textwrap
@@ -73,6 +74,23 @@ def failing(x):
     y = x + 1
     torch._dynamo.graph_break()
     return y * 2  #: after_failure
+
+
+def inlined_in_vain(x):
+    torch._dynamo.graph_break()
+    return x * 2  #: after_failure_in_a_call
+
+
+def raises_in_a_part(x):
+    with torch._dynamo.error_on_graph_break(True):
+        return inlined_in_vain(x)
+
+
+class Exported(torch.nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            return x + 1  #: after_a_failed_export
+        return x - 1
 
 
 @torch._dynamo.disable
@@ -196,6 +214,9 @@ def main():
     attempt(skipped, x)
     attempt(raising, x)
     attempt(failing, x, fullgraph=True)
+    attempt(raises_in_a_part, x)
+    with contextlib.suppress(torch._dynamo.exc.Unsupported, torch._dynamo.exc.UserError):
+        torch.export.export(Exported(), (x,), strict=True)
     attempt(breaking, x)
     attempt(unresumed, x)
     attempt(Model(), x)

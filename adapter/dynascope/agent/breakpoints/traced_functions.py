@@ -110,6 +110,11 @@ class TracedFunctions:
         """Whether Dynamo traced the function in a compile that failed."""
         return key in self._abandoned
 
+    def abandoned(self) -> set[FunctionKey]:
+        """Return the functions that Dynamo traced in compiles that failed."""
+        with self._lock:
+            return set(self._abandoned)
+
     def has_traced(self, key: FunctionKey, line: int) -> bool:
         """Whether Dynamo has traced the function as far as the line."""
         return key in self._traced and not self.awaits(key, line)

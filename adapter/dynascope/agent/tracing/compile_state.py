@@ -111,6 +111,8 @@ class CompileState:
         """The value at the previous instruction, which data breakpoints compare, by breakpoint and frame."""
         self.skipped: list[tuple[types.CodeType, str]] = []
         """The frames that Dynamo has skipped since the compile began, with its reasons."""
+        self._entered: dict[int, types.CodeType] = {}
+        """The code that Dynamo has begun to trace in any attempt, by identity."""
         self.frames: dict[int, FrameId] = {}
         """Frame ids by the identity of the translator."""
         self.activations: dict[int, Activation] = {}
@@ -180,6 +182,16 @@ class CompileState:
         self.travel = None
         self.seen.rehearsal_ends()
 
+    def frame_entered(self, code: types.CodeType) -> None:
+        """Note that Dynamo begins to trace a frame, or goes on."""
+        self._entered[id(code)] = code
+
     def traced_codes(self) -> list[types.CodeType]:
-        """Return the code traced in this attempt, inlined calls included."""
+        """Return the code traced to its end in this attempt, inlined calls included."""
         return [] if self.outermost is None else translators.traced_codes(self.outermost)
+
+    def abandoned_codes(self) -> list[types.CodeType]:
+        """Return the code traced in vain, to its end or not, in a compile that failed."""
+        codes = self.traced_codes()
+        known = set(map(id, codes))
+        return [*codes, *(code for key, code in self._entered.items() if key not in known)]

@@ -92,9 +92,9 @@ class Compiles:
         compile_state = state.begin_compile()
         self._suspension.compile_ends(compile_state.suspension_token)
         try:
-            codes = compile_state.traced_codes()
-            if compiled or codes or compile_state.skipped:
-                traced, abandoned = (codes, []) if compiled else ([], codes)
+            traced = compile_state.traced_codes() if compiled else []
+            abandoned = [] if compiled else compile_state.abandoned_codes()
+            if compiled or abandoned or compile_state.skipped:
                 outcome = CompileOutcome(traced, compile_state.skipped, abandoned)
                 for observer in self._observers:
                     observer.compile_ended(outcome)

@@ -117,6 +117,7 @@ class Hook:
         key = id(translator)
         if translators.instruction_index(translator) < 0 or key not in compile_state.frames:
             compile_state.frames[key] = clock.activations
+        compile_state.frame_entered(translators.code_of(translator))
         clock.trail.frame_entered(compile_state.frames[key], translators.code_of(translator))
         history, watch = compile_state.history, None
         if history is not None:

@@ -35,7 +35,7 @@ class CompileOutcome:
     skipped: Sequence[tuple[types.CodeType, str]]
     """The frames that Dynamo has skipped since the compile began, with its reasons."""
     abandoned: Sequence[types.CodeType] = ()
-    """The code traced in vain: the compile failed, or its frame was skipped."""
+    """The code traced in vain, in part or whole: the compile failed, or its frame was skipped."""
 
 
 class TraceObserver:

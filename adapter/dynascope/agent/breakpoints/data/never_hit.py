@@ -36,6 +36,8 @@ def _why_not_stopped(watchpoint: Watchpoint) -> str:
 
 def _why_not_compiled(watchpoint: Watchpoint, traced: TracedFunctions) -> str:
     on = watchpoint.on
+    if on.function != ANYWHERE and any(on.is_of(key.path, key.name) for key in traced.abandoned()):
+        return f"Dynamo gave up each compile of {on.function}{so_far_as_observed()}."
     if on.function == ANYWHERE:
         return f"Nothing was compiled in which {on.what} could be watched."
     if on.path == ANYWHERE:
