@@ -137,7 +137,7 @@ def test_a_break_leads_to_its_line_and_its_callers(store: Path, below: Below):
     assert (row.label, row.description) == ("Data-dependent branching", "layers.py:5 in gate  0/0")
     layers = str(store.parent.parent / "layers.py")
     assert row.place is not None and (row.place.path, row.place.line) == (layers, 5) and row.place.source
-    assert "GB0170" in row.tooltip and "a graph ends here, another begins after it" in row.tooltip
+    assert "GB0170" in row.tooltip and "a graph ends here; what follows is traced on its own" in row.tooltip
     assert told(below(RUN, "Graph Breaks", row.label)) == [
         ("Use `torch.cond` to express dynamic control flow.", ""),
         ("Called from Block.forward", "model.py:8"),

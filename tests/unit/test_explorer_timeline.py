@@ -75,7 +75,7 @@ def test_what_went_wrong_is_at_the_time_when_it_was_known(found: Timeline):
     assert marks == [("restart", 1.0, None), ("graph break", 1.5, 5)]
     assert [each.text for each in first.marks] == [
         "Dynamo begins again: attempt 2 of 2",
-        "Data-dependent branching: a graph ends here, another begins after it",
+        "Data-dependent branching: a graph ends here; what follows is traced on its own",
     ]
     again = span(found, "failed", "[0/1]")
     assert again.marks[0].kind == "recompile" and again.marks[0].at == again.began

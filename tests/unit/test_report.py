@@ -151,13 +151,23 @@ def test_the_page_says_what_the_terminal_says(workspace: Path):
     counts = next(line for line in text.splitlines() if "graph breaks at" in line)
     sentences = [
         counts,
-        "a graph ends here, another begins after it",
+        "a graph ends here; what follows is traced on its own",
         "Specialised",
         "Run uncompiled",
         "Backend failures",
     ]
     assert all(escape(each) in page for each in sentences)
     assert "L[&#x27;scale&#x27;] = 1" in page and "no kernel" in page, page
+
+
+def test_a_break_before_all_operations_ends_no_graph(workspace: Path):
+    empty = sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py"))
+    empty.compile.status, empty.compile.graphs, empty.graphs = "empty", 0, []
+    record(workspace, "launch 2", empty)
+    said = "no graph ends here, for no operation comes before it; what follows is traced on its own"
+    assert said in report()
+    report("--html", "report.html")
+    assert said in (workspace / "report.html").read_text()
 
 
 def test_the_pages_places_lead_into_the_editor(workspace: Path):

@@ -14,7 +14,7 @@ from dynascope.report.page_frame import framed, where
 from dynascope.report.profile.flame import STYLE, flame_graphs
 from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import CodeFrame, Sources, named
-from dynascope.report.summary import EFFECTS, SITE, Summary
+from dynascope.report.summary import SITE, Summary
 
 
 def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
@@ -64,7 +64,7 @@ def _breaks(summary: Summary, sources: Sources) -> str:
         hints = _hints(fact.hints)
         parts.append(
             f"<article><b>{title}</b> <span class=dim>{escape(_compile_names(each.compiles))}</span><br>"
-            f"{where(fact.path, fact.line)} in <code>{escape(fact.function)}</code>: {EFFECTS[fact.effect]}"
+            f"{where(fact.path, fact.line)} in <code>{escape(fact.function)}</code>: {each.effect}"
             f"{_code(sources.around(fact.path, fact.line, fact.source, 3))}{escape(fact.explanation)}"
             f"<ul>{hints}</ul>{_consequences(fact)}{_stack(fact.stack)}</article>"
         )

@@ -22,9 +22,9 @@ _COMPARED = 64
 """The number of recompiles that are compared with what they replace."""
 _CALLERS = 6
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
-EFFECTS: dict[model.BreakEffect, str] = {
-    "resumed": "a graph ends here, another begins after it",
-    "rest uncompiled": "a graph ends here; the rest of the function runs uncompiled",
+_EFFECTS: dict[model.BreakEffect, str] = {
+    "resumed": "{ends}; what follows is traced on its own",
+    "rest uncompiled": "{ends}; the rest of the function runs uncompiled",
     "function uncompiled": "the whole function runs uncompiled",
     "raised": "an error, as this compile may not break (fullgraph=True, error_on_graph_break or export)",
 }
@@ -40,6 +40,13 @@ class Repeated(Struct):
 
 class Break(Repeated):
     fact: model.GraphBreak
+    is_before_graph: bool
+    """Whether no compile has a graph that ends there."""
+
+    @property
+    def effect(self) -> str:
+        """Return what comes of it."""
+        return effect(self.fact, self.is_before_graph)
 
 
 class Specialized(Repeated):
@@ -196,7 +203,7 @@ def summarize(reader: Reader, launch: str) -> Summary:
         runs=runs,
         compiles=compiles,
         names=names,
-        breaks=breaks_at_places(graph_breaks, names),
+        breaks=breaks_at_places(graph_breaks, names, compiles),
         causes=recompiled,
         stories=stories_by_compile(stories, recompiled, _COMPARED),
         comparisons=_comparisons(reader, compiles, recompiled),
@@ -208,14 +215,31 @@ def summarize(reader: Reader, launch: str) -> Summary:
     )
 
 
-def breaks_at_places(facts: Iterable[model.GraphBreak], names: dict[int, str]) -> list[Break]:
+def effect(fact: model.GraphBreak, is_before_graph: bool) -> str:
+    """Return what comes of a break; `is_before_graph`: no compile has a graph that ends there."""
+    ends = "no graph ends here, for no operation comes before it" if is_before_graph else "a graph ends here"
+    return _EFFECTS[fact.effect].format(ends=ends)
+
+
+def breaks_at_places(
+    facts: Iterable[model.GraphBreak], names: dict[int, str], compiles: Iterable[model.Compile]
+) -> list[Break]:
     """Return a row for each place and kind of break, with the compiles that break there."""
+    empty = {each.id for each in compiles if each.status == "empty"}
     groups = _grouped(
         facts, lambda fact: (fact.path, fact.line, fact.type, fact.effect, without_numbers(fact.explanation))
     )
     # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
     groups.sort(key=lambda group: min(fact.compile for fact in group))
-    return [Break(_names(group, names), sum(each.count for each in group), group[0]) for group in groups]
+    return [
+        Break(
+            _names(group, names),
+            sum(each.count for each in group),
+            group[0],
+            is_before_graph=all(fact.compile in empty for fact in group),
+        )
+        for group in groups
+    ]
 
 
 def callers(fact: model.GraphBreak) -> list[model.StackFrame]:

@@ -15,7 +15,7 @@ from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_t
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
 from dynascope.report.sources import CodeFrame, Sources, named, shown_path
-from dynascope.report.summary import EFFECTS, SITE, Break, SlowLine, Summary, callers
+from dynascope.report.summary import SITE, Break, SlowLine, Summary, callers
 
 _SHOWN_SKIPS = 12
 _SHOWN_COMPILES = 16
@@ -75,7 +75,7 @@ def _print_break(each: Break, sources: Sources, console: Console) -> None:
         f"\n[bold yellow]Graph break{identifier}[/] {_where(fact.path, fact.line)} in {escape(fact.function)}  "
         f"{_times(each.compiles)}"
     )
-    console.print(f"  [bold]{escape(fact.type)}[/]: {EFFECTS[fact.effect]}")
+    console.print(f"  [bold]{escape(fact.type)}[/]: {each.effect}")
     _print_code(sources.around(fact.path, fact.line, fact.source), console)
     if fact.explanation:
         console.print(textwrap.indent(escape(fact.explanation), "  "))

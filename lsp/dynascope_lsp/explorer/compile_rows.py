@@ -106,7 +106,7 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
     found = sorted(filter(None, (_within(cause, number) for cause in all_of_it)), key=lambda cause: cause.is_aside)
     rows = [
         *([_failure_row(each)] if each.failure else []),
-        *(break_row(one) for one in breaks_at_places(facts.graph_breaks, own)),
+        *(break_row(one) for one in breaks_at_places(facts.graph_breaks, own, [each])),
         *(_cause_row_of(cause, names) for cause in found),
         *_call_rows(reader, facts, found, compiles),
         *(varying_row(one) for one in varying_values(varying, dict.fromkeys(by_number, ""))),

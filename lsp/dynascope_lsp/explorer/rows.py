@@ -10,7 +10,7 @@ from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_t
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
 from dynascope.report.sources import named
-from dynascope.report.summary import EFFECTS, Break, Specialized, Varying, callers
+from dynascope.report.summary import Break, Specialized, Varying, callers
 from msgspec import Struct
 
 Severity = Literal["error", "warning", "information", "success", ""]
@@ -98,7 +98,7 @@ def break_row(each: Break) -> Row:
         key=f"break:{fact.path}:{fact.line}:{fact.type}:{fact.effect}",
         label=fact.type,
         description=f"{where(fact.path, fact.line)} in {fact.function}  {of_compiles(each.compiles)}".rstrip(),
-        tooltip="\n\n".join(filter(None, [f"{title}: {EFFECTS[fact.effect]}.", fact.explanation])),
+        tooltip="\n\n".join(filter(None, [f"{title}: {each.effect}.", fact.explanation])),
         icon="error" if fact.effect == "raised" else "warning",
         severity="error" if fact.effect == "raised" else "warning",
         place=at(fact.path, fact.line, fact.source),

@@ -109,8 +109,9 @@ def _differing(now: list[F], before: list[F], key: Callable[[F], Hashable], row:
 
 
 def _breaks(reader: Reader, launch: str) -> list[Break]:
-    names: dict[int, str] = {each.id: "" for each in reader.compiles(launch)}
-    return breaks_at_places(reader.facts("graph_breaks", launch), names)
+    compiles = reader.compiles(launch)
+    names: dict[int, str] = {each.id: "" for each in compiles}
+    return breaks_at_places(reader.facts("graph_breaks", launch), names, compiles)
 
 
 def _causes(reader: Reader, launch: str) -> list[Cause]:

@@ -13,7 +13,7 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.profile.measured import LATER
 from dynascope.report.sources import named
-from dynascope.report.summary import EFFECTS
+from dynascope.report.summary import effect
 from msgspec import Struct
 
 from dynascope_lsp.explorer.launch_rows import when
@@ -160,7 +160,7 @@ def _mark(fact: model.Fact, each: model.Compile, end_of_trace: float) -> Mark | 
             text = f"Compiled again: it does not match {fact.failed_compile_id}: {readable(fact.guard)}{met}"
             return Mark("recompile", text, each.began, asked)
         case model.GraphBreak():
-            return Mark("graph break", f"{fact.type}: {EFFECTS[fact.effect]}", end_of_trace, place)
+            return Mark("graph break", f"{fact.type}: {effect(fact, each.status == 'empty')}", end_of_trace, place)
         case model.BackendFailure():
             return Mark("failed", f"{fact.backend} raised {fact.exception}", each.began + each.seconds, place)
     return None

@@ -119,7 +119,7 @@ def _of_status(status: model.CompileStatus) -> Callable[[Opened, str], list[Row]
 
 def _breaks(opened: Opened, _: str) -> list[Row]:
     facts = opened.reader.facts("graph_breaks", opened.launch)
-    return [break_row(each) for each in breaks_at_places(facts, opened.names)]
+    return [break_row(each) for each in breaks_at_places(facts, opened.names, opened.compiles)]
 
 
 def _causes(opened: Opened, _: str) -> list[Row]:
