@@ -16,13 +16,14 @@ pytest.importorskip("torch")
 
 import torch
 from dynascope.agent.internals.compile.call import arguments_of
+from dynascope.agent.recorder.ending import shortened
 from dynascope.facts import model
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 from dynascope.recording.importing import import_log
 from dynascope.recording.torch_trace import logs_in
 
-from tests.support.marks import PROGRAMS
+from tests.support.marks import PROGRAMS, labels
 
 ROOT = Path(__file__).parents[2]
 RECORDED = PROGRAMS / "recorded"
@@ -209,6 +210,22 @@ def test_specialisations_guards_failures_and_times(deciding: Recorded):
     assert any(fact.expression == "L['x']" and fact.kind == "TENSOR_MATCH" for fact in deciding.facts("guards"))
     times = [fact for fact in deciding.facts("line_times") if fact.line == 7]
     assert len(times) == 3 and all(fact.visits == 1 and fact.seconds > 0 for fact in times)
+
+
+def test_a_failed_compile_names_the_line_that_failed(deciding: Recorded):
+    line = labels(RECORDED / "decisions.py")["fails"]
+    for store in (deciding.store, deciding.imported):
+        (failed,) = [each for each in deciding.compiles(store) if each.function == "failing_in_a_call"]
+        assert failed.status == "failed" and failed.failure is not None
+        said = [each.strip() for each in failed.failure.splitlines()]
+        assert said[0].startswith("TorchRuntimeError: ")
+        assert any(f'decisions.py", line {line}, in uses_without_fake' in each for each in said), failed.failure
+        assert "TORCHDYNAMO_VERBOSE" not in failed.failure
+
+
+def test_what_is_left_out_of_a_long_reason_is_said():
+    said = shortened("\n".join(map(str, range(9))), most=4)
+    assert said.splitlines() == ["0", "1", "… 5 lines left out …", "7", "8"]
 
 
 def test_compiled_autograd_captures(deciding: Recorded):

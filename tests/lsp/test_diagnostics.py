@@ -91,6 +91,30 @@ def test_recompiles_failures_and_skips_are_told_where_they_belong(tmp_path: Path
     run(scenario)
 
 
+def test_a_failed_compile_leads_to_the_line_that_failed(tmp_path: Path):
+    model_path, layers_path = sample.write_workspace(tmp_path)
+    facts = sample.second_compile(str(model_path), str(layers_path))
+    facts.compile.status, facts.recompiles, facts.backend_failures = "failed", [], []
+    facts.compile.failure = (
+        "TorchRuntimeError: no\n\nfrom user code:\n"
+        f'   File "{model_path}", line 8, in forward\n    h = gate(h)\n'
+        f'  File "{layers_path}", line 7, in gate\n    n = h.max().item()'
+    )
+    writer = Writer(tmp_path / ".dynascope" / "facts.db", sample.new_run(tmp_path))
+    writer.write(facts)
+    writer.close()
+
+    async def scenario() -> None:
+        async with editor(tmp_path) as each:
+            found = by_code(await each.diagnostics(each.open(model_path)))
+            failed = found["backendFailure"]
+            assert failed.message.startswith("Could not compile Model.forward")
+            places = [(at.location.uri, at.location.range.start.line + 1) for at in failed.related_information or []]
+            assert places == [(layers_path.resolve().as_uri(), 7), (model_path.resolve().as_uri(), 8)]
+
+    run(scenario)
+
+
 def test_the_same_break_of_many_compiles_is_one_diagnostic(tmp_path: Path):
     store = sample.write_sample(tmp_path)
     paths = [str((tmp_path / name).resolve()) for name in ("model.py", "layers.py")]

@@ -20,7 +20,9 @@ _PART = re.compile(r"^  (?=Explanation: |Hint: |Developer debug context: |Higher
 _LINK = "\n\n For more details about this graph break, please visit: "
 _SKIPPED = "Failed to handle graph break gracefully."
 _NOT_RESUMED = "Encountered graph break that we cannot resume from."
-_LOGGED_FRAME = re.compile(r'^  File "(?P<path>.+)", line (?P<line>\d+), in (?P<function>.+)$', re.MULTILINE)
+_LOGGED_FRAME = re.compile(r'^ {2,3}File "(?P<path>.+)", line (?P<line>\d+), in (?P<function>.+)$', re.MULTILINE)
+_USER_CODE = "\nfrom user code:\n"
+_HOW_TO_SEE_MORE = "\nSet TORCHDYNAMO_VERBOSE=1 "
 _RESUME_NAME = re.compile(r"torch_dynamo_resume_in_(\w+)_at_\d+$")
 _NODE_NUMBER = re.compile(r"(?<=[^\W\d])_\d+\b")
 _NUMBER = re.compile(r"\d+")
@@ -108,6 +110,17 @@ def split_reason(logged: str) -> tuple[BreakEffect, bool, str]:
     doing, separator, message = logged.partition(":\n\n")
     counted = bool(separator) and "\n" not in doing
     return "resumed", counted, message if counted else logged
+
+
+def without_advice(error: str) -> str:
+    """Return the text of an error of torch's without how to log more of it."""
+    return error.partition(_HOW_TO_SEE_MORE)[0]
+
+
+def user_code_of(error: str) -> str:
+    """Return the frames of the program in the text of an error of torch's; "" without such."""
+    _, found, frames = without_advice(error).rpartition(_USER_CODE)
+    return frames.rstrip() if found else ""
 
 
 def logged_stack(text: str) -> list[StackFrame]:

@@ -175,9 +175,8 @@ class ImportedCompile:
 
     def facts(self) -> CompileFacts:
         if self._is_raised():
-            stack = "  " + self._error.rpartition("\nfrom user code:\n")[2].lstrip()
             message = _HIGHER_ORDER.sub("", str(self._metrics.get("fail_reason") or ""))
-            self._add_break("raised", message, stack, counted=False)
+            self._add_break("raised", message, break_message.user_code_of(self._error), counted=False)
         compile = self._compile()
         return CompileFacts(
             compile=compile,
@@ -210,7 +209,9 @@ class ImportedCompile:
         if is_swallowed or (failure is None and metrics.get("guard_count") is None):
             status, skip_reason, failure = "skipped", str(metrics.get("fail_reason") or self._error), None
         elif failure is not None:
-            status, failure = "failed", f"{failure}: {metrics.get('fail_reason') or ''}"
+            user_code = break_message.user_code_of(self._error)
+            stack = f"\n\nfrom user code:\n{user_code}" if user_code else ""
+            status, failure = "failed", f"{failure}: {metrics.get('fail_reason') or ''}{stack}"
         return Compile(
             compile_id=self._compile_id,
             attempts=self._attempt + 1,

@@ -172,7 +172,7 @@ def _compiles(summary: Summary) -> str:
         f"<tr><td>{escape(summary.names[each.id] or '–')}<td>{escape(named(each.function, each.resumes_at))}<br>"
         f"<span class=dim>{where(each.path, each.resumes_at or each.line)}</span><td>{each.status}"
         f"<td class=number>{each.nodes}"
-        f"<td class=number>{each.seconds:.3f}<td>{escape(each.reason or each.skip_reason or each.failure or '')}"
+        f"<td class=number>{each.seconds:.3f}<td>{escape(_first_line(each.reason or each.skip_reason or each.failure))}"
         for each in summary.compiles
     )
     heads = "<tr><th>id<th>function<th>status<th>nodes<th>seconds<th>why"
@@ -195,6 +195,10 @@ def _stack(stack: list[model.StackFrame]) -> str:
         f"<div>{where(frame.path, frame.line)} in <code>{escape(frame.function)}</code></div>" for frame in stack
     )
     return f"<details><summary>stack</summary>{rows}</details>" if rows else ""
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0]
 
 
 def _compile_names(compiles: list[str]) -> str:

@@ -7,7 +7,7 @@ from os.path import basename
 from typing import Generic, TypeVar
 
 from dynascope.facts import model
-from dynascope.facts.break_message import consequences, without_numbers
+from dynascope.facts.break_message import consequences, logged_stack, user_code_of, without_numbers
 from dynascope.facts.comparison.recorded import Compared
 from dynascope.facts.comparison.sentences import first_difference, sentence
 from dynascope.facts.distinct import Distinct
@@ -254,6 +254,11 @@ class Observations:
                     line=self._name_line(line),
                     title=f"Could not compile {same[0].function}",
                     explanation=failure or "",
+                    related=[
+                        Related(frame.path, now, f"it failed in {frame.function}")
+                        for frame in reversed(logged_stack(user_code_of(failure or "")))
+                        if not _is_torch(frame.path) and (now := self._locate(frame.path, frame.line)) is not None
+                    ],
                     compiles=self._ids(each.id for each in same),
                     programs=self._facts.programs_of([each.id for each in same]),
                     stale=self._stale(line),

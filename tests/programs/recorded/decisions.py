@@ -27,6 +27,19 @@ def failing(x):
     return x + 1
 
 
+@torch.library.custom_op("recorded::without_fake", mutates_args=())
+def without_fake(x: torch.Tensor) -> torch.Tensor:
+    return x + 1
+
+
+def uses_without_fake(x):
+    return without_fake(x * 2)  #: fails
+
+
+def failing_in_a_call(x):
+    return uses_without_fake(x + 1)
+
+
 @torch.compiler.disable
 def never_traced(x):
     return x
@@ -45,6 +58,10 @@ if __name__ == "__main__":
     try:
         torch.compile(failing, backend=no_backend)(torch.ones(3))
     except torch._dynamo.exc.BackendCompilerFailed:
+        pass
+    try:
+        torch.compile(failing_in_a_call, backend="eager")(torch.ones(3))
+    except torch._dynamo.exc.TorchRuntimeError:
         pass
 
     weight = torch.ones(3, requires_grad=True)

@@ -40,6 +40,7 @@ from dynascope.facts.model import (
 from dynascope.facts.recompiles import recompile_reason
 
 _EARLIER_KEPT = 8
+_FAILURE_LINES, _REASON_LINES = 60, 6
 
 
 class CompileRecording:
@@ -270,10 +271,10 @@ class CompileRecording:
         if ending.compiled:
             status = "compiled" if self._graph_sizes else "empty"
         elif error is not None and ending.is_raised:
-            status, failure = "failed", f"{type(error).__name__}: {_first_lines(str(error))}"
+            status, failure = "failed", f"{type(error).__name__}: {at_the_end.shortened(str(error), _FAILURE_LINES)}"
         else:
             status = "skipped"
-            skip_reason = skip_reason or _first_lines(str(error) if error is not None else "")
+            skip_reason = skip_reason or at_the_end.shortened(str(error or ""), _REASON_LINES)
         return Compile(
             compile_id=self.compile_id,
             attempts=max(self.attempts, 1),
@@ -311,7 +312,3 @@ def _real_frames(stack: list[StackFrame]) -> list[StackFrame]:
         for frame in stack
         if not is_our_code(frame.path)
     ]
-
-
-def _first_lines(text: str) -> str:
-    return "\n".join(text.strip().splitlines()[:6])[:1000]

@@ -12,9 +12,11 @@ from dynascope.agent.internals.guards.built import built_guards
 from dynascope.agent.internals.symbolic_shapes.shapes import symbols_so_far
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.recorder.frame import path_of_file
+from dynascope.facts import break_message
 from dynascope.facts.generated.model import Graph
 from dynascope.facts.model import Guard, Symbol, Tensor
 
+_LINE_KEPT = 1000
 _WORD = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -53,3 +55,16 @@ def symbols(output: Any, tensors: list[Tensor]) -> list[Symbol]:
         )
         for fact in symbol_facts
     ]
+
+
+def shortened(text: str, most: int) -> str:
+    """Return the beginning and the end of a text that has too many lines, or too long ones.
+
+    What failed is said first, and the lines of the program that led there are last.
+    """
+    text = break_message.without_advice(text).strip()
+    lines = [line if len(line) <= _LINE_KEPT else f"{line[:_LINE_KEPT]} …" for line in text.splitlines()]
+    left_out = len(lines) - most
+    if left_out > 0:
+        lines[most // 2 : most // 2 + left_out] = [f"… {left_out} lines left out …"]
+    return "\n".join(lines)
