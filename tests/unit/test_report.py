@@ -170,6 +170,41 @@ def test_a_break_before_all_operations_ends_no_graph(workspace: Path):
     assert said in (workspace / "report.html").read_text()
 
 
+def test_the_programs_own_callers_of_a_break_are_all_named(workspace: Path):
+    facts = sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py"))
+    package, torch = "/venv/lib/site-packages/runner/loop.py", "/venv/lib/site-packages/torch/nn/module.py"
+    own = str(workspace / "torch" / "train.py")
+    facts.graph_breaks[0].stack = [
+        model.StackFrame(own, 90, "<module>"),
+        *(model.StackFrame(package, line, "loop") for line in range(20, 30)),
+        model.StackFrame(own, 12, "step"),
+        *(model.StackFrame(package, line, "call") for line in range(1, 9)),
+        model.StackFrame(torch, 5, "forward"),
+        *facts.graph_breaks[0].stack,
+    ]
+    record(workspace, "launch 2", facts)
+    said = [line.strip() for line in report().splitlines() if "called from" in line or "more callers" in line]
+    assert said == [
+        "called from model.py:8 in Block.forward",
+        "called from model.py:15 in Model.forward",
+        *(f"called from runner/loop.py:{line} in call" for line in (8, 7, 6, 5)),
+        "… 4 more callers …",
+        "called from torch/train.py:12 in step",
+        "… 10 more callers …",
+        "called from torch/train.py:90 in <module>",
+    ]
+
+
+def test_of_a_recursion_the_ends_are_named(workspace: Path):
+    facts = sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py"))
+    recursion = [model.StackFrame(str(workspace / "model.py"), 100 + line, "again") for line in range(500)]
+    facts.graph_breaks[0].stack = [*recursion, facts.graph_breaks[0].stack[-1]]
+    record(workspace, "launch 2", facts)
+    said = [line.strip() for line in report().splitlines() if "called from" in line or "more callers" in line]
+    assert len(said) == 25 and said[12] == "… 476 more callers …"
+    assert (said[0], said[-1]) == ("called from model.py:599 in again", "called from model.py:100 in again")
+
+
 def test_the_pages_places_lead_into_the_editor(workspace: Path):
     report("--html", "report.html")
     page = (workspace / "report.html").read_text()

@@ -20,7 +20,6 @@ from dynascope.report.sources import shown_path
 SLOWEST_LINES = 15
 _COMPARED = 64
 """The number of recompiles that are compared with what they replace."""
-_CALLERS = 6
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
 _EFFECTS: dict[model.BreakEffect, str] = {
     "resumed": "{ends}; what follows is traced on its own",
@@ -240,12 +239,6 @@ def breaks_at_places(
         )
         for group in groups
     ]
-
-
-def callers(fact: model.GraphBreak) -> list[model.StackFrame]:
-    """Return the callers of the break, innermost first, without torch's own frames."""
-    above = [frame for frame in fact.stack if (frame.path, frame.line) != (fact.path, fact.line)]
-    return [frame for frame in reversed(above) if "/torch/" not in frame.path.replace("\\", "/")][:_CALLERS]
 
 
 def specialized_values(facts: Iterable[model.Specialization], names: dict[int, str]) -> list[Specialized]:

@@ -14,8 +14,9 @@ from dynascope.facts.comparison.sentences import first_difference
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
+from dynascope.report.callers import callers
 from dynascope.report.sources import CodeFrame, Sources, named, shown_path
-from dynascope.report.summary import SITE, Break, SlowLine, Summary, callers
+from dynascope.report.summary import SITE, Break, SlowLine, Summary
 
 _SHOWN_SKIPS = 12
 _SHOWN_COMPILES = 16
@@ -87,7 +88,10 @@ def _print_break(each: Break, sources: Sources, console: Console) -> None:
         for hint in other.hints:
             console.print(f"    [green]hint[/] {escape(hint)}")
     for caller in callers(fact):
-        console.print(f"  [dim]called from {_where(caller.path, caller.line)} in {escape(caller.function)}[/]")
+        if isinstance(caller, int):
+            console.print(f"  [dim]… {caller} more callers …[/]")
+        else:
+            console.print(f"  [dim]called from {_where(caller.path, caller.line)} in {escape(caller.function)}[/]")
     if fact.registry_id:
         console.print(f"  [dim]{SITE.format(fact.registry_id.lower())}[/]")
 

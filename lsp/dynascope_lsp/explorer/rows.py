@@ -9,8 +9,9 @@ from dynascope.facts import break_message, model
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
+from dynascope.report.callers import callers
 from dynascope.report.sources import named
-from dynascope.report.summary import Break, Specialized, Varying, callers
+from dynascope.report.summary import Break, Specialized, Varying
 from msgspec import Struct
 
 Severity = Literal["error", "warning", "information", "success", ""]
@@ -85,14 +86,16 @@ def break_row(each: Break) -> Row:
         for other in break_message.consequences(fact.reason)
     ]
     frames = [
-        Row(
+        Row(key=f"callers:{place}", label=f"… {frame} more callers …", icon="debug-stackframe")
+        if isinstance(frame, int)
+        else Row(
             key=f"caller:{frame.path}:{frame.line}",
             label=f"Called from {frame.function}",
             description=where(frame.path, frame.line),
             icon="debug-stackframe",
             place=at(frame.path, frame.line),
         )
-        for frame in callers(fact)
+        for place, frame in enumerate(callers(fact))
     ]
     return Row(
         key=f"break:{fact.path}:{fact.line}:{fact.type}:{fact.effect}",

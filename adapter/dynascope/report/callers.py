@@ -1,0 +1,34 @@
+"""Choose which callers of a graph break are shown: those in the program's own files, and the nearest others."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from dynascope.facts import model
+
+_NEAREST = 6
+"""The innermost callers, which are shown also where they are a package's."""
+_MOST = 24
+_PACKAGES = "/site-packages/", "/dist-packages/"
+
+
+def callers(fact: model.GraphBreak) -> list[model.StackFrame | int]:
+    """Return the callers, innermost first, without torch's, with the number of those left out."""
+    above = [frame for frame in fact.stack if (frame.path, frame.line) != (fact.path, fact.line)]
+    frames = [frame for frame in reversed(above) if not _is_of(frame, "torch/")]
+    kept = [place < _NEAREST or not _is_of(frame) for place, frame in enumerate(frames)]
+    if sum(kept) > _MOST:  # a recursion
+        inner = [place for place, is_kept in enumerate(kept) if is_kept]
+        for place in inner[_MOST // 2 : -_MOST // 2]:
+            kept[place] = False
+    shown: list[model.StackFrame | int] = []
+    for is_kept, group in groupby(zip(kept, frames, strict=True), lambda each: each[0]):
+        run = [frame for _, frame in group]
+        shown += run if is_kept or len(run) == 1 else [len(run)]
+    return shown
+
+
+def _is_of(frame: model.StackFrame, package: str = "") -> bool:
+    """Whether a frame is in an installed package, or in this one."""
+    path = frame.path.replace("\\", "/")
+    return any(folder + package in path for folder in _PACKAGES)
