@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from dynascope.terminal import debuggee
+from dynascope.terminal.printing import Printer
 from dynascope.terminal.program import Program
 from dynascope.terminal.run import debug_program
+from dynascope.wire.dap import Thread
 
 from tests.support.terminal import fake_adapter
 
@@ -221,6 +223,15 @@ def test_a_thread_continued_alone_leaves_the_other_stopped(debug):
     assert "there is no thread 9" in out
     assert out.count("● compile time") == 2  # the first stop, and thread 1 again once thread 2 goes on
     assert "● run time  <module>" in out
+
+
+def test_numbers_of_threads_stand_apart_from_their_names(capsys: pytest.CaptureFixture[str]):
+    """Without debugpy a thread has the number that the system gives it."""
+    Printer().threads([Thread(id=280341, name="MainThread"), Thread(id=7, name="worker")], 7, [7])
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [
+        "  280341  MainThread",
+        "> 7       worker  stopped",
+    ]
 
 
 def test_a_stop_before_the_response_is_not_lost(debug):

@@ -125,11 +125,11 @@ class Printer:
             self.console.print(line)
 
     def threads(self, threads: Sequence[Thread], selected: int | None, stopped: Iterable[int]) -> None:
-        halted = set(stopped)
+        halted, width = set(stopped), max((len(str(thread.id)) for thread in threads), default=0)
         for thread in threads:
             state = "stopped" if thread.id in halted else ""
-            mark = "> " if thread.id == selected else "  "
-            self.console.print(Text.assemble((f"{mark}{thread.id:<4}", "bold"), thread.name, (f"  {state}", "dim")))
+            number = f"{'>' if thread.id == selected else ' '} {thread.id:<{width}}  "
+            self.console.print(Text.assemble((number, "bold"), thread.name, (f"  {state}", "dim")))
 
 
 def place(frame: StackFrame) -> str:
