@@ -91,6 +91,21 @@ compiled()
         assert sorted(each.run for each in reader.compiles()) == [1, 1, 1, 2]
 
 
+@pytest.mark.parametrize("how", ["fork", "spawn"])
+def test_workers_that_end_are_recorded_to_their_end(tmp_path: Path, how: str):
+    source = f"""
+import multiprocessing
+if __name__ == "__main__":
+    worker = multiprocessing.get_context("{how}").Process(target=compiled)
+    worker.start()
+    worker.join()
+"""
+    ended = run(tmp_path, "-m", "dynascope", "run", "program.py", source=source)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    with Reader.open(tmp_path / FOLDER_NAME / FILE_NAME) as reader:
+        assert len(reader.compiles()) == 1 and all(each.ended is not None for each in reader.runs())
+
+
 def test_recording_on_request_of_the_environment(tmp_path: Path):
     """What the wheel's `torch.backends` entry point calls; a checkout that is not installed has no entry points."""
     source = "from dynascope.autoload import record_if_asked; record_if_asked(); compiled()"

@@ -112,6 +112,14 @@ def test_a_finished_run_replaces_all_of_its_program(tmp_path: Path):
     assert shown(path) == set()
 
 
+def test_a_run_whose_pool_has_ended_its_workers_is_finished(tmp_path: Path):
+    path = program(tmp_path, "model.py", MODEL)
+    record(tmp_path, "1", first(path), broken(path, "if x.sum() > 0"))
+    record(tmp_path, "2")
+    record(tmp_path, "2", first(path), finished=False)
+    assert shown(path) == set()
+
+
 def test_programs_that_share_a_file_stand_side_by_side(tmp_path: Path):
     path = program(tmp_path, "model.py", MODEL)
     for name, text in (("train.py", "if x.sum() > 0"), ("evaluate.py", "print(x)")):

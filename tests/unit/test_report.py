@@ -205,6 +205,19 @@ def test_of_a_recursion_the_ends_are_named(workspace: Path):
     assert (said[0], said[-1]) == ("called from model.py:599 in again", "called from model.py:100 in again")
 
 
+def test_workers_that_a_pool_has_ended_do_not_make_a_program_unended(workspace: Path):
+    database = workspace / ".dynascope" / "facts.db"
+    Writer(database, sample.new_run(workspace, "launch 2")).close()
+    worker = sample.new_run(workspace, "launch 2")
+    worker.pid, worker.began = 4712, worker.began + 1
+    writer = Writer(database, worker)  # not closed: it was killed
+    writer.write(sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py")))
+    said = "process 4712: ended from outside, as a pool ends its workers, or not ended."
+    assert said in report() and "It has not ended" not in report()
+    report("--html", "report.html")
+    assert said in (workspace / "report.html").read_text()
+
+
 def test_the_pages_places_lead_into_the_editor(workspace: Path):
     report("--html", "report.html")
     page = (workspace / "report.html").read_text()

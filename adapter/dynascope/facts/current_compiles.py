@@ -59,7 +59,8 @@ def current(runs: Iterable[model.Run], candidates: Iterable[Candidate]) -> list[
     for each in candidates:
         launches.setdefault(by_id[each.run].launch, []).append(each)
     programs: dict[Hashable, list[str]] = {}
-    for launch, run in first_runs(runs).items():
+    first = first_runs(runs)
+    for launch, run in first.items():
         if launch in launches:
             programs.setdefault(program_of(run), []).append(launch)
     kept: list[int] = []
@@ -69,9 +70,14 @@ def current(runs: Iterable[model.Run], candidates: Iterable[Candidate]) -> list[
             added = [each for each in launches[launch] if _identity(each) not in repeated]
             kept += [each.number for each in added]
             repeated.update(map(_identity, added))
-            if all(by_id[each.run].ended is not None for each in launches[launch]):
+            if all(_has_ended(by_id[each.run], first[launch]) for each in launches[launch]):
                 break
     return sorted(kept)
+
+
+def _has_ended(run: model.Run, first: model.Run) -> bool:
+    """Whether a process ended as it should, or is a worker that a pool may have killed."""
+    return run.ended is not None or (run.rank is None and first.ended is not None)
 
 
 def _identity(each: Candidate) -> Hashable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from dynascope.facts import model
+from dynascope.facts.endings import ending
 from dynascope.facts.pruning import is_running
 from dynascope.facts.reader import OF_LAUNCH, Reader
 
@@ -46,9 +47,9 @@ class Launch(Struct):
         return any(each.ended is None and is_running(each.host, each.pid) for each in self.runs)
 
     @property
-    def is_finished(self) -> bool:
-        """Whether every process that has compiled ended as it should, and was recorded to its end."""
-        return all(each.ended is not None for each in self.compiling or self.runs)
+    def ending(self) -> str:
+        """Return a sentence on processes of which only a part is recorded; "" where there are none."""
+        return ending(self.runs, {each.id for each in self.compiling or self.runs})
 
 
 def launches(reader: Reader) -> list[Launch]:

@@ -23,7 +23,7 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     lines = [
         f"{began} · torch {escape(run.torch_version)} {escape(summary.processes)}",
-        *([] if summary.is_finished else ["It has not ended, or was stopped or detached from."]),
+        *([escape(summary.ending)] if summary.ending else []),
         escape(summary.counts) if summary.compiles else "Nothing was compiled in it.",
     ]
     sections = [

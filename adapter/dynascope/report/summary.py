@@ -10,6 +10,7 @@ from msgspec import Struct
 from dynascope.facts import model
 from dynascope.facts.break_message import without_numbers
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
+from dynascope.facts.endings import ending
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
@@ -111,10 +112,9 @@ class Summary(Struct):
         return min(self.runs, key=lambda run: run.began)
 
     @property
-    def is_finished(self) -> bool:
-        """Whether every process that has compiled ended as it should, and was recorded to its end."""
-        compiled = {each.run for each in self.compiles}
-        return all(run.ended is not None for run in self.runs if run.id in compiled)
+    def ending(self) -> str:
+        """Return a sentence on processes of which only a part is recorded; "" where there are none."""
+        return ending(self.runs, {each.run for each in self.compiles})
 
     @property
     def processes(self) -> str:

@@ -57,8 +57,8 @@ def _print_heading(summary: Summary, console: Console) -> None:
     if not summary.compiles:
         console.print("Nothing was compiled in it: dynascope report --launches lists what was recorded before.")
         return
-    if not summary.is_finished:
-        console.print("It has not ended, or was stopped or detached from: this is what was recorded until then.")
+    if summary.ending:
+        console.print(escape(summary.ending))
     console.print(summary.counts)
     if not summary.breaks and not summary.failed:
         console.print("[green]No graph breaks.[/]")

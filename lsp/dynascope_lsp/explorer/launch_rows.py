@@ -6,6 +6,7 @@ import platform
 import time
 
 from dynascope.facts import model
+from dynascope.facts.endings import NOT_ENDED
 from dynascope.facts.launches import Launch
 from dynascope.facts.process_names import process_name
 from dynascope.report.summary import counted
@@ -54,11 +55,11 @@ def _state(launch: Launch) -> tuple[str, str]:
     """Return whether it runs or how it ended, and why; "" where it ended as it should."""
     if launch.is_running:
         return "running", ""
-    if launch.is_finished:
-        return "", ""
+    if launch.ending != NOT_ENDED:
+        return "", launch.ending
     if launch.first.host == platform.node():
         return "ended early", "It was killed, or its debug session was stopped: this is what was recorded until then."
-    return "not ended", "It has not ended, or was stopped or detached from."
+    return "not ended", launch.ending
 
 
 def _sums(launch: Launch) -> str:

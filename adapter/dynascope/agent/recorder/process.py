@@ -45,6 +45,9 @@ GUARD_COSTS = "guards"
 """The value of both that adds what guards cost."""
 LAUNCH_VARIABLE = "DYNASCOPE_LAUNCH"
 
+_LAST = -1000
+"""A priority of `multiprocessing`, after those that programs have."""
+
 _recording: _Recording | None = None
 _abandoned: list[Writer] = []
 """Writers of parent processes: closing one in a forked child would drop the parent's locks."""
@@ -196,6 +199,7 @@ class _Recording:
         with self._contained_store():
             if self._writer is None:
                 self._writer = Writer(self._path, _run(self._began))
+                _at_the_end_of_a_worker(self.end)
                 pruning.prune(self._path, self._writer.run)
                 self._numbers.clear()
             if facts is not None:
@@ -223,8 +227,9 @@ class _Recording:
         self._first_error = self._first_error or text
 
     def end(self) -> None:
-        if self._errors:
-            self.say(f"some facts could not be recorded. The first of {self._errors} errors:\n{self._first_error}")
+        errors, self._errors = self._errors, 0
+        if errors:
+            self.say(f"some facts could not be recorded. The first of {errors} errors:\n{self._first_error}")
         if self._writer is None and self._is_first and self.is_on and "torch" in sys.modules:
             self._write(None)
         writer, self._writer = self._writer, None
@@ -243,6 +248,13 @@ class _Recording:
         if self._writer is not None:
             _abandoned.append(self._writer)
             self._writer = None
+
+
+def _at_the_end_of_a_worker(then: Callable[[], None]) -> None:
+    """Call `then` when a process of `multiprocessing` ends: a forked one ends without `atexit`."""
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None and sys.modules["multiprocessing.process"].parent_process() is not None:
+        util.Finalize(None, then, exitpriority=_LAST)
 
 
 def _run(began: float) -> Run:
