@@ -202,6 +202,27 @@ def test_no_line_is_told_of_a_guard_that_none_needs(tmp_path: Path):
     assert found["f"].hint is not None and "marked with this range" in found["f"].hint
 
 
+def test_code_without_a_file_is_told_by_its_name(tmp_path: Path):
+    (tmp_path / "program.py").write_text(
+        "import torch\n"
+        "scope = {'stop': torch._dynamo.graph_break}\n"
+        "text = 'def forward(x, n):\\n    y = x * n\\n    stop()\\n    return y.sum() * n'\n"
+        "exec(compile(text, '<generated forward>', 'exec'), scope)\n"
+        "for n in (2, 3):\n"
+        "    torch.compile(scope['forward'], backend='eager')(torch.ones(n), n)\n"
+    )
+    recorded = record(tmp_path, "program.py")
+    for store in (recorded.store, recorded.imported):
+        paths = {each.path for each in recorded.compiles(store)}
+        assert "<generated forward>" in paths and "" not in paths  # torch 2.11 compiles it in a function of torch's
+        assert {each.path for each in recorded.facts("graph_breaks", store)} == {"<generated forward>"}
+    found = {(each.guard_path, each.guard_line) for each in recorded.facts("recompiles")}
+    assert ("<generated forward>", 4) in found
+    with Reader.open(recorded.store) as reader:
+        calls = [reader.compile(each.id).call for each in reader.compiles()]
+    assert {(call.path, call.line) for call in calls} == {(str(tmp_path / "program.py"), 6)}
+
+
 def test_specialisations_guards_failures_and_times(deciding: Recorded):
     special = next(fact for fact in deciding.facts("specializations") if fact.value == "6")
     assert (special.line, special.origins) == (13, ["L['x'].size()[0]"])

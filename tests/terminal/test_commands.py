@@ -225,6 +225,12 @@ def test_a_thread_continued_alone_leaves_the_other_stopped(debug):
     assert "● run time  <module>" in out
 
 
+def test_code_without_a_text_is_said_to_have_none(debug):
+    _, out = debug("run\nlist\nlonglist\nup\nlist\nquit", "no source")
+    assert out.count("*** the source of <generated f> is not known; `disassemble` shows its bytecode\n") == 2
+    assert "*** the source of <generated f> is not known\n" in out
+
+
 def test_numbers_of_threads_stand_apart_from_their_names(capsys: pytest.CaptureFixture[str]):
     """Without debugpy a thread has the number that the system gives it."""
     Printer().threads([Thread(id=280341, name="MainThread"), Thread(id=7, name="worker")], 7, [7])

@@ -202,7 +202,7 @@ class ImportedCompile:
     def _compile(self) -> Compile:
         metrics = self._metrics
         path, line, function = self._code()
-        path = "" if path.startswith("<") else _real_path(path)
+        path = _real_path(path)
         resumed = _RESUME_NAME.match(function)
         failure, status, skip_reason = metrics.get("fail_type"), "compiled" if self._graphs else "empty", None
         is_swallowed = failure in _SWALLOWED and not self._is_raised()

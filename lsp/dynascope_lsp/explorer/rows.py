@@ -59,7 +59,7 @@ class Row(Struct, kw_only=True, omit_defaults=True, rename="camel"):
 
 def at(path: str, line: int, source: int = 0) -> Place | None:
     """Return the place; None for facts without one."""
-    return Place(path, line, source) if path and line else None
+    return Place(path, line, source) if path and not path.startswith("<") and line else None
 
 
 def where(path: str, line: int) -> str:

@@ -4,7 +4,7 @@ It stops twice in thread 1, at lines 2 and 3 of the launched program, then ends 
 SCENARIO: `plain`; `refuses` (the launch fails); `dies` (exits at `configurationDone`); `two threads` (thread 2 stops
 too, and each goes on alone); `late` (a stop comes before the response to `continue`); `mute` (dies at once);
 `runs` (after the first stop, until it is paused); `alone` (thread 1 goes on alone, deaf to a pause); `alone
-exits` (it goes on alone to its end).
+exits` (it goes on alone to its end); `no source` (the text of what runs is not known).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Adapter:
         return {"threads": [{"id": 1, "name": "MainThread"}, {"id": 2, "name": "other"}]}
 
     def stackTrace(self, arguments: dict) -> dict:
-        source = {"path": self.program}
+        source = {"name": "<generated f>"} if self.scenario == "no source" else {"path": self.program}
         symbolic = {"id": AGENT, "name": "f [0/0]", "line": self.stop + 1, "column": 1, "source": source}
         running = {"id": 1, "name": "<module>", "line": 1, "column": 1, "source": source}
         return {"stackFrames": [symbolic, running] if arguments["threadId"] == 1 else [running]}

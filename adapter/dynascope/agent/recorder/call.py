@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dynascope.agent.internals.compile.call import arguments_of
-from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
+from dynascope.agent.program.user_code import is_our_code, is_user_code
+from dynascope.agent.recorder.frame import has_file, path_of
 from dynascope.facts.model import CompiledCall
 
 
@@ -17,8 +18,8 @@ def call_of(code: types.CodeType, values: Mapping[str, Any]) -> CompiledCall:
     call = CompiledCall(arguments=arguments_of(code, values))
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
-        path = real_path(frame.f_code.co_filename)
-        if not path.startswith("<") and is_user_code(path) and not is_our_code(path):
+        path = path_of(frame.f_code)
+        if has_file(path) and is_user_code(path) and not is_our_code(path):
             call.path, call.line, call.function = path, frame.f_lineno, frame.f_code.co_qualname
             break
         frame = frame.f_back

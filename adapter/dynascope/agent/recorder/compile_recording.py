@@ -12,7 +12,7 @@ from dynascope.agent.internals.compile import convert_frame_events, failed_guard
 from dynascope.agent.internals.compile.convert_frame_events import Ending
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.program.user_code import is_our_code, real_path
+from dynascope.agent.program.user_code import is_our_code
 from dynascope.agent.recorder import ending as at_the_end
 from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.frame import path_of, path_of_file
@@ -308,7 +308,7 @@ class CompileRecording:
 def _real_frames(stack: list[StackFrame]) -> list[StackFrame]:
     """Return the frames with real paths, without Dynascope's own."""
     return [
-        StackFrame(frame.path if frame.path.startswith("<") else real_path(frame.path), frame.line, frame.function)
+        StackFrame(path_of_file(frame.path), frame.line, frame.function)
         for frame in stack
         if not is_our_code(frame.path)
     ]

@@ -13,14 +13,15 @@ from dynascope.agent.program.user_code import is_user_code, real_path
 class Code:
     """The facts of a code object that are the same each time it is traced."""
 
-    __slots__ = ("code", "first_line", "function", "is_user_code", "parameters", "path", "stored")
+    __slots__ = ("code", "first_line", "function", "has_file", "is_user_code", "parameters", "path", "stored")
 
     def __init__(self, translator: Any) -> None:
         self.code: types.CodeType = translators.code_of(translator)
         """Kept alive so that no other code object gets its id, which is a key."""
         original = original_code(self.code)
         self.path = path_of(self.code)
-        self.is_user_code = bool(self.path) and is_user_code(self.path)
+        self.has_file = has_file(self.path)
+        self.is_user_code = self.has_file and is_user_code(self.path)
         self.first_line = original.co_firstlineno
         self.function = original.co_qualname
         # a resume function's prologue restores locals on lines that assign others
@@ -35,8 +36,13 @@ def path_of(code: types.CodeType) -> str:
 
 
 def path_of_file(name: str) -> str:
-    """Return a file's real path; "" for code without one, such as `<eval_with_key>.3`."""
-    return "" if name.startswith("<") else real_path(name)
+    """Return a file's real path; for code without a file its name, such as `<eval_with_key>.3`."""
+    return real_path(name) if has_file(name) else name
+
+
+def has_file(name: str) -> bool:
+    """Whether code of this name is from a file."""
+    return bool(name) and not name.startswith("<")
 
 
 _KNOWN_CODES = 20_000

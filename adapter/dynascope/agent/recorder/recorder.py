@@ -33,7 +33,7 @@ from dynascope.agent.program.user_code import NEVER_TRACED, OUR_FOLDER, is_our_c
 from dynascope.agent.recorder.asked_lines import AskedLines
 from dynascope.agent.recorder.call import call_of
 from dynascope.agent.recorder.compile_recording import CompileRecording
-from dynascope.agent.recorder.frame import path_of
+from dynascope.agent.recorder.frame import has_file, path_of
 from dynascope.agent.recorder.later_forms import recorded_forms
 from dynascope.agent.recorder.later_phases import LaterPhases
 from dynascope.agent.recorder.shown_compile import ShownCompile
@@ -199,7 +199,7 @@ class Recorder:
         original = original_code(code)
         path = path_of(original)
         key = path, original.co_firstlineno
-        if not path or key in self._skips_known or is_our_code(path) or not is_user_code(path):
+        if not has_file(path) or key in self._skips_known or is_our_code(path) or not is_user_code(path):
             return
         self._skips_known.add(key)
         skipped = Compile(

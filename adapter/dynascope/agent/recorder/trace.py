@@ -13,7 +13,7 @@ from dynascope.agent.internals.variables.assigned import Texts, is_pending, tens
 from dynascope.agent.internals.variables.short_text import extent, short_text
 from dynascope.agent.internals.variables.variables import is_changed
 from dynascope.agent.program.clock import this_threads_clock
-from dynascope.agent.recorder.frame import Code, Frame, code_facts
+from dynascope.agent.recorder.frame import Code, Frame, code_facts, has_file
 from dynascope.agent.recorder.profile_writer import ProfileWriter
 from dynascope.agent.recorder.shown_compile import ShownCompile
 from dynascope.facts.comparison.trail import Trail, TrailWriter
@@ -267,7 +267,7 @@ class Trace:
         if fact is None:
             return None
         text, node, origin = fact
-        if not frame.code.path or name[0] == "." or name.startswith("___"):
+        if not frame.code.has_file or name[0] == "." or name.startswith("___"):
             return text
         key = (frame.code.path, line, name, text, role)
         recorded = self.tensors.get(key)
@@ -285,6 +285,6 @@ def line_times(times: LineTimes) -> list[LineTime]:
     return [
         LineTime(path=path, line=line, seconds=seconds, visits=int(visits))
         for path, lines in times.items()
-        if path
+        if has_file(path)
         for line, (seconds, visits) in lines.items()
     ]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dynascope.terminal.breakpoints import locations
 from dynascope.terminal.client import RequestFailed
 from dynascope.terminal.commands import command
+from dynascope.terminal.printing import is_symbolic
 from dynascope.terminal.selection import CommandError
 from dynascope.terminal.session import CONTEXT, Session
-from dynascope.wire.dap import StackTraceBody
+from dynascope.wire.dap import StackFrame, StackTraceBody
 
 _FORMATS = {"-p": "parameters", "-a": "includeAll"}
 """The options of `where`, with their names in DAP's `StackFrameFormat`."""
@@ -55,7 +56,7 @@ def frame(session: Session, argument: str) -> None:
 @command("list", "l", usage="[LINE | FIRST, LAST | .]", repeats=True, needs_stop=True)
 def list_(session: Session, argument: str) -> None:
     """Show source lines around the current one; repeated, the lines after them."""
-    here = session.need_frame().line
+    here = _with_source(session).line
     first, _, last = (part.strip() for part in argument.partition(","))
     if last:
         session.show_source(_number(first, here), _number(last, here))
@@ -71,7 +72,7 @@ def list_(session: Session, argument: str) -> None:
 @command("longlist", "ll", needs_stop=True)
 def longlist(session: Session, argument: str) -> None:
     """Show the whole function."""
-    here = session.need_frame().line
+    here = _with_source(session).line
     file = session.current_file
     around = locations.function_around(file, here) if file else None
     session.show_source(*(around or (here - CONTEXT, here + CONTEXT)))
@@ -96,6 +97,16 @@ def thread(session: Session, argument: str) -> None:
     if not argument.isdecimal():
         raise CommandError("which? `threads` lists them with their numbers")
     session.select_thread(int(argument))
+
+
+def _with_source(session: Session) -> StackFrame:
+    """Return the selected frame. Raises CommandError if the text of its code is not known."""
+    frame = session.need_frame()
+    if not session.source_lines(frame):
+        source, else_ = frame.source, "; `disassemble` shows its bytecode" if is_symbolic(frame) else ""
+        name = (source.path or source.name) if source is not None else None
+        raise CommandError(f"the source of {name or 'this frame'} is not known{else_}")
+    return frame
 
 
 def _select(session: Session, index: int) -> None:
