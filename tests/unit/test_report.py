@@ -107,6 +107,32 @@ def test_what_was_made_of_the_graph_of_a_compile(workspace: Path):
     assert "0/1 has no recorded form" in report("--form", "0/1", "all", fails=True)
 
 
+def test_why_there_is_no_graph_or_form_is_true(workspace: Path):
+    facts = [sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py")) for _ in range(5)]
+    for number, (each, status) in enumerate(
+        zip(facts, ("empty", "failed", "skipped", "compiled", "compiled"), strict=True)
+    ):
+        each.compile.compile_id, each.compile.status, each.forms = f"{number}/0", status, []
+    facts[3].compile.backend = "eager"
+    for each in (*facts[:3], facts[4]):
+        each.graphs, each.bytecode = [], None
+    record(workspace, "launch 2", *facts)
+    expected = {
+        ("--graph", "0/0"): "0/0 has no recorded graph: no operation was traced in it.",
+        ("--code", "1/0"): "1/0 has no recorded bytecode: its compile failed before.",
+        ("--guards", "1/0"): "1/0 has no recorded costs of guards: its compile failed before.",
+        ("--graph", "2/0"): "2/0 has no recorded graph: it was not compiled.",
+        (
+            "--form",
+            "3/0",
+            "all",
+        ): "3/0 has no recorded form of a graph but Dynamo's own: its backend, eager, has made none",
+        ("--graph", "4/0"): "4/0 has no recorded graph: it was recorded without graphs and bytecode, or by an older",
+    }
+    for arguments, text in expected.items():
+        assert text in report(*arguments, fails=True)
+
+
 def test_in_what_a_key_differs_from_the_run_before(workspace: Path):
     facts = sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py"))
     for launch, size in (("launch 2", 4), ("launch 3", 6)):

@@ -14,11 +14,14 @@ from dynascope.facts.process_names import compile_names
 from dynascope.facts.reader import Reader
 from dynascope.report.sources import Sources, named
 
-_NOT_THERE = (
-    "{} has no recorded {}: it was not compiled, or recorded without graphs and bytecode, by an older Dynascope, or "
-    "imported from a log."
-)
-
+_NOT_KEPT = "it was recorded without graphs and bytecode, or by an older Dynascope"
+_NOT_COMPILED = {
+    "empty": "no operation was traced in it",
+    "skipped": "it was not compiled",
+    "failed": "its compile failed before",
+    "captured": "it is a capture of compiled autograd, and what was compiled from it has one",
+}
+_A_FORM = "form of a graph but Dynamo's own"
 _NOT_MEASURED = "{} has no recorded costs of guards. Record them: dynascope run --guards PROGRAM."
 
 
@@ -40,7 +43,7 @@ def graph(reader: Reader, each: model.Compile) -> str:
     """Return the text of a compile's graphs. Raises NotRecorded."""
     graphs = recorded.graphs(reader, each.id)
     if not graphs:
-        raise NotRecorded(_NOT_THERE.format(each.compile_id, "graph"))
+        raise _not_there(reader, each, "graph")
     heading = f"{title(each)} graph: as Dynamo passed it to the backend"
     return graphs_text(heading, graphs, Sources(reader).line)
 
@@ -49,13 +52,15 @@ def code(reader: Reader, each: model.Compile) -> str:
     """Return the text of the code that Dynamo generated. Raises NotRecorded."""
     bytecode = recorded.bytecode(reader, each.id)
     if bytecode is None:
-        raise NotRecorded(_NOT_THERE.format(each.compile_id, "bytecode"))
+        raise _not_there(reader, each, "bytecode")
     return bytecode_text(bytecode)
 
 
 def guards(reader: Reader, each: model.Compile) -> str:
     """Return the text of a compile's guards, with their costs. Raises NotRecorded."""
     costs = recorded.guard_costs(reader, each.id)
+    if costs is None and each.status not in ("compiled", "empty"):
+        raise _not_there(reader, each, "costs of guards")
     if costs is None:
         raise NotRecorded(_NOT_MEASURED.format(each.compile_id))
     return f"# {title(each)} guards: measured with the values of the call for which it was compiled\n{costs.text}"
@@ -68,7 +73,7 @@ def forms(reader: Reader, each: model.Compile, asked: str) -> str:
     """
     known = [form.name for form in recorded.form_names(reader, each.id)]
     if not known:
-        raise NotRecorded(_NOT_THERE.format(each.compile_id, "form of a graph but Dynamo's own"))
+        raise _not_there(reader, each, _A_FORM)
     fitting = known if asked == "all" else [asked] if asked in known else [name for name in known if asked in name]
     if not fitting or (len(fitting) > 1 and asked != "all"):
         raise NotRecorded(f"Which? {each.compile_id} has: {', '.join(known)}; `all` prints all.")
@@ -79,10 +84,23 @@ def form(reader: Reader, each: model.Compile, name: str) -> str:
     """Return the text of a later form. Raises NotRecorded."""
     found = recorded.form_named(reader, each.id, name)
     if found is None:
-        raise NotRecorded(_NOT_THERE.format(each.compile_id, name))
+        raise _not_there(reader, each, name)
     if name.endswith(CACHE_KEY):
         found.text = "\n".join([*_since_the_run_before(reader, each, found), found.text])
     return form_text(title(each), found, Sources(reader).line)
+
+
+def _not_there(reader: Reader, each: model.Compile, what: str) -> NotRecorded:
+    """Return the error that says why a compile has no recorded graph, bytecode or form."""
+    if any(run.id == each.run and run.origin == "imported" for run in reader.runs()):
+        why = "it was imported from a log"
+    elif each.status != "compiled" and not (each.status == "empty" and what == "bytecode"):
+        why = _NOT_COMPILED[each.status]
+    elif what == _A_FORM and "graphs" in recorded.kinds(reader, each.id):
+        why = f"its backend, {each.backend}, has made none with AOTAutograd or Inductor"
+    else:
+        why = _NOT_KEPT
+    return NotRecorded(f"{each.compile_id} has no recorded {what}: {why}.")
 
 
 def _since_the_run_before(reader: Reader, each: model.Compile, form: LaterForm) -> Iterator[str]:
