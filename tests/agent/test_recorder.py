@@ -18,6 +18,7 @@ import torch
 from dynascope.agent.internals.compile.call import arguments_of
 from dynascope.agent.recorder.ending import shortened
 from dynascope.facts import model
+from dynascope.facts.generated.recorded import graphs
 from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 from dynascope.recording.importing import import_log
@@ -221,6 +222,25 @@ def test_code_without_a_file_is_told_by_its_name(tmp_path: Path):
     with Reader.open(recorded.store) as reader:
         calls = [reader.compile(each.id).call for each in reader.compiles()]
     assert {(call.path, call.line) for call in calls} == {(str(tmp_path / "program.py"), 6)}
+
+
+def test_strict_exports_are_recorded(tmp_path: Path):
+    program = RECORDED / "exports.py"
+    at = labels(program)
+    recorded = record(tmp_path, str(program))
+    found = [(each.function, each.status, each.graphs) for each in recorded.compiles()]
+    assert found == [
+        ("export of Scaled.forward", "compiled", 1),
+        ("export of Branching.forward", "failed", 0),
+        ("added", "compiled", 1),
+    ]
+    assert [each.line for each in recorded.compiles()[:2]] == [at["exported"], at["refused"]]
+    (graph_break,) = recorded.facts("graph_breaks")
+    assert (graph_break.effect, graph_break.line) == ("raised", at["branch"])
+    assert recorded.facts("varying_guards") == []  # nothing checks them
+    with Reader.open(recorded.store) as reader:
+        (graph,) = graphs(reader, recorded.compiles()[0].id)
+    assert any("sin" in node.text for node in graph.nodes)
 
 
 def test_specialisations_guards_failures_and_times(deciding: Recorded):

@@ -96,6 +96,8 @@ def _not_there(reader: Reader, each: model.Compile, what: str) -> NotRecorded:
         why = "it was imported from a log"
     elif each.status != "compiled" and not (each.status == "empty" and what == "bytecode"):
         why = _NOT_COMPILED[each.status]
+    elif what == "bytecode" and "graphs" in recorded.kinds(reader, each.id):
+        why = "it was for the graph alone, in an export or an aot_compile"
     elif what == _A_FORM and "graphs" in recorded.kinds(reader, each.id):
         why = f"its backend, {each.backend}, has made none with AOTAutograd or Inductor"
     else:

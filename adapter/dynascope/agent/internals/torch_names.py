@@ -126,7 +126,7 @@ COMPILE_FRAME = _convert_frame(
     "2.0",
     WHAT_IF,
 )
-CAPTURE_FRAME = _convert_frame("_fullgraph_capture_frame", "frame, ...", "2.10", STOPS)
+CAPTURE_FRAME = _convert_frame("_fullgraph_capture_frame", "frame, ...", "2.10", STOPS, RECORDING)
 COMPILE = _convert_frame(
     "_compile", "code, globals, locals, builtins, closure, compiler_fn, one_graph, ...", "2.0", RECORDING
 )

@@ -175,7 +175,8 @@ class Recorder:
         del self._compiles[self._compiles.index(token) :]
         stack = graph_breaks.stack_of(ending.error) if ending.is_raised else []
         facts = token.finish(ending, stack)
-        facts.varying_guards = token.varying.facts(facts, self._pinned_globals)
+        if not ending.is_capture:
+            facts.varying_guards = token.varying.facts(facts, self._pinned_globals)
         self._later.compile_ended(facts.compile)
         self._asked_lines.compile_ended(facts)
         self._board.ended(f"{facts.compile.function} [{token.compile_id}]", time.perf_counter())

@@ -29,12 +29,23 @@ def arguments_of(code: types.CodeType, values: Mapping[str, Any]) -> list[tuple[
 def wrapped_name(code: types.CodeType, values: Mapping[str, Any]) -> str | None:
     """Return the name of what torch compiles in a function of its own; None for any other code.
 
-    `external_utils.wrap_inline` (2.1) wraps modules and functions of libraries, which Dynamo would skip.
+    `external_utils.wrap_inline` (2.1) wraps modules and functions of libraries, which Dynamo would skip,
+    `functional_export.ModuleToTrace` (2.9) what a strict export captures, and `aot_compile` (2.9) begins in
+    `torch.nn.Module._wrapped_call_impl` (2.1).
     """
     wrappers: Any = sys.modules["torch._dynamo.external_utils"]
-    if code.co_filename != wrappers.__file__ or code.co_name != "inner" or "fn" not in values:
-        return None
-    wrapped = values["fn"]
+    exports: Any = sys.modules.get("torch._dynamo.functional_export")
+    if code.co_filename == wrappers.__file__ and code.co_name == "inner" and "fn" in values:
+        return _name(values["fn"])
+    if exports is not None and code is exports.ModuleToTrace.forward.__code__:
+        holder = vars(values["self"])
+        return f"export of {_name(holder.get('_modules', {}).get('_export_root') or holder.get('_export_root'))}"
+    if code is torch.nn.Module._wrapped_call_impl.__code__:
+        return _name(values["self"])
+    return None
+
+
+def _name(wrapped: Any) -> str:
     if type(wrapped) in (types.FunctionType, types.MethodType):
         return str(wrapped.__qualname__)
     return f"{type(wrapped).__qualname__}{'.forward' if issubclass(type(wrapped), torch.nn.Module) else ''}"

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from dynascope.agent.internals import torch_names
+from dynascope.agent.internals.compile.compile_context import compile_id_and_attempt
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
 from dynascope.agent.internals.compile.recompile_events import RecompileEvents
 from dynascope.agent.internals.compile.retrace import is_repeated
@@ -22,7 +23,10 @@ from dynascope.agent.internals.wrapping import Events
 
 @dataclass(slots=True)
 class Ending:
-    """The result of a compile: one of the three is set, or none if it was given up without a reason."""
+    """The result of a compile: one of `compiled`, `skip_reason` and `error` is set.
+
+    None is if it was given up without a reason.
+    """
 
     compiled: bool = False
     skip_reason: str | None = None
@@ -33,6 +37,8 @@ class Ending:
     """The code that Dynamo generated for the frame."""
     guards: Any = None
     """The `GuardManagerWrapper` under which that code is used."""
+    is_capture: bool = False
+    """Whether it was for the graph alone, in a strict export or an `aot_compile`: no call checks its guards."""
     arguments: dict[str, Any] = field(default_factory=dict)
     """The locals of the frame when it was called."""
 
@@ -74,6 +80,7 @@ class CompileEvents(Events):
         self._observer = observer
         self._reasons = RecompileEvents(observer.recompiles, failures, observer.recompiles)
         self._wrap_compile()
+        self._wrap_capture()
         self._wrap_callback()
         self._call_around(
             torch_names.CALL_USER_COMPILER,
@@ -129,6 +136,24 @@ class CompileEvents(Events):
             return result
 
         self.put(torch_names.COMPILE, _compile)
+
+    def _wrap_capture(self) -> None:
+        observer, original = self._observer, self.original(torch_names.CAPTURE_FRAME)
+
+        def _fullgraph_capture_frame(frame: Any, *args: Any, **kwargs: Any) -> Any:
+            """Report a strict export or an `aot_compile`, which do not use `_compile`."""
+            if self.is_removed:
+                return original(frame, *args, **kwargs)
+            token = observer.compile_begins(frame.code, compile_id_and_attempt()[0], frame.locals)
+            try:
+                result = original(frame, *args, **kwargs)
+            except BaseException as error:
+                observer.compile_ends(token, Ending(error=error, is_raised=True, is_capture=True))
+                raise
+            observer.compile_ends(token, Ending(compiled=True, is_capture=True))
+            return result
+
+        self.put(torch_names.CAPTURE_FRAME, _fullgraph_capture_frame)
 
     def _wrap_callback(self) -> None:
         observer, original = self._observer, self.original(torch_names.CALL_OF_CALLBACK)
