@@ -179,6 +179,19 @@ def test_the_terminal_shows_compiles_functions_phases_and_lines(workspace: Path)
     assert any(row.startswith("200.0 2 layers.py:5 ") for row in rows)
 
 
+def test_what_dynamo_gave_up_is_not_counted_as_a_compile(workspace: Path) -> None:
+    facts = sample.first_compile(*map(str, sample.write_workspace(workspace)))
+    facts.compile.status, facts.compile.seconds, facts.profile = "skipped", 1.0, PROFILE
+    facts.compile.compile_id, facts.graph_breaks, facts.backend_failures = "1/0", [], []
+    writer = Writer(workspace / ".dynascope" / "facts.db", sample.new_run(workspace))
+    writer.write(facts)
+    writer.close()
+    text = profile()
+    assert text.startswith("1 compile, and 1 given up: 5.00 s") and "1/0], given up" in text, text
+    result = CliRunner().invoke(main, ["report"])
+    assert "\n1 compile, " in result.output
+
+
 def test_json_has_the_trees(workspace: Path) -> None:
     (row,) = json.loads(profile("--json"))
     assert [root["seconds"] for root in row["trees"]] == [4.0, 3.0]

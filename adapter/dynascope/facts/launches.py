@@ -9,9 +9,9 @@ from dynascope.facts.endings import ending
 from dynascope.facts.pruning import is_running
 from dynascope.facts.reader import OF_LAUNCH, Reader
 
-_COMPILES = """
-    SELECT run_id, sum(status != 'skipped'), sum(status = 'skipped'), sum(status = 'failed'), sum(graphs), sum(seconds)
-    FROM compile GROUP BY run_id"""
+_COMPILES = f"""
+    SELECT run_id, sum(status IN {model.COMPILES!r}), sum(status = 'skipped'), sum(status = 'failed'), sum(graphs),
+    sum(seconds) FROM compile GROUP BY run_id"""
 _BREAKS = "SELECT run_id, sum(count) FROM graph_break b JOIN compile c ON c.id = b.compile_id GROUP BY run_id"
 _RECOMPILES = """
     SELECT run_id, count(DISTINCT r.compile_id) FROM recompile r JOIN compile c ON c.id = r.compile_id

@@ -23,6 +23,9 @@ SHORTEST_WAIT = 0.1
 CompileStatus = Literal["compiled", "empty", "skipped", "failed", "captured"]
 """`empty`: traced, without a graph; `skipped`: runs uncompiled, see `skip_reason`; `captured`: by compiled autograd."""
 
+COMPILES: tuple[CompileStatus, ...] = ("compiled", "empty", "failed")
+"""The statuses of what counts as a compile."""
+
 TensorRole = Literal["assigned", "parameter"]
 
 VaryingKind = Literal["set", "added", "beside", "mark", "view", "seen"]

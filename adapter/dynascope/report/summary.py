@@ -126,7 +126,7 @@ class Summary(Struct):
     @property
     def compiled(self) -> list[model.Compile]:
         """Return the compiles that were not skipped, with or without a graph."""
-        return [each for each in self.compiles if each.status in ("compiled", "empty", "failed")]
+        return [each for each in self.compiles if each.status in model.COMPILES]
 
     @property
     def uncompiled(self) -> list[Uncompiled]:

@@ -19,7 +19,9 @@ def print_profile(measured: list[Measured], lines: list[model.LineTime], sources
     later = sum(each.later for each in measured)
     total = sum(each.compile.seconds for each in measured)
     afterwards = f", and {later:.2f} s to compile backwards and kernels later" if later else ""
-    console.print(f"[bold]{counted(len(measured), 'compile')}: {total:.2f} s{afterwards}[/]\n")
+    compiles = sum(each.compile.status in model.COMPILES for each in measured)
+    given_up = f", and {len(measured) - compiles} given up" if compiles < len(measured) else ""
+    console.print(f"[bold]{counted(compiles, 'compile')}{given_up}: {total:.2f} s{afterwards}[/]\n")
     _print_compiles(measured, console)
     found = totals([root for each in measured for root in each.roots])
     functions = [each for each in found if each.is_function]
@@ -38,10 +40,11 @@ def _print_compiles(measured: list[Measured], console: Console) -> None:
     rows = []
     for each in measured[:_SHOWN]:
         times = each.compile.seconds, each.tracing, each.compile.backend_seconds, each.guards, each.other, each.later
-        rows.append(([f"{time:.2f}" if time >= 0.005 else "" for time in times], escape(each.name)))
+        name = each.name if each.compile.status in model.COMPILES else f"{each.name}, given up"
+        rows.append(([f"{time:.2f}" if time >= 0.005 else "" for time in times], escape(name)))
     _print_table("", ["seconds", "tracing", "backend", "guards", "other", "later"], rows, console)
     if len(measured) > _SHOWN:
-        console.print(f"  and {counted(len(measured) - _SHOWN, 'shorter compile')}: --json has them")
+        console.print(f"  and {len(measured) - _SHOWN} shorter: --json has them")
 
 
 def _print_totals(title: str, with_below: str, found: list[Total], console: Console) -> None:
