@@ -105,4 +105,9 @@ def import_trace(facts: Path | None, folder: Path) -> None:
         breaks += imported.graph_breaks
         if imported.damaged:
             click.echo(f"{log}: {imported.damaged} damaged entries left out.", err=True)
-    click.echo(f"{compiles} compiles and {breaks} graph breaks of {len(logs)} processes are in {path}.")
+    made = f"{_counted(compiles, 'compile')} and {_counted(breaks, 'graph break')}"
+    click.echo(f"{made} of {_counted(len(logs), 'process', 'processes')} are in {path}.")
+
+
+def _counted(number: int, what: str, plural: str = "") -> str:
+    return f"{number} {what if number == 1 else plural or what + 's'}"

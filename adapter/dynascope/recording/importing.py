@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 import functools
 import platform
+import re
 import time
 from pathlib import Path
 
 import msgspec
 
-from dynascope.facts.model import CompileFacts, Run
+from dynascope.facts.model import COMPILES, CompileFacts, Run
 from dynascope.facts.writer import Writer
 from dynascope.recording.imported_compile import ImportedCompile
 from dynascope.recording.torch_trace import TraceLog
+
+_RANK = re.compile(r"_rank_(\d+)_")
+"""In the name of a log of a process of torch.distributed."""
 
 
 class Imported(msgspec.Struct):
@@ -46,7 +50,8 @@ def import_log(path: Path, store: Path, launch: str) -> Imported:
         for entry_facts in facts:
             writer.write(entry_facts)
         writer.close()
-    return Imported(len(facts), sum(len(entry_facts.graph_breaks) for entry_facts in facts), log.damaged)
+    compiled = sum(entry_facts.compile.status in COMPILES for entry_facts in facts)
+    return Imported(compiled, sum(len(entry_facts.graph_breaks) for entry_facts in facts), log.damaged)
 
 
 def _torch_version(payload: str) -> str:
@@ -86,6 +91,7 @@ def _functions(path: str) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
 
 
 def _run(path: Path, launch: str, process: int, torch_version: str, began: float) -> Run:
+    rank = _RANK.search(path.name)
     return Run(
         launch=launch,
         origin="imported",
@@ -95,6 +101,7 @@ def _run(path: Path, launch: str, process: int, torch_version: str, began: float
         pid=process,
         python_version="unknown",
         torch_version=torch_version,
+        rank=int(rank[1]) if rank is not None else None,
         began=began,
         ended=time.time(),
     )
