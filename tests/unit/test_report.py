@@ -268,6 +268,20 @@ def test_one_break_is_one_place_whatever_its_nodes_are_called(workspace: Path):
     assert "\n  gt = gt(max_1, 50)\n  is not known.\n" in text
 
 
+def test_what_a_break_led_to_in_some_compiles_is_told_with_those(workspace: Path):
+    facts = [sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py")) for _ in range(3)]
+    for number, each in enumerate(facts):
+        each.compile.compile_id = f"{number}/0"
+    nested = "*** While handling this graph break, another graph break occurred: ***\n\ngraph break in loop\n"
+    facts[2].graph_breaks[0].reason += f"\n\n{nested}  Explanation: not in loops."
+    record(workspace, "launch 2", *facts)
+    said = [line.strip() for line in report().splitlines() if "led to" in line]
+    assert said == ["led to graph break in loop  [2/0]"]
+    report("--html", "report.html")
+    page = (workspace / "report.html").read_text()
+    assert "<b>graph break in loop</b> <span class=dim>2/0</span>: not in loops." in page
+
+
 def test_the_break_that_the_others_follow_from_is_first(workspace: Path):
     """Also where the others are more: each call of what it leaves uncompiled has them again."""
     first, *more = [sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py")) for _ in range(3)]

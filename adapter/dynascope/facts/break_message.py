@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, field
 
@@ -57,9 +57,15 @@ def parse_all(message: str) -> list[BreakMessage]:
     return [cause, *others]
 
 
-def consequences(message: str) -> list[BreakMessage]:
-    """Return the breaks that the first one led to, in order; [] if there was only one."""
-    return parse_all(message)[1:]
+def consequences(messages: Iterable[str]) -> list[tuple[BreakMessage, list[int]]]:
+    """Return what these breaks led to, each with the places of the messages that have it."""
+    found: dict[tuple[str, str], tuple[BreakMessage, list[int]]] = {}
+    for place, message in enumerate(messages):
+        for each in parse_all(message)[1:]:
+            _, places = found.setdefault((each.title, without_numbers(each.explanation)), (each, []))
+            if place not in places[-1:]:
+                places.append(place)
+    return list(found.values())
 
 
 def prose(breaks: Sequence[BreakMessage]) -> str:

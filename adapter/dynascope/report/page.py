@@ -5,16 +5,17 @@ from __future__ import annotations
 import time
 from html import escape
 
-from dynascope.facts import break_message, model
+from dynascope.facts import model
 from dynascope.facts.comparison.sentences import summary as compared_text
 from dynascope.facts.recompiles.causes import entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
+from dynascope.report.breaks import SITE, Consequence
 from dynascope.report.page_frame import framed, where
 from dynascope.report.profile.flame import STYLE, flame_graphs
 from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import CodeFrame, Sources, named
-from dynascope.report.summary import SITE, Summary
+from dynascope.report.summary import Summary
 
 
 def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
@@ -66,7 +67,7 @@ def _breaks(summary: Summary, sources: Sources) -> str:
             f"<article><b>{title}</b> <span class=dim>{escape(_compile_names(each.compiles))}</span><br>"
             f"{where(fact.path, fact.line)} in <code>{escape(fact.function)}</code>: {each.effect}"
             f"{_code(sources.around(fact.path, fact.line, fact.source, 3))}{escape(fact.explanation)}"
-            f"<ul>{hints}</ul>{_consequences(fact)}{_stack(fact.stack)}</article>"
+            f"<ul>{hints}</ul>{_consequences(each.led_to)}{_stack(fact.stack)}</article>"
         )
     return "\n".join(parts)
 
@@ -75,11 +76,12 @@ def _hints(hints: list[str]) -> str:
     return "".join(f"<li>{escape(hint)}</li>" for hint in hints)
 
 
-def _consequences(fact: model.GraphBreak) -> str:
+def _consequences(led_to: list[Consequence]) -> str:
     return "".join(
-        f"<p>Led to {escape(each.registry_id or '')} <b>{escape(each.type)}</b>: {escape(each.explanation)}"
-        f"<ul>{_hints(each.hints)}</ul>"
-        for each in break_message.consequences(fact.reason)
+        f"<p>Led to {escape(each.message.registry_id or '')} <b>{escape(each.message.type)}</b>"
+        f" <span class=dim>{escape(_compile_names(each.compiles))}</span>: {escape(each.message.explanation)}"
+        f"<ul>{_hints(each.message.hints)}</ul>"
+        for each in led_to
     )
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from typing import TypeVar
+from collections.abc import Hashable, Iterable
 
 from msgspec import Struct
 
 from dynascope.facts import model
-from dynascope.facts.break_message import without_numbers
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
 from dynascope.facts.endings import ending
 from dynascope.facts.process_names import compile_names, process_name
@@ -16,37 +14,12 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.story import Stories, stories_by_compile
 from dynascope.facts.recompiles.varying import not_yet_met
+from dynascope.report.breaks import Break, Repeated, breaks_at_places, grouped, names_of
 from dynascope.report.sources import shown_path
 
 SLOWEST_LINES = 15
 _COMPARED = 64
 """The number of recompiles that are compared with what they replace."""
-SITE = "https://meta-pytorch.github.io/compile-graph-break-site/gb/{}.html"
-_EFFECTS: dict[model.BreakEffect, str] = {
-    "resumed": "{ends}; what follows is traced on its own",
-    "rest uncompiled": "{ends}; the rest of the function runs uncompiled",
-    "function uncompiled": "the whole function runs uncompiled",
-    "raised": "an error, as this compile may not break (fullgraph=True, error_on_graph_break or export)",
-}
-F = TypeVar("F", bound=model.Fact)
-
-
-class Repeated(Struct):
-    """Equal facts about one line, and the names of the compiles that they are from."""
-
-    compiles: list[str]
-    count: int
-
-
-class Break(Repeated):
-    fact: model.GraphBreak
-    is_before_graph: bool
-    """Whether no compile has a graph that ends there."""
-
-    @property
-    def effect(self) -> str:
-        """Return what comes of it."""
-        return effect(self.fact, self.is_before_graph)
 
 
 class Specialized(Repeated):
@@ -214,43 +187,16 @@ def summarize(reader: Reader, launch: str) -> Summary:
     )
 
 
-def effect(fact: model.GraphBreak, is_before_graph: bool) -> str:
-    """Return what comes of a break; `is_before_graph`: no compile has a graph that ends there."""
-    ends = "no graph ends here, for no operation comes before it" if is_before_graph else "a graph ends here"
-    return _EFFECTS[fact.effect].format(ends=ends)
-
-
-def breaks_at_places(
-    facts: Iterable[model.GraphBreak], names: dict[int, str], compiles: Iterable[model.Compile]
-) -> list[Break]:
-    """Return a row for each place and kind of break, with the compiles that break there."""
-    empty = {each.id for each in compiles if each.status == "empty"}
-    groups = _grouped(
-        facts, lambda fact: (fact.path, fact.line, fact.type, fact.effect, without_numbers(fact.explanation))
-    )
-    # what follows from a break is in later compiles: of the functions that it leaves uncompiled, and of the rest
-    groups.sort(key=lambda group: min(fact.compile for fact in group))
-    return [
-        Break(
-            _names(group, names),
-            sum(each.count for each in group),
-            group[0],
-            is_before_graph=all(fact.compile in empty for fact in group),
-        )
-        for group in groups
-    ]
-
-
 def specialized_values(facts: Iterable[model.Specialization], names: dict[int, str]) -> list[Specialized]:
     """Return a row for each value that a line fixed, with the compiles that have it."""
-    groups = _grouped(facts, lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value))
-    return [Specialized(_names(group, names), len(group), group[0]) for group in groups]
+    groups = grouped(facts, lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value))
+    return [Specialized(names_of(group, names), len(group), group[0]) for group in groups]
 
 
 def varying_values(facts: Iterable[model.VaryingGuard], names: dict[int, str]) -> list[Varying]:
     """Return a row for each guarded value that will change, with the compiles that show it."""
-    groups = _grouped(facts, lambda fact: (fact.path, fact.line, fact.kind, fact.expression, tuple(fact.others)))
-    return [Varying(_names(group, names), len(group), group[0]) for group in groups]
+    groups = grouped(facts, lambda fact: (fact.path, fact.line, fact.kind, fact.expression, tuple(fact.others)))
+    return [Varying(names_of(group, names), len(group), group[0]) for group in groups]
 
 
 def _comparisons(reader: Reader, compiles: list[model.Compile], recompiled: list[Cause]) -> dict[int, Compared]:
@@ -263,18 +209,6 @@ def _comparisons(reader: Reader, compiles: list[model.Compile], recompiled: list
 def counted(number: int, what: str, plural: str = "") -> str:
     """Return `1 graph break` or `2 graph breaks`."""
     return f"{number} {what if number == 1 else plural or what + 's'}"
-
-
-def _grouped(facts: Iterable[F], key: Callable[[F], Hashable]) -> list[list[F]]:
-    """Return groups of equal facts, the largest first."""
-    groups: dict[Hashable, list[F]] = {}
-    for fact in facts:
-        groups.setdefault(key(fact), []).append(fact)
-    return sorted(groups.values(), key=len, reverse=True)
-
-
-def _names(facts: Iterable[model.Fact], names: dict[int, str]) -> list[str]:
-    return [names[number] for number in dict.fromkeys(fact.compile for fact in facts)]
 
 
 def slowest_lines(times: Iterable[model.LineTime]) -> list[SlowLine]:

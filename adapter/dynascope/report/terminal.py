@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.syntax import Syntax
 
-from dynascope.facts import break_message
 from dynascope.facts.comparison.sentences import first_difference
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
+from dynascope.report.breaks import SITE, Break
 from dynascope.report.callers import callers
 from dynascope.report.sources import CodeFrame, Sources, named, shown_path
-from dynascope.report.summary import SITE, Break, SlowLine, Summary
+from dynascope.report.summary import SlowLine, Summary
 
 _SHOWN_SKIPS = 12
 _SHOWN_COMPILES = 16
@@ -82,8 +82,10 @@ def _print_break(each: Break, sources: Sources, console: Console) -> None:
         console.print(textwrap.indent(escape(fact.explanation), "  "))
     for hint in fact.hints:
         console.print(f"  [green]hint[/] {escape(hint)}")
-    for other in break_message.consequences(fact.reason):
-        console.print(f"  [yellow]led to[/] {escape(' '.join(filter(None, [other.registry_id, other.type])))}")
+    for led_to in each.led_to:
+        other = led_to.message
+        name = escape(" ".join(filter(None, [other.registry_id, other.type])))
+        console.print(f"  [yellow]led to[/] {name}  {_times(led_to.compiles)}".rstrip())
         console.print(textwrap.indent(escape(other.explanation), "    "))
         for hint in other.hints:
             console.print(f"    [green]hint[/] {escape(hint)}")

@@ -13,8 +13,9 @@ from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.story import Stories
 from dynascope.facts.recompiles.varying import not_yet_met
+from dynascope.report.breaks import breaks_at_places
 from dynascope.report.sources import Sources, named
-from dynascope.report.summary import breaks_at_places, counted, slowest_lines, specialized_values, varying_values
+from dynascope.report.summary import counted, slowest_lines, specialized_values, varying_values
 from msgspec import structs
 
 from dynascope_lsp.explorer.generated_rows import generated_rows

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from dynascope.facts import break_message, model
+from dynascope.facts import model
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
+from dynascope.report.breaks import Break
 from dynascope.report.callers import callers
 from dynascope.report.sources import named
-from dynascope.report.summary import Break, Specialized, Varying
+from dynascope.report.summary import Specialized, Varying
 from msgspec import Struct
 
 Severity = Literal["error", "warning", "information", "success", ""]
@@ -82,8 +83,14 @@ def break_row(each: Break) -> Row:
     fact = each.fact
     title = " ".join(filter(None, [fact.registry_id, fact.type]))
     led_to = [
-        Row(key=f"led to:{other.type}", label=f"Led to {other.type}", tooltip=other.explanation, icon="arrow-right")
-        for other in break_message.consequences(fact.reason)
+        Row(
+            key=f"led to:{other.message.title}",
+            label=f"Led to {other.message.type}",
+            description=of_compiles(other.compiles),
+            tooltip=other.message.explanation,
+            icon="arrow-right",
+        )
+        for other in each.led_to
     ]
     frames = [
         Row(key=f"callers:{place}", label=f"… {frame} more callers …", icon="debug-stackframe")

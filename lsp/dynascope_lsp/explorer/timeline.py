@@ -11,9 +11,9 @@ from dynascope.facts.profile.model import NO_PARENT, Phase, Profile
 from dynascope.facts.profile.tree import ATTEMPT
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.guarded_value import readable
+from dynascope.report.breaks import effect
 from dynascope.report.profile.measured import LATER
 from dynascope.report.sources import named
-from dynascope.report.summary import effect
 from msgspec import Struct
 
 from dynascope_lsp.explorer.launch_rows import when

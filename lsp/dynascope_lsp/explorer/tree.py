@@ -17,7 +17,8 @@ from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import causes
 from dynascope.facts.recompiles.varying import not_yet_met
-from dynascope.report.summary import breaks_at_places, specialized_values, varying_values
+from dynascope.report.breaks import breaks_at_places
+from dynascope.report.summary import specialized_values, varying_values
 from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows

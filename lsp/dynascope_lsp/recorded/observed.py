@@ -103,7 +103,7 @@ class Observations:
             line=line,
             title=title,
             explanation="\n".join(
-                filter(None, [first.explanation or first.reason, *_led_to(first), _EFFECTS.get(first.effect)])
+                filter(None, [first.explanation or first.reason, *_led_to(same.facts), _EFFECTS.get(first.effect)])
             ),
             hints=first.hints,
             registry_id=first.registry_id,
@@ -322,11 +322,12 @@ def _more_chains(number: int) -> str:
     return "1 more chain of callers reaches" if number == 1 else f"{number} more chains of callers reach"
 
 
-def _led_to(graph_break: model.GraphBreak) -> Iterable[str]:
-    """Yield a text for each break that Dynamo met while it handled this one."""
-    for each in consequences(graph_break.reason):
+def _led_to(facts: list[model.GraphBreak]) -> Iterable[str]:
+    """Yield a text for each break that Dynamo met while it handled these."""
+    for each, places in consequences(fact.reason for fact in facts):
         name = f"{each.type} ({each.registry_id})" if each.registry_id else each.type
-        yield "\n".join([f"It led to another break, {name}: {each.explanation}", *(f"Hint: {h}" for h in each.hints)])
+        led = "It led" if len(places) == len(facts) else "In some of these compiles it led"
+        yield "\n".join([f"{led} to another break, {name}: {each.explanation}", *(f"Hint: {h}" for h in each.hints)])
 
 
 K = TypeVar("K")
