@@ -17,6 +17,7 @@ from dynascope.facts.writer import Writer
 from dynascope_lsp.explorer.generated_rows import document_text, graph_data
 from dynascope_lsp.explorer.rows import Place, Row
 from dynascope_lsp.explorer.tree import Order, rows
+from msgspec import structs
 
 from tests.support.facts import sample
 
@@ -300,12 +301,13 @@ def test_what_is_new_and_what_is_gone_since_the_run_before(store: Path, below: B
     ]
 
 
-def test_keys_are_distinct_though_facts_are_equal(store: Path, below: Below):
+def test_equal_failures_are_one_row_and_others_have_distinct_keys(store: Path, below: Below):
     paths = [str(store.parent.parent / name) for name in ("model.py", "layers.py")]
-    twice = sample.second_compile(*paths)
-    twice.backend_failures *= 2
-    add(store, "launch 2", twice, program="twice.py")
-    keys = [each.key for each in below("twice.py", "Backend Failures")]
+    thrice = sample.second_compile(*paths)
+    thrice.backend_failures.append(structs.replace(thrice.backend_failures[0], message="no memory"))
+    thrice.backend_failures.append(thrice.backend_failures[0])
+    add(store, "launch 2", thrice, program="thrice.py")
+    keys = [each.key for each in below("thrice.py", "Backend Failures")]
     assert len(keys) == 2 and len(set(keys)) == 2
 
 

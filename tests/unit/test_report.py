@@ -268,6 +268,23 @@ def test_one_break_is_one_place_whatever_its_nodes_are_called(workspace: Path):
     assert "\n  gt = gt(max_1, 50)\n  is not known.\n" in text
 
 
+def test_equal_failures_are_one_with_their_compiles(workspace: Path):
+    path = str(workspace / "model.py")
+    facts = [sample.second_compile(path, str(workspace / "layers.py")) for _ in range(4)]
+    for number, each in enumerate(facts):
+        each.compile.compile_id, each.compile.status, each.recompiles = f"0/{number}", "failed", []
+        each.compile.failure = "RecompileError: no"
+        if number < 2:
+            each.backend_failures = []
+    record(workspace, "launch 2", *facts)
+    text = report()
+    assert text.count("Failed compile ") == 1 and "Failed compile model.py:13 Model.forward  [0/0, 0/1]" in text
+    assert text.count("Backend failure") == 1 and "raised RuntimeError  [0/2, 0/3]" in text
+    report("--html", "report.html")
+    page = (workspace / "report.html").read_text()
+    assert page.count("<article class=failure>") == 2 and "0/0, 0/1</span><pre>RecompileError: no" in page
+
+
 def test_what_a_break_led_to_in_some_compiles_is_told_with_those(workspace: Path):
     facts = [sample.first_compile(str(workspace / "model.py"), str(workspace / "layers.py")) for _ in range(3)]
     for number, each in enumerate(facts):

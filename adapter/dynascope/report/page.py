@@ -44,11 +44,13 @@ def page(summary: Summary, sources: Sources, times: list[Measured]) -> str:
 
 def _failures(summary: Summary) -> str:
     parts = ["<h2>Failed compiles</h2>" if summary.failures else ""]
-    for each in summary.failures:
+    for failed in summary.failures:
+        each = failed.fact
         parts.append(
             f"<article class=failure>{where(each.path, each.resumes_at or each.line)}"
             f" <code>{escape(named(each.function, each.resumes_at))}</code>"
-            f" <span class=dim>{escape(summary.names[each.id])}</span><pre>{escape(each.failure or '')}</pre></article>"
+            f" <span class=dim>{escape(_compile_names(failed.compiles))}</span>"
+            f"<pre>{escape(each.failure or '')}</pre></article>"
         )
     return "\n".join(parts)
 
@@ -133,10 +135,11 @@ def _difference(summary: Summary, number: int) -> str:
 
 def _backend_failures(summary: Summary) -> str:
     parts = ["<h2>Backend failures</h2>" if summary.backend_failures else ""]
-    for each in summary.backend_failures:
+    for failed in summary.backend_failures:
+        each = failed.fact
         parts.append(
             f"<article class=failure>{where(each.path, each.line)} <code>{escape(each.backend)}</code> raised"
-            f" {escape(each.exception)} <span class=dim>{escape(summary.names[each.compile])}</span>"
+            f" {escape(each.exception)} <span class=dim>{escape(_compile_names(failed.compiles))}</span>"
             f"<pre>{escape(each.message.strip())}</pre></article>"
         )
     return "\n".join(parts)

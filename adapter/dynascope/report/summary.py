@@ -30,6 +30,18 @@ class Varying(Repeated):
     fact: model.VaryingGuard
 
 
+class BackendFailed(Repeated):
+    fact: model.BackendFailure
+
+
+class Failed(Struct):
+    """A function that failed to compile for one reason."""
+
+    compiles: list[str]
+    fact: model.Compile
+    """The first of them."""
+
+
 class Uncompiled(Struct):
     """A function, or what follows a line of it, that runs uncompiled for one reason."""
 
@@ -74,9 +86,9 @@ class Summary(Struct):
     specializations: list[Specialized]
     varying: list[Varying]
     """Guarded values that will change, and for which nothing was compiled again yet."""
-    backend_failures: list[model.BackendFailure]
-    raised: set[int]
-    """Numbers of compiles that failed because of a graph break."""
+    backend_failures: list[BackendFailed]
+    explained: set[int]
+    """Numbers of compiles that failed because of a graph break or their backend."""
     slowest_lines: list[SlowLine]
 
     @property
@@ -118,10 +130,14 @@ class Summary(Struct):
         return [each for each in self.compiles if each.status == "failed"]
 
     @property
-    def failures(self) -> list[model.Compile]:
-        """Failed compiles that no graph break and no failure of a backend explains."""
-        explained = {each.compile for each in self.backend_failures} | self.raised
-        return [each for each in self.failed if each.id not in explained]
+    def failures(self) -> list[Failed]:
+        """Return a row for each failure that is not by a graph break or a backend."""
+        found: dict[Hashable, Failed] = {}
+        for each in self.failed:
+            if each.id not in self.explained:
+                key = each.path, each.line, each.resumes_at, each.function, each.failure
+                found.setdefault(key, Failed([], each)).compiles.append(self.names[each.id])
+        return list(found.values())
 
     @property
     def recompiles(self) -> int:
@@ -169,6 +185,8 @@ def summarize(reader: Reader, launch: str) -> Summary:
     graph_breaks = reader.facts("graph_breaks", launch)
     recompiles, by_number = reader.facts("recompiles", launch), {each.id: each for each in compiles}
     recompiled = causes(recompiles, by_number, reader.guards)
+    of_backends = reader.facts("backend_failures", launch)
+    raised = [each for each in graph_breaks if each.effect == "raised"]
     stories = Stories(reader, compiles, runs, shown_path)
     return Summary(
         launch=launch,
@@ -181,8 +199,8 @@ def summarize(reader: Reader, launch: str) -> Summary:
         comparisons=_comparisons(reader, compiles, recompiled),
         specializations=specialized_values(reader.facts("specializations", launch), names),
         varying=varying_values(not_yet_met(reader.facts("varying_guards", launch), recompiles, by_number), names),
-        backend_failures=reader.facts("backend_failures", launch),
-        raised={each.compile for each in graph_breaks if each.effect == "raised"},
+        backend_failures=failures_of_backends(of_backends, names),
+        explained={each.compile for each in (*raised, *of_backends)},
         slowest_lines=slowest_lines(reader.facts("line_times", launch)),
     )
 
@@ -191,6 +209,13 @@ def specialized_values(facts: Iterable[model.Specialization], names: dict[int, s
     """Return a row for each value that a line fixed, with the compiles that have it."""
     groups = grouped(facts, lambda fact: (fact.path, fact.line, tuple(fact.origins), fact.value))
     return [Specialized(names_of(group, names), len(group), group[0]) for group in groups]
+
+
+def failures_of_backends(facts: Iterable[model.BackendFailure], names: dict[int, str]) -> list[BackendFailed]:
+    """Return a row for each place and error, with the compiles that have it."""
+    groups = grouped(facts, lambda fact: (fact.path, fact.line, fact.backend, fact.exception, fact.message))
+    groups.sort(key=lambda group: group[0].compile)
+    return [BackendFailed(names_of(group, names), len(group), group[0]) for group in groups]
 
 
 def varying_values(facts: Iterable[model.VaryingGuard], names: dict[int, str]) -> list[Varying]:

@@ -33,9 +33,10 @@ def print_summary(summary: Summary, sources: Sources, console: Console) -> None:
         where, function = _where(guard.path, guard.line), escape(guard.function)
         console.print(f"\n[bold cyan]Will be compiled again[/] {where} {function}  {_times(varying.compiles)}")
         console.print(f"  {escape(sentence(guard))}\n  [green]hint[/] {escape(advice(guard))}")
-    for failure in summary.backend_failures:
-        where = _where(failure.path, failure.line)
-        console.print(f"\n[bold red]Backend failure[/] {where}: {escape(failure.backend)} raised {failure.exception}")
+    for failed in summary.backend_failures:
+        failure, where = failed.fact, _where(failed.fact.path, failed.fact.line)
+        raised = f"{escape(failure.backend)} raised {failure.exception}"
+        console.print(f"\n[bold red]Backend failure[/] {where}: {raised}  {_times(failed.compiles)}")
         console.print(f"  {escape(failure.message.strip().splitlines()[0] if failure.message.strip() else '')}")
     if summary.specializations:
         console.print("\n[bold]Specialised[/]")
@@ -62,10 +63,11 @@ def _print_heading(summary: Summary, console: Console) -> None:
     console.print(summary.counts)
     if not summary.breaks and not summary.failed:
         console.print("[green]No graph breaks.[/]")
-    for each in summary.failures:
+    for failed in summary.failures:
+        each = failed.fact
         where = _where(each.path, each.resumes_at or each.line)
         name = escape(named(each.function, each.resumes_at))
-        console.print(f"\n[bold red]Failed compile[/] {where} {name}  {_times([summary.names[each.id]])}")
+        console.print(f"\n[bold red]Failed compile[/] {where} {name}  {_times(failed.compiles)}")
         console.print(textwrap.indent(escape(each.failure or "Dynamo gives no reason."), "  "))
 
 

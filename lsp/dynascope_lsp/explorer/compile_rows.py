@@ -15,7 +15,7 @@ from dynascope.facts.recompiles.story import Stories
 from dynascope.facts.recompiles.varying import not_yet_met
 from dynascope.report.breaks import breaks_at_places
 from dynascope.report.sources import Sources, named
-from dynascope.report.summary import counted, slowest_lines, specialized_values, varying_values
+from dynascope.report.summary import counted, failures_of_backends, slowest_lines, specialized_values, varying_values
 from msgspec import structs
 
 from dynascope_lsp.explorer.generated_rows import generated_rows
@@ -112,7 +112,7 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
         *_call_rows(reader, facts, found, compiles),
         *(varying_row(one) for one in varying_values(varying, dict.fromkeys(by_number, ""))),
         *_difference_rows(reader, each, compiles),
-        *(backend_failure_row(one, own) for one in facts.backend_failures),
+        *(backend_failure_row(one) for one in failures_of_backends(facts.backend_failures, own)),
         *(specialized_row(one) for one in specialized_values(facts.specializations, own)),
     ]
     calls = [call for call in facts.calls if call.parent is not None]

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from dynascope.facts import model
 from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
 from dynascope.report.breaks import Break
 from dynascope.report.callers import callers
 from dynascope.report.sources import named
-from dynascope.report.summary import Specialized, Varying
+from dynascope.report.summary import BackendFailed, Specialized, Varying
 from msgspec import Struct
 
 Severity = Literal["error", "warning", "information", "success", ""]
@@ -195,11 +194,12 @@ def specialized_row(each: Specialized) -> Row:
     )
 
 
-def backend_failure_row(each: model.BackendFailure, names: dict[int, str]) -> Row:
+def backend_failure_row(failed: BackendFailed) -> Row:
+    each = failed.fact
     return Row(
-        key=f"backend:{each.compile}:{each.path}:{each.line}",
+        key=f"backend:{each.compile}:{each.path}:{each.line}:{each.exception}:{each.message}",
         label=f"{each.backend} raised {each.exception}",
-        description=f"{where(each.path, each.line)}  {names.get(each.compile, '')}".rstrip(),
+        description=f"{where(each.path, each.line)}  {of_compiles(failed.compiles)}".rstrip(),
         tooltip=each.message.strip(),
         icon="error",
         severity="error",

@@ -18,7 +18,7 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import causes
 from dynascope.facts.recompiles.varying import not_yet_met
 from dynascope.report.breaks import breaks_at_places
-from dynascope.report.summary import specialized_values, varying_values
+from dynascope.report.summary import failures_of_backends, specialized_values, varying_values
 from msgspec import Struct
 
 from dynascope_lsp.explorer import compile_rows
@@ -138,7 +138,7 @@ def _varying(opened: Opened, _: str) -> list[Row]:
 
 def _backend_failures(opened: Opened, _: str) -> list[Row]:
     facts = opened.reader.facts("backend_failures", opened.launch)
-    return [backend_failure_row(each, opened.names) for each in facts]
+    return [backend_failure_row(each) for each in failures_of_backends(facts, opened.names)]
 
 
 def _specialized(opened: Opened, _: str) -> list[Row]:
