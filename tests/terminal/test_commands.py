@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from dynascope.terminal import debuggee
-from dynascope.terminal.printing import Printer
+from dynascope.terminal.printing import VALUE_LENGTH, Printer, shorten
 from dynascope.terminal.program import Program
 from dynascope.terminal.run import debug_program
 from dynascope.wire.dap import Thread
@@ -223,6 +223,14 @@ def test_a_thread_continued_alone_leaves_the_other_stopped(debug):
     assert "there is no thread 9" in out
     assert out.count("● compile time") == 2  # the first stop, and thread 1 again once thread 2 goes on
     assert "● run time  <module>" in out
+
+
+def test_of_a_long_value_both_ends_are_shown():
+    deep = "._modules".join(f"['layer{number}']" for number in range(30))
+    rows = [shorten(f"guard TYPE_MATCH L['self']{deep}.{name}_proj") for name in "qk"]
+    assert rows[0] != rows[1] and all(len(row) == VALUE_LENGTH for row in rows)
+    assert rows[0].startswith("guard TYPE_MATCH L['self']['layer0']") and rows[0].endswith("['layer29'].q_proj")
+    assert shorten("two\nlines") == "two⏎lines"
 
 
 def test_code_without_a_text_is_said_to_have_none(debug):

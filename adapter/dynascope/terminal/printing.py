@@ -145,9 +145,12 @@ def place(frame: StackFrame) -> str:
 
 
 def shorten(value: str) -> str:
-    """Return the value as one line of at most `VALUE_LENGTH` characters."""
-    line = value.replace("\n", "⏎")
-    return line if len(line) <= VALUE_LENGTH else line[: VALUE_LENGTH - 1] + "…"
+    """Return the value as one line of at most `VALUE_LENGTH` characters.
+
+    Its middle is left out: sources of what is deep in a model begin alike, and differ at the end.
+    """
+    line, kept = value.replace("\n", "⏎"), VALUE_LENGTH // 2
+    return line if len(line) <= VALUE_LENGTH else f"{line[: kept - 1]}…{line[-kept:]}"
 
 
 def lines_of(path: str) -> list[str]:
