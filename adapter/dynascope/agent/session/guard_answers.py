@@ -59,6 +59,7 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
         raise EvaluationError(_NOTHING_COMPILED)
     from dynascope.agent.documents.guard_trees import checked, with_costs
     from dynascope.agent.internals.guards.tree import cache_entries, compiled_code
+    from dynascope.agent.internals.isolation.isolation import as_for_the_call
 
     code, values = compiled_code(running), dict(variables)
     entries = cache_entries(code)
@@ -68,7 +69,7 @@ def _told(running: types.CodeType, variables: Mapping[str, Any], question: Guard
     if not asked:
         there = ", ".join(entry.compile_id for entry in entries)
         raise EvaluationError(f"{code.co_name} has no compiled code [{question.compile_id}]; it has: {there}.")
-    with collection_postponed():
+    with collection_postponed(), as_for_the_call():
         if question.asked == "filters":
             return _filters(code, asked[0], values, question.name)
         if question.asked == "saved":

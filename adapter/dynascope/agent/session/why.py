@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import types
-from collections.abc import Iterator
 from pathlib import PurePath
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -16,8 +15,7 @@ from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
 from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
-from dynascope.agent.internals.isolation.global_state import as_the_trace_began
-from dynascope.agent.internals.isolation.isolation import function_modes_of_the_call, undisturbed
+from dynascope.agent.internals.isolation.isolation import as_for_the_call
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
 from dynascope.agent.stops.garbage_collection import collection_postponed
@@ -81,7 +79,7 @@ def _told(inspection: StopInspection, frame: Frame) -> Row:
     entries = all_cache_entries(code)
     compile_id = compile_context.compile_id_and_attempt()[0]
     rows, failed = [], []
-    with _as_it_began(frame):
+    with as_for_the_call():
         for entry in entries:
             found = first_failed(entry, frame)
             if isinstance(found, Failed):
@@ -124,17 +122,6 @@ def _line_that_fixed(inspection: StopInspection, failed: Failed) -> tuple[str, i
         return None
     place: tuple[str, int] | None = inspection.compiles.line_that_fixed(failed.compile_id, failed.subject.text)
     return place
-
-
-@contextlib.contextmanager
-def _as_it_began(frame: Frame) -> Iterator[None]:
-    """Set grad mode, autocast, torch function modes … to what they were when the trace began."""
-    if frame.translator is None:
-        yield
-        return
-    began = as_the_trace_began(translators.output_of(frame.translator))
-    with began, undisturbed(), function_modes_of_the_call():
-        yield
 
 
 def _entry_row(entry: CacheEntry, found: Failed | str) -> Row:

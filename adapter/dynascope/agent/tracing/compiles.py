@@ -67,9 +67,11 @@ class Compiles:
             state.begin_compile().suspension_token = self._suspension.compile_begins()
             state.thread_id = self._suspension.thread_id()
             self._stops.compile_begins()
+        _state_of_call().call_begins()
 
     @contained
     def compile_ends(self, frame: Any, compiled: bool, skip_reason: str | None) -> None:
+        _state_of_call().call_ends()
         state = self.threads.current()
         if state.is_stopped:
             state.depth -= 1
@@ -138,3 +140,10 @@ class Compiles:
         """Notify the observers that Dynamo begins to trace a frame, for the first time or again."""
         for observer in self._observers:
             observer.attempt_begins(state, translator)
+
+
+def _state_of_call() -> types.ModuleType:
+    """Return a module that imports torch, as the agent must not where it begins."""
+    from dynascope.agent.internals.isolation import state_of_call
+
+    return state_of_call

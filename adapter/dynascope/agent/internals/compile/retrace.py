@@ -7,7 +7,7 @@ import itertools
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from dynascope.agent.internals.frames.instructions import instructions_of_code
 from dynascope.agent.internals.frames.translators import Translator
@@ -29,10 +29,21 @@ class Rewind(BaseException):
         self.outermost = outermost
 
 
+class Call(NamedTuple):
+    """The arguments of `convert_frame.trace_frame` (2.9), and the torch function modes that were in force then.
+
+    From 2.12 on Dynamo has put the modes aside by then, before that it does so afterwards.
+    """
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    function_modes: list[Any]
+
+
 class _State(threading.local):
     can_repeat = False
     is_repeated = False
-    call: tuple[tuple[Any, ...], dict[str, Any]] | None = None
+    call: Call | None = None
 
 
 _this_thread = _State()
@@ -48,8 +59,8 @@ def is_repeated() -> bool:
     return _this_thread.is_repeated
 
 
-def call_in_progress() -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Return this thread's arguments of `convert_frame.trace_frame` (2.9), while it traces."""
+def call_in_progress() -> Call:
+    """Return this thread's call of `convert_frame.trace_frame`, while it traces."""
     assert _this_thread.call is not None
     return _this_thread.call
 
@@ -61,7 +72,8 @@ def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], arg
     """
     arguments = _Arguments.of(args)
     before = _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call
-    _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call = arguments is not None, False, (args, kwargs)
+    call = Call(args, kwargs, sys.modules["torch.overrides"]._get_current_function_mode_stack())
+    _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call = arguments is not None, False, call
     try:
         while True:
             try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import inspect
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -25,14 +26,18 @@ from dynascope.agent.internals.compile.retrace import call_in_progress, names_co
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.guards.guards import GuardFact, ShapeGuardFact, guards_so_far, shape_guards_so_far
-from dynascope.agent.internals.isolation.global_state import as_the_trace_began
 from dynascope.agent.internals.isolation.isolation import undisturbed
+from dynascope.agent.internals.isolation.state_of_call import function_modes, has_entered_forward_mode, state_of_call
 from dynascope.agent.internals.isolation.unlogged import unlogged
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, symbols_so_far
 from dynascope.agent.internals.wrapping import Wrapping, unobserved
 from dynascope.facts import break_message
 from dynascope.facts.model import BreakEffect
 
+_IN_FORWARD_MODE = (
+    "This function has entered forward-mode AD (`torch.func.jvp`, `dual_level`), which torch cannot enter a second "
+    "time: ask at a stop outside of it."
+)
 Acts = Mapping[int, Callable[[Translator], None]]
 """The functions to call before instructions, by the position of each instruction in the trace, counted from 1."""
 
@@ -139,14 +144,21 @@ def _effect_of_lazy_module(translator: Any, module: Any, *args: Any, **kwargs: A
     return f"the lazy module {type(module).__name__} would be initialized" if is_lazy(module) else None
 
 
-def trial(translator: Translator, acts: Acts, heeds_effects: bool) -> Outcome:
-    """Trace the frame that is being traced, whose outermost translator is given, to its end.
+class TrialRefused(Exception):
+    """Raised where the frame cannot be traced a second time; the text is a sentence for the user."""
+
+
+def trial(acts: Acts, heeds_effects: bool) -> Outcome:
+    """Trace the frame that is being traced to its end.
 
     `heeds_effects`: raise EffectMet before what cannot be undone. Calls `convert_frame.compile_frame` (2.0).
+    Raises TrialRefused.
     """
+    if has_entered_forward_mode():
+        raise TrialRefused(_IN_FORWARD_MODE)
     convert_frame: Any = sys.modules["torch._dynamo.convert_frame"]
-    args, kwargs = call_in_progress()
-    code, globals_, locals_, builtins, closure, _, _, one_graph = args[:8]
+    args, kwargs, modes = call_in_progress()
+    code, globals_, locals_, builtins, closure, backend, _, one_graph = args[:8]
     state = kwargs.get("distributed_state")
     if state is not None and state.all_states is None:  # the other ranks would wait for this one
         kwargs = kwargs | {"distributed_state": None}
@@ -156,7 +168,9 @@ def trial(translator: Translator, acts: Acts, heeds_effects: bool) -> Outcome:
         outcome.graphs.append(_operations(graph_module))
         return graph_module.forward
 
-    with _undone(translator, globals_):
+    # in a transform of functorch Dynamo compiles for the backend `eager` alone, which it looks for here
+    note_graph.compiler_fn = inspect.getattr_static(backend, "compiler_fn", backend)  # type: ignore[attr-defined]
+    with _undone(globals_), function_modes(modes):
         watching = _Trial(acts, outcome.acted, heeds_effects)
         try:
             result = convert_frame.compile_frame(
@@ -215,7 +229,7 @@ def _clean_up(result: Any) -> None:
 
 
 @contextlib.contextmanager
-def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[None]:
+def _undone(global_names: dict[str, Any]) -> Iterator[None]:
     """Trace as from the state before the trace in progress, and leave everything as it is now.
 
     Restored are `pgo.get_code_state` (2.6), `output_graph.graph_break_reasons` (2.0) and
@@ -227,8 +241,7 @@ def _undone(translator: Translator, global_names: dict[str, Any]) -> Iterator[No
     learnt, attempt, known = pgo.get_code_state(), getattr(context, "attempt", 0), set(global_names)
     learnt_before, number_of_reasons = copy.deepcopy(learnt), len(reasons)
     try:
-        output = translators.output_of(translator)
-        with unobserved(), unlogged(), names_counted_as_before(), as_the_trace_began(output), undisturbed():
+        with unobserved(), unlogged(), names_counted_as_before(), state_of_call(), undisturbed():
             yield
     finally:
         learnt.clear()

@@ -16,11 +16,11 @@ from typing import Any
 
 import torch
 from torch import _guards
-from torch._dynamo.variables.torch_function import torch_function_mode_stack_state_mgr
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes, _pop_mode_temporarily
 
 from dynascope.agent.internals.isolation.containment import contained
+from dynascope.agent.internals.isolation.state_of_call import function_modes_of_call, state_of_call
 
 
 def static_fake_mode() -> Any:
@@ -53,12 +53,9 @@ def undisturbed() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def function_modes_of_the_call() -> Iterator[None]:
-    """Put back the torch function modes of when the trace began (`temp_restore_stack`, 2.6)."""
-    if not torch_function_mode_stack_state_mgr.stack:
-        yield
-        return
-    with torch_function_mode_stack_state_mgr.temp_restore_stack():
+def as_for_the_call() -> Iterator[None]:
+    """Evaluate guards as for the call that Dynamo compiles, in its state of torch."""
+    with state_of_call(), undisturbed(), function_modes_of_call():
         yield
 
 

@@ -14,7 +14,7 @@ from dynascope.agent.inspection.values.expression_paths import row_at
 from dynascope.agent.inspection.values.names import Names
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
 from dynascope.agent.internals.compile import changes
-from dynascope.agent.internals.compile.trial import EffectMet, Outcome, trial
+from dynascope.agent.internals.compile.trial import EffectMet, Outcome, TrialRefused, trial
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
@@ -136,10 +136,12 @@ class WhatIf:
         state.in_force.close()
         try:
             with put_in_force(all_changes):
-                outcome = trial(state.outermost, acts, heeds_effects=not state.effects_accepted)
+                outcome = trial(acts, heeds_effects=not state.effects_accepted)
         except EffectMet as met:
             state.effects_accepted = True
             raise EvaluationError(_EFFECTS.format(met.effect)) from met
+        except TrialRefused as refused:
+            raise EvaluationError(str(refused)) from refused
         finally:
             state.in_force = put_in_force(state.applied)
         if tried is not None and tried.act is not None and tried.position not in outcome.acted:
