@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +14,9 @@ pytest.importorskip("torch")
 
 import torch
 from dynascope.wire.exceptions import FilterId
-from torch._dynamo import convert_frame
 from torch._dynamo.utils import counters
 
+from tests.support.agent import remedies
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
 from tests.support.nonperturbation.capture import Traces, guards_and_bytecode
@@ -34,7 +32,8 @@ def _the_limit_of_torch() -> Iterator[None]:
 PATH = PROGRAMS / "traced" / "recompiled.py"
 OFTEN = PROGRAMS / "traced" / "recompiled_often.py"
 OUTSIDE = PROGRAMS / "traced" / "recompiled_outside.py"
-LABELS = labels(PATH) | labels(OFTEN) | labels(OUTSIDE)
+TOGETHER = PROGRAMS / "traced" / "recompiled_together.py"
+LABELS = labels(PATH) | labels(OFTEN) | labels(OUTSIDE) | labels(TOGETHER)
 
 
 class Case(NamedTuple):
@@ -97,7 +96,7 @@ OF_OFTEN = {
     "dtype_argument": Case("dtype must be torch.float64, and is torch.float16", "dtype_argument"),
     "training": Case("self.training must be True, and is False", "training"),
     "enum": Case("color must be the same Color as then, and is Color.BLUE", "enum"),
-    "tuple": Case("shape[0] must be 2, and is 3", "tuple", f"{SOURCES}L['shape'][0]\"`, the guard is still there"),
+    "tuple": Case("shape[0] must be 2, and is 3", "tuple", f"{SOURCES}L['shape'][0],L['shape'][1]\"`, shape[0] is"),
     "dict_value": Case(
         "config['scale'] must be 2, and is 5",
         "dict_value",
@@ -155,7 +154,9 @@ OF_OUTSIDE = {
         "with `dynamic=True`, t is dynamic, but not all its values fit, because recompiled_outside.py:",
     ),
     "product": Case(
-        "x.size()[1] must be 4, and is 5", "product", "with `torch._dynamo.mark_dynamic(x, 1)`, the guard is"
+        "x.size()[1] must be 4, and is 5",
+        "product",
+        "with `torch._dynamo.mark_dynamic(x, 1)` and `torch._dynamo.mark_dynamic(y, 0)`, x.size()[1] is dynamic in ",
     ),
     "numpy": Case(
         "___from_numpy(array).size()[0] must be 3, and is 5",
@@ -183,7 +184,33 @@ OF_OUTSIDE = {
     "int_condition": Case("(n % 4) == 0 must be true, with n: 6", "int_condition"),
     "environment": Case("os.environ._data[b'MODE'] must be b'a', and is b'b'", "environment"),
 }
-CASES |= OF_OFTEN | OF_OUTSIDE
+BOTH = "with `torch._dynamo.mark_dynamic({}, 0)` and `torch._dynamo.mark_dynamic({}, 0)`"
+THE_SAME = "is dynamic in [2, oo], the same as batch.size()[0], and the guard is gone"
+OF_TOGETHER = {
+    "nested": Case(
+        "meta['idx'].size()[0] must be 4, and is 2",
+        "nested",
+        BOTH.format("meta['idx']", "batch") + f", meta['idx'].size()[0] {THE_SAME}",
+    ),
+    "three": Case(
+        "x.size()[0] must be 4, and is 2",
+        "three",
+        f"{BOTH.format('x', 'y')} and `torch._dynamo.mark_dynamic(z, 0)`, x.size()[0] is dynamic in [2, oo], ",
+    ),
+    "numbered": Case(
+        "n must be 4, and is 2",
+        "numbered",
+        "with `torch._dynamo.mark_dynamic(x, 0)` and `torch.compiler.config.dynamic_sources = \"L['n']\"`, n is ",
+    ),
+    "twice": Case("x.size()[0] must be 4, and is 3", "twice", BOTH.format("x", "y")),
+    "both_sizes": Case(
+        "x.size()[0] must be 4, and is 2",
+        "both_sizes",
+        f"{MARK} in [2, oo], and the guard is gone; but x.size()[1] has changed, too, and is still fixed",
+    ),
+    "apart": Case("x.size()[0] must be 4, and is 2", "apart", f"{MARK} in [2, oo], and the guard is gone; but y.size"),
+}
+CASES |= OF_OFTEN | OF_OUTSIDE | OF_TOGETHER
 NO_LINE = {
     "default_dtype": "every compile has this guard",
     "inference": "every compile has this guard",
@@ -198,6 +225,8 @@ NO_LINE = {
 
 
 def path_of(main: str) -> Path:
+    if main in OF_TOGETHER:
+        return TOGETHER
     return OFTEN if main in OF_OFTEN else OUTSIDE if main in {*OF_OUTSIDE, "two_sizes"} else PATH
 
 
@@ -350,43 +379,13 @@ def test_what_is_told_of_a_remedy_is_true(name: str) -> None:
     for line in answer.splitlines():
         if line.startswith("tried: "):
             count, output = compiles(name, line)
-            assert (count == 1) == ("the guard is gone" in line) and output == plain, (count, output, plain, line)
+            is_told = "the guard is gone" in line and "still fixed" not in line
+            assert (count == 1) == is_told and output == plain, (count, output, plain, line)
     (instead,) = [line for line in answer.splitlines() if line.startswith("instead: ")]
     assert compiles(name, instead) == (1, plain)
 
 
 def compiles(name: str, remedy: str) -> tuple[int, str]:
     """Return how often the program compiles the function with a remedy, and its results."""
-    program, compile_plainly, counted = load(path_of(name)), torch.compile, list[Any]()
-
-    def compile_with(function: Any = None, **options: Any) -> Any:
-        if "`dynamic=True`" in remedy:
-            options["dynamic"] = True
-        compiled = compile_plainly(function, **options)
-
-        def call(*arguments: Any, **named: Any) -> Any:
-            if "mark_dynamic(x, 0)" in remedy:
-                torch._dynamo.maybe_mark_dynamic(arguments[0], 0)
-            if "mark_unbacked(x, 0)" in remedy:
-                torch._dynamo.decorators.mark_unbacked(arguments[0], 0)
-            result = compiled(*arguments, **named)
-            if '"eager_on_recompile"' in remedy:
-                torch.compiler.set_stance("eager_on_recompile")
-            return result
-
-        return call
-
-    settings = [
-        mock.patch.object(sys.modules[module], setting, value.strip('"') if '"' in value else value == "True")
-        for module, setting, value in re.findall(r"`(torch\.[\w.]+config)\.(\w+) = (.+?)`", remedy)
-    ]
-    with contextlib.ExitStack() as stack:
-        for setting in settings:
-            stack.enter_context(setting)
-        stack.enter_context(mock.patch.object(torch, "compile", compile_with))
-        hook = convert_frame.register_bytecode_hook(lambda before, after: counted.append(after))
-        stack.callback(hook.remove)
-        stack.callback(torch.compiler.set_stance, "default")
-        torch._dynamo.reset()
-        output = str(getattr(program, f"main_{name}")())
-    return len(counted) - (name == "after_break"), output
+    count, output = remedies.compiles(path_of(name), name, remedy)
+    return count - (name == "after_break"), output

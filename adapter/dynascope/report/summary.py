@@ -184,7 +184,7 @@ def summarize(reader: Reader, launch: str) -> Summary:
     names = compile_names(compiles, runs)
     graph_breaks = reader.facts("graph_breaks", launch)
     recompiles, by_number = reader.facts("recompiles", launch), {each.id: each for each in compiles}
-    recompiled = causes(recompiles, by_number, reader.guards)
+    recompiled = causes(recompiles, by_number, reader.compile)
     of_backends = reader.facts("backend_failures", launch)
     raised = [each for each in graph_breaks if each.effect == "raised"]
     stories = Stories(reader, compiles, runs, shown_path)

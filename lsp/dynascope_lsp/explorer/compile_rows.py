@@ -98,7 +98,7 @@ def rows_of_compile(reader: Reader, launch: str, number: int) -> list[Row]:
     by_number = {other.id: other for other in compiles}
     names = own | {other.id: other.compile_id for other in compiles if other.id != number}
     recompiles = reader.facts("recompiles", launch)
-    all_of_it = causes(recompiles, by_number, reader.guards)
+    all_of_it = causes(recompiles, by_number, reader.compile)
     varying = [
         guard
         for guard in not_yet_met(reader.facts("varying_guards", launch), recompiles, by_number)

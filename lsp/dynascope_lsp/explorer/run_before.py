@@ -117,7 +117,7 @@ def _breaks(reader: Reader, launch: str) -> list[Break]:
 
 def _causes(reader: Reader, launch: str) -> list[Cause]:
     compiles = {each.id: each for each in reader.compiles(launch)}
-    found = causes(reader.facts("recompiles", launch), compiles, reader.guards)
+    found = causes(reader.facts("recompiles", launch), compiles, reader.compile)
     return [each for each in found if not each.is_aside]
 
 

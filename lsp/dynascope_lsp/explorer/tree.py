@@ -126,7 +126,7 @@ def _breaks(opened: Opened, _: str) -> list[Row]:
 def _causes(opened: Opened, _: str) -> list[Row]:
     facts = opened.reader.facts("recompiles", opened.launch)
     compiles = {each.id: each for each in opened.compiles}
-    return [cause_row(each, opened.names) for each in causes(facts, compiles, opened.reader.guards)]
+    return [cause_row(each, opened.names) for each in causes(facts, compiles, opened.reader.compile)]
 
 
 def _varying(opened: Opened, _: str) -> list[Row]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 
 from dynascope.facts import model
-from dynascope.facts.recompiles.sizes import ASKS, BY_ITSELF, WHAT_TO_DO, asks_sizes
+from dynascope.facts.recompiles.relations import asks_sizes, fits_numbers
+from dynascope.facts.recompiles.sizes import ASKS, BY_ITSELF, WHAT_TO_DO
 from msgspec import Struct
 
 from dynascope_lsp.documents.syntax import Function
 from dynascope_lsp.fixes.fix import Refused
 from dynascope_lsp.recorded.snapshot import Snapshot
 
+_NUMBERS = "A size must fit a number that changes, too, and numbers cannot be marked: compile with `dynamic=True`."
 _SIZES = re.compile(r"\[(?P<sizes>.*)\]")
 
 
@@ -82,6 +84,8 @@ def _check_size(name: str, sizes: list[str]) -> None:
 def _check_guards(snapshot: Snapshot, compile: int) -> None:
     assert snapshot.facts is not None
     for guard in snapshot.facts.guards(compile):
+        if guard.kind == "SHAPE_ENV" and fits_numbers(guard.code):
+            raise Refused(_NUMBERS)
         if guard.kind == "SHAPE_ENV" and asks_sizes(guard.code):
             raise Refused(ASKS)
 

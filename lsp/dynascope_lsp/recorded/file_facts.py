@@ -82,6 +82,10 @@ class FileFacts:
         """Return a compile's guards, including those of shapes (`SHAPE_ENV`), which have no line."""
         return self._reader.guards(compile)
 
+    def compile(self, number: int) -> model.CompileFacts | None:
+        """Return all facts of one compile; None if there is none of that number."""
+        return self._reader.compile(number)
+
     @cached_property
     def own_compiles(self) -> list[model.Compile]:
         """Return the compiles of functions of this file."""

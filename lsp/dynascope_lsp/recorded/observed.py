@@ -122,7 +122,7 @@ class Observations:
             if (line := self._placement.now(each)) is not None
         ]
         rests = {number: self._rest_of(number) for number in {each.compile for each in entries}}
-        for cause in causes(entries, self._facts.compiles, self._facts.guards, rests):
+        for cause in causes(entries, self._facts.compiles, self._facts.compile, rests):
             first, rest = cause.first, cause.resumes_at
             what = first.function if rest is None else f"what follows line {rest} of {first.function}"
             compared = self._facts.comparison(cause.compiles[0]) if cause.compiles else None

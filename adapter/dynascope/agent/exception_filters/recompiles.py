@@ -14,11 +14,14 @@ from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.compile.recompile_events import RecompileEvents, RecompileLimitEvents
 from dynascope.agent.internals.frames.resume import is_resume_function, original_code
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.guards.changed import changed_numbers, changed_together
+from dynascope.agent.internals.guards.tree import CacheEntry, cache_entries
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
+from dynascope.facts.recompiles.known import Known
 from dynascope.facts.recompiles.remedies import remedies
 
 _MORE = (
@@ -109,11 +112,19 @@ def _guards(reasons: Sequence[str], frame: Any) -> list[str]:
         lines.append(f"The guard{of} failed: {failed.guard}{f'; now {met}' if met else ''}{where}")
         same = by_value.setdefault(guarded_value(failed.guard), [])
         same.append(failed)
-    for same in by_value.values():
+    entries = {each.compile_id: each for each in cache_entries(frame.f_code)}
+    for subject, same in by_value.items():
         own = [each.hint for each in same if each.hint]
-        hints = remedies([each.guard for each in same], own, is_rest=is_resume_function(frame.f_code))
-        lines += [f"Hint: {hint}" for hint in hints]
+        known = _known(subject, entries.get(same[0].failed_compile_id), frame)
+        lines += [f"Hint: {hint}" for hint in remedies([each.guard for each in same], own, known)]
     return list(dict.fromkeys(lines)) or [_NO_REASON]
+
+
+def _known(subject: GuardedValue, entry: CacheEntry | None, frame: Any) -> Known:
+    """Return what is known before the trace; `entry`: the newest that failed for this value."""
+    changed = changed_numbers(entry.guards, frame) if subject.kind == "size" and entry is not None else []
+    together = [each.subject.text for each in changed_together(changed, subject)]
+    return Known(together=together, is_rest=is_resume_function(frame.f_code))
 
 
 def _event(name: str, lines: list[str], stack: list[Translator]) -> CompilerEvent:

@@ -28,6 +28,8 @@ class Failed:
     """The guard with torch's remarks."""
     guard: str
     subject: GuardedValue
+    guards: Any
+    """Those of the cache entry, a `GuardManagerWrapper`."""
     hint: str | None
     place: tuple[str, int] | None
     told: str
@@ -59,7 +61,7 @@ def first_failed(entry: CacheEntry, frame: Frame) -> Failed | str:
     if place is None and subject.kind != "global state":
         place = _place_in_tree(entry, subject, paths) or checked.place
     told = _sentence(parsed.guard, subject, entry, frame)
-    return Failed(entry.compile_id, text, parsed.guard, subject, parsed.hint, place, told)
+    return Failed(entry.compile_id, text, parsed.guard, subject, entry.guards, parsed.hint, place, told)
 
 
 def _fits(entry: CacheEntry, frame: Frame) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import types
 from pathlib import PurePath
 from types import SimpleNamespace
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
-from dynascope.agent.internals.compile import compile_context, failed_guard
+from dynascope.agent.internals.compile import compile_context
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
@@ -18,13 +17,11 @@ from dynascope.agent.internals.guards.varying import Neighbours, VaryingGuards
 from dynascope.agent.internals.isolation.isolation import as_for_the_call
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.session.failed_guards import Failed, Frame, first_failed
+from dynascope.agent.session.tried_remedies import advice
 from dynascope.agent.stops.garbage_collection import collection_postponed
-from dynascope.agent.tracing.what_if.remedy import remedies_to_try, verdict
 from dynascope.facts.recompiles.guarded_value import GuardedValue, tells_all_of
 from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
-from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.varying import sentence
-from dynascope.facts.recompiles.wanted_value import number_wanted
 from dynascope.wire.dap import EvaluateResult
 
 if TYPE_CHECKING:
@@ -51,9 +48,6 @@ _INSTEAD = (
     '"fail_on_recompile" it raises; the code that there is stays in use.'
 )
 _OTHERS = "; with those for other objects {total}, of at most {most}"
-_NOT_TRACED = "Dynamo does not trace this frame."
-_UNLESS = ", unless the backend fixes it: Inductor does where it needs the float itself"
-_ANOTHER = "Another compile has begun within this one."
 
 
 def answer(inspection: StopInspection) -> EvaluateResult:
@@ -180,36 +174,11 @@ def _differing(inspection: StopInspection, compile_id: str, failed: list[Failed]
 
 def _remedies(inspection: StopInspection, frame: Frame, failed: list[Failed]) -> list[Row]:
     """Return the advice on each value that changed, and what a trace with it comes to."""
-    rows: list[Row] = []
     by_subject: dict[GuardedValue, list[Failed]] = {}
     for each in failed:
         by_subject.setdefault(each.subject, []).append(each)
-    for subject, same in by_subject.items():
-        hints = remedies([each.guard for each in same], [each.hint for each in same if each.hint])
-        rows += [Row("hint", hint) for hint in hints]
-        rows += _tried(inspection, frame, subject, same[0])
+    rows = [row for subject, same in by_subject.items() for row in advice(inspection, frame, subject, same)]
     return list({(row.name, row.value): row for row in rows}.values())
-
-
-def _tried(inspection: StopInspection, frame: Frame, subject: GuardedValue, failed: Failed) -> list[Row]:
-    then = number_wanted(failed.guard)
-    value = failed_guard.guarded_object(subject, frame)
-    chosen = remedies_to_try(subject, failed.whole, value, then)
-    if isinstance(chosen, str):
-        return [Row("not tried", chosen)]
-    if inspection.what_if is None:
-        return [Row("not tried", _NOT_TRACED if frame.translator is None else _ANOTHER)]
-    rows = []
-    try:
-        _, text = verdict(inspection.what_if.outcome("", contextlib.nullcontext), subject, then)
-        rows.append(Row("this compile", f"{text}."))
-        for remedy, in_force in chosen:
-            is_gone, text = verdict(inspection.what_if.outcome(remedy, in_force), subject, then)
-            unless = _UNLESS if is_gone and type(value) is float else ""
-            rows.append(Row("tried", f"with {remedy}, {text}{unless}."))
-    except EvaluationError as error:
-        rows.append(Row("not tried", str(error)))
-    return rows
 
 
 def _limit(code: types.CodeType, entries: int, frame: Frame) -> str:

@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
+from dynascope.facts.recompiles.known import NOTHING, Known, of_compile
 from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import met, wanted
 
@@ -33,8 +34,8 @@ class Cause(Struct, kw_only=True):
     """The line at which a resume function resumes; None for the whole function."""
     limit_reached: bool = False
     """Whether Dynamo gave up on the function because of it."""
-    conditions: list[str] | None = None
-    """For a size, the shape guards of the newest compile that it caused, if known."""
+    known: Known = NOTHING
+    """What is recorded of the newest compile that it caused."""
 
     @property
     def first(self) -> model.Recompile:
@@ -81,19 +82,19 @@ class Cause(Struct, kw_only=True):
     def hints(self) -> list[str]:
         """Return Dynamo's hints, then Dynascope's."""
         own = [each.hint for each in self.entries if each.hint]
-        return remedies([each.guard for each in self.entries], own, self.conditions, self.resumes_at is not None)
+        return remedies([each.guard for each in self.entries], own, self.known)
 
 
 def causes(
     recompiles: Iterable[model.Recompile],
     compiles: Mapping[int, model.Compile],
-    guards: Callable[[int], Iterable[model.Guard]],
+    recorded: Callable[[int], model.CompileFacts | None],
     resumes: Mapping[int, int | None] | None = None,
 ) -> list[Cause]:
     """Return the causes, most compiles first; a compile has one cause.
 
-    `compiles` are by number, and so are `resumes`, where `resumes_at` is another line now; `guards` returns those of
-    a number. All recompiles of these compiles are needed: what caused one may be told by an earlier one.
+    `compiles` are by number, and so are `resumes`, where `resumes_at` is another line now; `recorded` returns
+    all facts of a number. All recompiles of these compiles are needed: what caused one may be told by an earlier one.
     """
     if resumes is None:
         resumes = {number: each.resumes_at for number, each in compiles.items()}
@@ -113,12 +114,21 @@ def causes(
             names.setdefault(key, {}).update(dict.fromkeys(_names(subject, each.guard)))
     for key, cause in found.items():
         cause.about = ", ".join(names[key])
-        failed = cause.compiles or cause.others
-        if failed and guarded_value(cause.first.guard).kind == "size":
-            cause.conditions = [code for each in guards(failed[-1]) if each.kind == "SHAPE_ENV" for code in each.code]
+        cause.known = _known(cause, recorded)
     for limited in _limited(found.values()):
         limited.limit_reached = True
     return sorted(found.values(), key=lambda cause: len(cause.compiles), reverse=True)
+
+
+def _known(cause: Cause, recorded: Callable[[int], model.CompileFacts | None]) -> Known:
+    """Return what advice on the cause can take into account."""
+    subject, failed, is_rest = (
+        guarded_value(cause.first.guard),
+        cause.compiles or cause.others,
+        cause.resumes_at is not None,
+    )
+    facts = recorded(failed[-1]) if failed and subject.kind == "size" else None
+    return Known(is_rest=is_rest) if facts is None else of_compile(facts, subject, is_rest)
 
 
 def reason(entries: Sequence[model.Recompile], earlier: Mapping[str, Sequence[model.Recompile]]) -> model.Recompile:

@@ -21,6 +21,7 @@ _HINTS = (
 )
 _FIRST_USE = re.compile(r"\S+ \(user code shown is first use")
 _MAKER = re.compile(r"\((?P<path>_\w+/\S+\.py):\d+ in ")
+_BOUND_OF_TWO = re.compile(r"2 <= [^ ]+\.size\(\)\[\d+\]")
 _OF_MARK = "_dynamo/variables/builder.py"
 """Where Dynamo turns the bounds of a mark into a guard (2.1)."""
 RANGE_OF_MARK = "The size was marked with this range: give the mark another `min` or `max`, or none."
@@ -56,6 +57,8 @@ def parse(reason: str, function_path: str) -> FailedGuard:
     for failure, condition in _FAILURES:
         guard = failure.sub(condition, guard)
     read = FailedGuard(failed_compile_id=compile_id, guard=guard, hint=next(hints, None))
+    if read.hint is not None and "mark_unbacked" in read.hint and not is_bound_of_two(guard):
+        read.hint = None  # it is against 0 and 1, and another bound may have failed
     if is_range_of_mark(head):
         read.hint, read.no_line_needs_it = RANGE_OF_MARK, True
         return read
@@ -82,6 +85,11 @@ def place(text: str, paths: Iterable[str]) -> tuple[str, int] | None:
         if path is not None:
             return path, int(comment["line"])
     return None
+
+
+def is_bound_of_two(guard: str) -> bool:
+    """Whether all that a guard wants of a size is to be neither 0 nor 1."""
+    return _BOUND_OF_TWO.fullmatch(guard) is not None
 
 
 def is_range_of_mark(text: str) -> bool:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 
 from dynascope.facts.recompiles.guarded_value import GuardedValue, Kind, guarded_value, is_bound, readable
-from dynascope.facts.recompiles.recompile_reason import RANGE_OF_MARK
+from dynascope.facts.recompiles.known import NOTHING, Known
+from dynascope.facts.recompiles.recompile_reason import RANGE_OF_MARK, is_bound_of_two
 from dynascope.facts.recompiles.sizes import size_advice
 
 _BY_KIND: dict[Kind, str] = {
@@ -35,7 +36,6 @@ _BY_KIND: dict[Kind, str] = {
         "that of `with torch.device(…):`."
     ),
 }
-_ZERO_OR_ONE = re.compile(r"2 <= [^ ]+\.size\(\)\[\d+\]")
 _MEMBERSHIP = (
     "Whether a dict has a key is asked in the compiled function, and compiled for each answer: fill the dict before "
     "the first call, or ask outside of the compiled function."
@@ -76,25 +76,20 @@ _DUPLICATES = (
 )
 
 
-def remedies(
-    guards: Sequence[str], hints: Sequence[str], conditions: Sequence[str] | None = None, is_rest: bool = False
-) -> list[str]:
-    """Return advice on guards that failed for one value: Dynamo's hints, and Dynascope's.
-
-    `conditions` are the shape guards of the compile that followed, if known; `is_rest`: it is a resume function's.
-    """
+def remedies(guards: Sequence[str], hints: Sequence[str], known: Known = NOTHING) -> list[str]:
+    """Return advice on guards that failed for one value: Dynamo's hints, and Dynascope's."""
     slots = [_SLOT.format(slot) for guard in guards for slot in re.findall(r"___stack\d+", guard)]
-    if RANGE_OF_MARK in hints or (hints and all(_ZERO_OR_ONE.fullmatch(guard) for guard in guards)):
+    if RANGE_OF_MARK in hints or (hints and all(map(is_bound_of_two, guards))):
         return list(dict.fromkeys([*slots, *hints]))
-    return list(dict.fromkeys([*slots, *hints, *_remedy(guards, bool(hints), conditions, is_rest)]))
+    return list(dict.fromkeys([*slots, *hints, *_remedy(guards, bool(hints), known)]))
 
 
-def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | None, is_rest: bool) -> list[str]:
+def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
     subject = guarded_value(guards[0])
     if subject.kind == "other" and guards[0].endswith("got deallocated"):
         return [_GONE]
     if subject.kind == "size":
-        return _against_size(subject, guards, conditions, is_rest)
+        return _against_size(subject, guards, known)
     if subject.kind == "aliases":
         parted = {guard.startswith("Duplicate") for guard in guards}
         return [text for is_one, text in ((False, _ALIASES), (True, _DUPLICATES)) if is_one in parted]
@@ -115,16 +110,14 @@ def _remedy(guards: Sequence[str], is_hinted: bool, conditions: Sequence[str] | 
     return [text] if text is not None else []
 
 
-def _against_size(
-    subject: GuardedValue, guards: Sequence[str], conditions: Sequence[str] | None, is_rest: bool
-) -> list[str]:
+def _against_size(subject: GuardedValue, guards: Sequence[str], known: Known) -> list[str]:
     if any("mismatch" not in guard for guard in guards):
         return [_BOUNDS.format(what="size")]
     if "._parameters[" in subject.expression:
         return []
     if is_buffer(subject):
         return [_BUFFER]
-    return [size_advice(readable(subject.expression), subject.dimension or 0, guards, conditions, is_rest)]
+    return [size_advice(readable(subject.expression), subject.dimension or 0, guards, known)]
 
 
 def is_buffer(subject: GuardedValue) -> bool:

@@ -3,57 +3,75 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 
-_HARMLESS = re.compile(r"2 <= [^<>!=]+\.size\(\)\[\d+\]|[^<>!=]+\.stride\(\)\[\d+\] == [^<>!=]+")
-"""Guards that contiguous tensors pass with any sizes but 0 and 1."""
-_EQUAL = re.compile(r"([^<>!= ]+\.size\(\)\[\d+\]) == ([^<>!= ]+\.size\(\)\[\d+\])")
-"""A guard that two sizes are equal, as operators want it: one compile serves all sizes that are."""
+from dynascope.facts.recompiles.known import Known
+from dynascope.facts.recompiles.relations import is_number, relations
+
+_PLACE = re.compile(r"(.+)\.size\(\)\[(\d+)\]")
 _SEEN = re.compile(r"size mismatch at index \d+\. expected (\d+), actual (\d+)")
-_LOCAL = re.compile(r"L\['(\w+)'\]")
 WHAT_TO_DO = "pass sizes that vary less (pad, or drop the last batch), or compile a function of its own for them."
 ASKS = f"The function asks how large its arguments are, and compiles for each answer: {WHAT_TO_DO}"
 BY_ITSELF = "A size of `{name}` was 0 or 1, which Dynamo always compiles by itself: " + WHAT_TO_DO
-_MARK = "Before the call: `torch._dynamo.maybe_mark_dynamic({place})`; or compile with `dynamic=True`."
-_EQUALS = (
-    "It must be as large as {others}: mark them all with `torch._dynamo.maybe_mark_dynamic` before the call; "
-    "or compile with `dynamic=True`."
-)
+_FIXED = f"The code holds this size to what it is, whatever is dynamic: {WHAT_TO_DO}"
+_MARK = "Before the call: {marks}; or compile with `dynamic=True`."
+_MARK_ALL = "Mark them all with `torch._dynamo.maybe_mark_dynamic` before the call; or compile with `dynamic=True`."
+_MARKED = "`torch._dynamo.maybe_mark_dynamic({}, {})`"
+_NUMBERS_TOO = "numbers cannot be marked: compile with `dynamic=True`."
 _NAMELESS = (
     "Mark dimension {dimension} of what is passed there with `torch._dynamo.maybe_mark_dynamic` before the call; "
     "or compile with `dynamic=True`."
 )
 _ARRAY = "Compile with `dynamic=True`: an array of NumPy cannot be marked."
-_UNLESS = "It helps unless the function asks how large it is, needs it as a number, or it is 0 or 1."
+_UNLESS = (
+    "It helps unless the function asks how large it is, needs it as a number, makes it fit one that stays fixed, or it "
+    "is 0 or 1."
+)
 _REST = "What follows a graph break has no call to mark a size before: compile with `dynamic=True`, or mend the break."
+_NAMED = 4
+"""The maximum number of sizes that are named."""
 
 
-def asks_sizes(conditions: Iterable[str]) -> bool:
-    """Whether shape guards (`SHAPE_ENV`) demand more of sizes than to be equal, and not 0 or 1."""
-    return any(not _HARMLESS.fullmatch(each) and not _EQUAL.fullmatch(each) for each in conditions)
-
-
-def size_advice(
-    name: str, dimension: int, guards: Iterable[str], conditions: Iterable[str] | None, is_rest: bool
-) -> str:
-    """Return what helps against recompiles for a size.
-
-    `guards` failed for it; `conditions` are the shape guards of the compile that it caused, None if not known.
-    """
+def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) -> str:
+    """Return what helps against recompiles for a size; `guards` failed for it."""
     if {"0", "1"} & {size for guard in guards if (seen := _SEEN.search(guard)) for size in seen.groups()}:
         return BY_ITSELF.format(name=name)
-    size = f"{name}.size()[{dimension}]"
-    about = [named for each in conditions or () if size in (named := _LOCAL.sub(r"\1", each))]
-    if asks_sizes(about):
+    found = relations(f"{name}.size()[{dimension}]", known.conditions or ())
+    if found.is_asked:
         return ASKS
-    if is_rest:
+    if known.is_fixed:
+        return _FIXED
+    advice = _advice(name, dimension, known, found.fits, found.is_equal)
+    return advice if found.is_known else f"{advice} {_UNLESS}"
+
+
+def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equal: bool) -> str:
+    if known.is_rest:
         return _REST
     if name.startswith("___from_numpy("):
         return _ARRAY
-    equal = {one for each in about if (pair := _EQUAL.fullmatch(each)) for one in pair.groups()} - {size}
-    if equal:
-        return _EQUALS.format(others=" and ".join(f"`{each}`" for each in sorted(equal)))
+    if fits:
+        return f"It must {'be as large as' if is_equal else 'fit'} {_all(f'{name}.size()[{dimension}]', fits)}"
+    if known.together and known.conditions is None:
+        return f"It has changed together with {_all(f'{name}.size()[{dimension}]', known.together)}"
     if name.startswith("args["):
         return _NAMELESS.format(dimension=dimension)
-    mark = _MARK.format(place=f"{name}, {dimension}")
-    return mark if about else f"{mark} {_UNLESS}"
+    return _MARK.format(marks=_MARKED.format(name, dimension))
+
+
+def _all(size: str, others: Sequence[str]) -> str:
+    """Return the others, and what helps for all of them together."""
+    listed = _listed([f"`{each}`" for each in others])
+    if any(map(is_number, others)):
+        return f"{listed}, and {_NUMBERS_TOO}"
+    places = [_PLACE.fullmatch(each) for each in (size, *others)]
+    if any(place is None or place[1].startswith(("args[", "___")) for place in places):
+        return f"{listed}. {_MARK_ALL}"
+    marks = _listed([_MARKED.format(*place.groups()) for place in places if place is not None])
+    return f"{listed}. {_MARK.format(marks=marks)}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    more = len(texts) - _NAMED
+    *others, last = [*texts[:_NAMED], f"{more} more"] if more > 1 else texts
+    return f"{', '.join(others)} and {last}" if others else last

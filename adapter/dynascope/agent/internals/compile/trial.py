@@ -25,7 +25,13 @@ from dynascope.agent.internals.compile.effects import calls_comptime_function, i
 from dynascope.agent.internals.compile.retrace import call_in_progress, names_counted_as_before
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.guards.guards import GuardFact, ShapeGuardFact, guards_so_far, shape_guards_so_far
+from dynascope.agent.internals.guards.guards import (
+    GuardFact,
+    ShapeGuardFact,
+    guards_so_far,
+    shape_conditions,
+    shape_guards_so_far,
+)
 from dynascope.agent.internals.isolation.isolation import undisturbed
 from dynascope.agent.internals.isolation.state_of_call import function_modes, has_entered_forward_mode, state_of_call
 from dynascope.agent.internals.isolation.unlogged import unlogged
@@ -67,6 +73,8 @@ class Outcome:
     """Whether the function then runs uncompiled, for good; else the error reaches the program."""
     guards: list[GuardFact] = field(default_factory=list)
     shape_guards: list[ShapeGuardFact] = field(default_factory=list)
+    conditions: list[str] | None = None
+    """The guards on symbols as Dynamo writes them when it has finished; None if unknown."""
     symbols: list[SymbolFact] = field(default_factory=list)
     acted: set[int] = field(default_factory=set)
     """The keys of `Acts` whose instruction was traced."""
@@ -203,6 +211,7 @@ def _read(outcome: Outcome, output: Any, logged: tuple[str, tuple[str, int]] | N
     outcome.guards = [*on_sources, *on_state]
     outcome.shape_guards = list(shape_guards_so_far(output))
     outcome.symbols = symbols_so_far(output)
+    outcome.conditions = shape_conditions(output)
 
 
 def _operations(graph_module: Any) -> list[str]:

@@ -103,6 +103,26 @@ def shape_guards_on(output: Any, symbols: frozenset[Any]) -> list[ShapeGuardFact
     return [_shape_fact(output, guard) for guard in output.shape_env.guards if symbols & guard.expr.free_symbols]
 
 
+def shape_conditions(output: Any) -> list[str] | None:
+    """Return the guards on symbols as Dynamo will write them, of a trace that has ended.
+
+    The trace must not be used any more. Calls `ShapeEnv.produce_guards_verbose` (2.7), as `GuardBuilder.SHAPE_ENV`
+    does; None where it raises, such as for a mark that cannot be kept.
+    """
+    environment = output.shape_env
+    tracked = environment.tracked_fakes or []
+    try:
+        written = environment.produce_guards_verbose(
+            [each.fake for each in tracked],
+            [each.source for each in tracked],
+            input_contexts=[each.symbolic_context for each in tracked],
+            langs=("python",),
+        )
+    except Exception:
+        return None
+    return [str(each) for each in written[0].exprs]
+
+
 def _shape_fact(output: Any, guard: Any) -> ShapeGuardFact:
     location = getattr(guard, "sloc", None)
     user_line = getattr(location, "maybe_user_loc", None)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import PurePath
 from typing import Any
 
 from dynascope.agent.internals.compile import changes
 from dynascope.agent.internals.compile.trial import Outcome
+from dynascope.agent.internals.guards.changed import Changed
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_tensor
 from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact, can_be
 from dynascope.facts.recompiles.guarded_value import GuardedValue, is_bound, readable
@@ -22,6 +23,10 @@ from dynascope.facts.recompiles.wanted_value import met
 InForce = Callable[[], AbstractContextManager[None]]
 Remedy = tuple[str, InForce]
 """The code that a user would write, and a context that has the same effect on a trace."""
+Tied = tuple[Changed, Any]
+"""Something that has changed, and its value now; for a size, the tensor."""
+_NAMED = 4
+"""The maximum number of values that are named."""
 
 _SETTING = re.compile(r"(torch\.[\w.]*config)\.(\w+) ?= ?(True|False)")
 _DYNAMIC = "`dynamic=True`", {"assume_static_by_default": False}
@@ -43,10 +48,13 @@ _STEP = "the optimizer would have to take a step."
 _CALLER = "what the callers pass would have to change."
 
 
-def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int | float | None) -> list[Remedy] | str:
+def remedies_to_try(
+    subject: GuardedValue, guard: str, value: object, then: int | float | None, tied: Sequence[Tied] = ()
+) -> list[Remedy] | str:
     """Return the remedies that can be tried against a guard, or why there is none.
 
-    `guard` has Dynamo's remarks; `value`: of the guarded expression now; `then`: the number that the guard wants.
+    `guard` has Dynamo's remarks; `value`: of the guarded expression now; `then`: the number that the guard wants;
+    `tied`: what has changed, too, and must be dynamic with it.
     """
     if subject.kind == "size" and is_buffer(subject):
         parameters, properties = (_by_setting(found, subject) for found in _SETTING.finditer(_BUFFERS))
@@ -66,25 +74,45 @@ def remedies_to_try(subject: GuardedValue, guard: str, value: object, then: int 
     if subject.kind not in ("size", "value") or not is_number:
         return _STEP if is_first_state(subject, guard) else _WHY_NOT.get(subject.kind, _CALLER)
     if subject.kind == "size":
-        return _of_size(subject, value, is_fixed=bool({number, then} & {0, 1}))
-    return _of_number(guard, number, then)
+        return _of_size(subject, value, bool({number, then} & {0, 1}), tied)
+    return _of_number(guard, number, then, tied)
 
 
-def _of_size(subject: GuardedValue, tensor: Any, is_fixed: bool) -> list[Remedy]:
-    dimension = subject.dimension or 0
-    place = f"{readable(subject.expression)}, {dimension}"
+def _of_size(subject: GuardedValue, tensor: Any, is_fixed: bool, tied: Sequence[Tied]) -> list[Remedy]:
+    dimension, place = subject.dimension or 0, _place(subject)
     if is_fixed:
-        unback = functools.partial(changes.marked_unbacked, tensor, dimension)
+        unback = partial(changes.marked_unbacked, tensor, dimension)
         return [(f"`torch._dynamo.decorators.mark_unbacked({place})`", _with(_AS_FIRST_CALL, unback))]
-    mark = functools.partial(changes.marked_dynamic, tensor, [dimension])
+    mark = partial(changes.marked_dynamic, tensor, [dimension])
     marked = f"`torch._dynamo.mark_dynamic({place})`"
     if changes.is_marked_static(tensor, dimension):
-        unmark = functools.partial(changes.unmarked_static, tensor, dimension)
+        unmark = partial(changes.unmarked_static, tensor, dimension)
         return [(f"{marked} in place of `torch._dynamo.mark_static`", _with(_AS_FIRST_CALL, unmark, mark))]
-    return [(marked, _with(_AS_FIRST_CALL, mark)), _DYNAMIC_REMEDY]
+    return [_together([(marked, mark)], [], tied), _DYNAMIC_REMEDY]
 
 
-def _of_number(guard: str, number: float, then: float | None) -> list[Remedy] | str:
+def _together(first: Sequence[tuple[str, InForce]], numbers: Sequence[str], tied: Sequence[Tied]) -> Remedy:
+    """Return what makes a size or a number dynamic, with all that is tied to it.
+
+    `first`: the mark of the size, or none; `numbers`: the source of the number, or none.
+    """
+    sizes = [(each.subject, tensor) for each, tensor in tied if each.subject.kind == "size"]
+    numbers = [*numbers, *(each.source for each, _ in tied if each.subject.kind == "value")]
+    texts = [*(text for text, _ in first), *(f"`torch._dynamo.mark_dynamic({_place(each)})`" for each, _ in sizes)]
+    if len(texts) > _NAMED:
+        texts = [*texts[:_NAMED], f"the same for {len(texts) - _NAMED} more"]
+    if numbers:
+        texts.append(f'`torch.compiler.config.dynamic_sources = "{",".join(numbers)}"`')
+    marks = [partial(changes.marked_dynamic, tensor, [each.dimension or 0]) for each, tensor in sizes]
+    sources = [partial(changes.number_dynamic, each) for each in numbers]
+    return " and ".join(texts), _with(_AS_FIRST_CALL, *(mark for _, mark in first), *marks, *sources)
+
+
+def _place(subject: GuardedValue) -> str:
+    return f"{readable(subject.expression)}, {subject.dimension or 0}"
+
+
+def _of_number(guard: str, number: float, then: float | None, tied: Sequence[Tied]) -> list[Remedy] | str:
     is_int = type(number) is int
     if is_bound(guard.partition("  # ")[0]) and not (is_int and number in (0, 1)):
         return _BOUND
@@ -94,14 +122,12 @@ def _of_number(guard: str, number: float, then: float | None) -> list[Remedy] | 
         return [_DYNAMIC_REMEDY]
     if {number, then} & {0, 1}:
         return f"the numbers {_ALWAYS_FIXED}"
-    source = guard.partition(" == ")[0]
-    make = functools.partial(changes.number_dynamic, source)
-    return [(f'`torch.compiler.config.dynamic_sources = "{source}"`', _with(_AS_FIRST_CALL, make)), _DYNAMIC_REMEDY]
+    return [_together([], [guard.partition(" == ")[0]], tied), _DYNAMIC_REMEDY]
 
 
 def _by_setting(setting: re.Match[str], subject: GuardedValue) -> Remedy:
     module, name, wanted = setting.groups()
-    change = functools.partial(changes.setting_changed, name, wanted == "True", module)
+    change = partial(changes.setting_changed, name, wanted == "True", module)
     if subject.kind == "sizes":
         return f"`{setting[0]}`", change
     return f"`{setting[0]}` and {_DYNAMIC[0]}", _with(_DYNAMIC[1], change)
@@ -158,6 +184,19 @@ def verdict(outcome: Outcome, subject: GuardedValue, then: int | float | None) -
     checked = [check.removeprefix("runtime assert ").replace(symbol.name, name) for check in symbol.constraints]
     raises = f", but a call raises unless {' and '.join(checked)}" if checked else ""
     return True, f"{text}, and the guard is gone{raises}"
+
+
+def still_fixed(outcome: Outcome, subject: GuardedValue, changed: Sequence[Changed]) -> str:
+    """Return which others have changed and are still fixed, as the end of a clause, or ""."""
+    found = []
+    for name in (each.subject.text for each in changed if each.subject != subject):
+        symbol = _symbol(outcome, name)
+        if symbol is None or (symbol.replacement or "").lstrip("-").isdecimal():
+            found.append(name)
+    if len(found) > _NAMED:
+        found = [*found[:_NAMED], f"{len(found) - _NAMED} more"]
+    has, are = ("has", "is") if len(found) == 1 else ("have", "are")
+    return f"; but {' and '.join(found)} {has} changed, too, and {are} still fixed" if found else ""
 
 
 def _symbol(outcome: Outcome, name: str) -> SymbolFact | None:

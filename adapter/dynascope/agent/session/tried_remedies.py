@@ -1,0 +1,100 @@
+"""Choose advice against a recompile, and try it: what a trace comes to with each remedy. On the stopped thread."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import structs
+
+from dynascope.agent.inspection.values.errors import EvaluationError
+from dynascope.agent.inspection.values.rows import Row
+from dynascope.agent.internals.compile import failed_guard
+from dynascope.agent.internals.frames.resume import is_resume_function
+from dynascope.agent.internals.guards.changed import Changed, changed_numbers, changed_together
+from dynascope.agent.session.failed_guards import Failed, Frame
+from dynascope.agent.tracing.what_if.remedy import InForce, Remedy, remedies_to_try, still_fixed, verdict
+from dynascope.facts.recompiles.guarded_value import GuardedValue
+from dynascope.facts.recompiles.known import Known
+from dynascope.facts.recompiles.relations import relations
+from dynascope.facts.recompiles.remedies import remedies
+from dynascope.facts.recompiles.wanted_value import number_wanted
+
+if TYPE_CHECKING:
+    from dynascope.agent.inspection.stop_inspection import StopInspection
+
+_NOT_TRACED = "Dynamo does not trace this frame."
+_UNLESS = ", unless the backend fixes it: Inductor does where it needs the float itself"
+_ANOTHER = "Another compile has begun within this one."
+
+
+def advice(inspection: StopInspection, frame: Frame, subject: GuardedValue, same: Sequence[Failed]) -> list[Row]:
+    """Return the advice on a value, and what a trace with it comes to.
+
+    `same`: the guards that failed for it, newest first.
+    """
+    changed = changed_numbers(same[0].guards, frame)
+    tried = _Tried(inspection, frame, subject, same[0], changed)
+    hints = remedies([each.guard for each in same], [each.hint for each in same if each.hint], tried.known)
+    return [*(Row("hint", hint) for hint in hints), *tried.rows]
+
+
+class _Tried:
+    """The traces of the frame with each remedy, and what they tell."""
+
+    def __init__(
+        self,
+        inspection: StopInspection,
+        frame: Frame,
+        subject: GuardedValue,
+        failed: Failed,
+        changed: Sequence[Changed],
+    ) -> None:
+        self._what_if, self._frame = inspection.what_if, frame
+        self._subject, self._failed, self._changed = subject, failed, changed
+        self._then = number_wanted(failed.guard)
+        self._value = failed_guard.guarded_object(subject, frame)
+        self.rows: list[Row] = []
+        together = [each.subject.text for each in changed_together(changed, subject)]
+        self.known = Known(together=together, is_rest=is_resume_function(frame.f_code))
+        try:
+            self._try()
+        except EvaluationError as error:
+            self.rows.append(Row("not tried", str(error)))
+
+    def _try(self) -> None:
+        if isinstance(refused := self._remedies([]), str):
+            raise EvaluationError(refused)
+        if self._what_if is None:
+            raise EvaluationError(_NOT_TRACED if self._frame.translator is None else _ANOTHER)
+        plain = self._what_if.outcome("", contextlib.nullcontext)
+        _, text = verdict(plain, self._subject, self._then)
+        self.rows.append(Row("this compile", f"{text}."))
+        if relations(self._subject.text, plain.conditions or ()).is_known:
+            self.known = structs.replace(self.known, conditions=plain.conditions)
+        helps = [self._helps(*each) for each in self._remedies(self._tied())]
+        self.known = structs.replace(self.known, is_fixed=not any(helps))
+
+    def _remedies(self, tied: Sequence[Changed]) -> Sequence[Remedy] | str:
+        objects = [(each, failed_guard.guarded_object(each.subject, self._frame)) for each in tied]
+        return remedies_to_try(self._subject, self._failed.whole, self._value, self._then, objects)
+
+    def _tied(self) -> list[Changed]:
+        """Return what has changed and must be dynamic with it, as this compile says.
+
+        If that says nothing, return what has changed alike.
+        """
+        found = relations(self._subject.text, self.known.conditions or ())
+        names = found.fits if found.is_known else self.known.together
+        return [each for each in self._changed if each.subject.text in names]
+
+    def _helps(self, remedy: str, in_force: InForce) -> bool:
+        """Add a row on a remedy; return whether the guard is gone with it."""
+        assert self._what_if is not None
+        outcome = self._what_if.outcome(remedy, in_force)
+        is_gone, text = verdict(outcome, self._subject, self._then)
+        unless = _UNLESS if is_gone and type(self._value) is float else ""
+        others = still_fixed(outcome, self._subject, self._changed) if is_gone else ""
+        self.rows.append(Row("tried", f"with {remedy}, {text}{unless}{others}."))
+        return is_gone

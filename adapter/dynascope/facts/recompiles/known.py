@@ -1,0 +1,35 @@
+"""What is known of a recompile beside the guards that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from dynascope.facts import model
+from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
+
+
+class Known(Struct, frozen=True, kw_only=True):
+    """What advice on a recompile can take into account."""
+
+    conditions: Sequence[str] | None = None
+    """The shape guards of the compile that follows (`SHAPE_ENV`); None: unknown."""
+    together: Sequence[str] = ()
+    """The other sizes and numbers that have changed from the same value to the same, of use without conditions."""
+    is_fixed: bool = False
+    """Whether the code holds the size to what it is, also where it would be dynamic."""
+    is_rest: bool = False
+    """Whether it is a resume function's."""
+
+
+NOTHING = Known()
+
+
+def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) -> Known:
+    """Return what is recorded of the compile that a changed value has caused."""
+    return Known(
+        conditions=[code for each in facts.guards if each.kind == "SHAPE_ENV" for code in each.code],
+        is_fixed=any(readable(origin) == subject.text for each in facts.specializations for origin in each.origins),
+        is_rest=is_rest,
+    )

@@ -1,0 +1,114 @@
+"""Each remedy that a hint names, at the stop, in `why` and in the report, spares the recompile in the whole program.
+
+One that may not is said to help "unless …".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from dynascope.agent.recorder.recorder import Recorder
+from dynascope.facts.in_progress.board import Board
+from dynascope.facts.model import CompileFacts
+from dynascope.facts.recompiles.causes import Cause, causes
+from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
+
+from tests.support.agent import remedies
+from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.marks import PROGRAMS, load
+
+TOGETHER = PROGRAMS / "traced" / "recompiled_together.py"
+PATH = PROGRAMS / "traced" / "recompiled.py"
+OUTSIDE = PROGRAMS / "traced" / "recompiled_outside.py"
+NAMES = {
+    **dict.fromkeys(("nested", "three", "numbered", "twice", "both_sizes", "apart"), TOGETHER),
+    **dict.fromkeys(("size", "size_of_dynamic", "pinned", "int", "relation"), PATH),
+    **dict.fromkeys(("product", "numpy", "two_sizes"), OUTSIDE),
+}
+"""The programs; in each a size or a number is the cause of the first recompile."""
+
+
+@pytest.fixture(autouse=True)
+def _the_limit_of_torch() -> Iterator[None]:
+    with torch._dynamo.config.patch(recompile_limit=8):
+        yield
+
+
+@contextlib.contextmanager
+def recording() -> Iterator[list[CompileFacts]]:
+    found: list[CompileFacts] = []
+    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, what: None, pytest.fail, Board())
+    try:
+        yield found
+    finally:
+        recorder.remove()
+
+
+def run(path: Path, main: str) -> tuple[str, str, list[Cause]]:
+    """Return what is told at the first recompile, what `why` tells there, and the causes that are recorded."""
+    at_stop: list[str] = []
+
+    def ask(session: ScriptedSession) -> None:
+        exception = session.stops[-1].message.exception
+        assert exception is not None and exception.details is not None
+        at_stop.extend((exception.details.message or "", session.type("why")))
+
+    session = ScriptedSession()
+    session.catch("recompile")
+    session.at_stop = ask
+    with recording() as facts, session.attached(), contextlib.redirect_stdout(io.StringIO()):
+        getattr(load(path), f"main_{main}")()
+    for number, each in enumerate(facts, 1):
+        each.compile.id = number
+        for entry in each.recompiles:
+            entry.compile = number
+    by_number = {each.compile.id: each for each in facts}
+    found = causes(
+        [entry for each in facts for entry in each.recompiles],
+        {number: each.compile for number, each in by_number.items()},
+        by_number.get,
+    )
+    return at_stop[0], at_stop[1], found
+
+
+def alternatives(hint: str) -> list[str]:
+    """Return each remedy that a hint names, `dynamic=True` apart."""
+    return [part for part in hint.split("; or ") if "mark" in part or "dynamic=True" in part]
+
+
+def is_spared(path: Path, main: str, remedy: str, subject: GuardedValue) -> bool:
+    """Whether no guard on the value fails in the whole program with a remedy."""
+    with recording() as facts:
+        remedies.compiles(path, main, remedy)
+    return not [entry for each in facts for entry in each.recompiles if guarded_value(entry.guard) == subject]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_said_to_help_does(name: str) -> None:
+    path = NAMES[name]
+    told, why, found = run(path, name)
+    subject = guarded_value(found[0].first.guard)
+    in_why = [line.removeprefix("hint: ") for line in why.splitlines() if line.startswith("hint: ")]
+    at_stop = [line.removeprefix("Hint: ") for line in told.splitlines() if line.startswith("Hint: ")]
+    for hint in (*at_stop, *in_why, *found[0].hints):
+        for remedy in alternatives(hint):
+            assert "unless" in hint or is_spared(path, name, remedy, subject), (hint, remedy)
+    assert in_why == found[0].hints
+
+
+@pytest.mark.parametrize("name", ["nested", "three", "numbered", "apart"])
+def test_sizes_that_change_together_are_told_before_the_trace(name: str) -> None:
+    told, _, found = run(TOGETHER, name)
+    (hint,) = [line for line in told.splitlines() if line.startswith("Hint: ")]
+    subject = guarded_value(found[0].first.guard)
+    if subject.kind == "size":
+        assert "It has changed together with `" in hint
+        assert all(is_spared(TOGETHER, name, remedy, subject) for remedy in alternatives(hint)), hint

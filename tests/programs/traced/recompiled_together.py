@@ -1,0 +1,53 @@
+"""Programs that are compiled again because of a size that others must fit, or that are dynamic in no call."""
+
+import torch
+
+from tests.programs.traced.recompiled import calls
+
+
+def nested(batch, meta):
+    return (batch * meta["idx"][:, None]).sum()  #: nested
+
+
+def main_nested():
+    return calls(nested, *((torch.ones(n, 3), {"idx": torch.ones(n)}) for n in (4, 2, 3)))
+
+
+def three(x, y, z):
+    return (x * y + z).sum()  #: three
+
+
+def main_three():
+    return calls(three, *((torch.ones(n, 3), torch.ones(n, 1), torch.ones(n, 3)) for n in (4, 2, 3)))
+
+
+def numbered(x, n):
+    return x * torch.ones(n)  #: numbered
+
+
+def main_numbered():
+    return calls(numbered, *((torch.ones(n), n) for n in (4, 2, 3)))
+
+
+def twice(x, y):
+    return torch.cat([x, x]) + y  #: twice
+
+
+def main_twice():
+    return calls(twice, *((torch.ones(n), torch.ones(2 * n)) for n in (4, 3, 5)))
+
+
+def both_sizes(x):
+    return x * 2  #: both_sizes
+
+
+def main_both_sizes():
+    return calls(both_sizes, *((torch.ones(n, n + 1),) for n in (4, 2, 3)))
+
+
+def apart(x, y):
+    return x.sum() + y.sum()  #: apart
+
+
+def main_apart():
+    return calls(apart, *((torch.ones(n), torch.ones(n)) for n in (4, 2, 3)))
