@@ -29,7 +29,7 @@ TOGETHER = PROGRAMS / "traced" / "recompiled_together.py"
 PATH = PROGRAMS / "traced" / "recompiled.py"
 OUTSIDE = PROGRAMS / "traced" / "recompiled_outside.py"
 NAMES = {
-    **dict.fromkeys(("nested", "three", "numbered", "twice", "both_sizes", "apart"), TOGETHER),
+    **dict.fromkeys(("nested", "three", "numbered", "twice", "both_sizes", "apart", "needed"), TOGETHER),
     **dict.fromkeys(("size", "size_of_dynamic", "pinned", "int", "relation"), PATH),
     **dict.fromkeys(("product", "numpy", "two_sizes"), OUTSIDE),
 }
@@ -102,6 +102,28 @@ def test_what_is_said_to_help_does(name: str) -> None:
         for remedy in alternatives(hint):
             assert "unless" in hint or is_spared(path, name, remedy, subject), (hint, remedy)
     assert in_why == found[0].hints
+
+
+STAYS = "while `torch._dynamo.config.automatic_dynamic_shapes` is False, as with `dynamic=False`."
+
+
+@pytest.mark.parametrize("name", ["static_size", "static_number", "static_loop"])
+def test_the_setting_is_told_with_which_nothing_becomes_dynamic(name: str) -> None:
+    told, why, found = run(TOGETHER, name)
+    (hint,) = found[0].hints
+    assert STAYS in f"{hint}." and f"Hint: {hint}" in told and f"\nhint: {hint}\n" in why
+    because = STAYS.removeprefix("while ").removesuffix(".") if name != "static_loop" else "recompiled_together.py:"
+    assert f"\nthis compile: the guard is still there, because {because}" in why
+    subject = guarded_value(found[0].first.guard)
+    (helps,) = [line for line in why.splitlines() if "tried: with `dynamic=True`" in line]
+    is_gone = "the guard is gone" in helps
+    assert is_spared(TOGETHER, name, "`dynamic=True`", subject) == is_gone == (name != "static_loop")
+
+
+def test_what_is_dynamic_already_is_not_advised_to_be() -> None:
+    told, why, found = run(TOGETHER, "needed_of_dynamic")
+    (hint,) = found[0].hints
+    assert "dynamic=True" not in hint and f"Hint: {hint}" in told and f"\nhint: {hint}\n" in why
 
 
 @pytest.mark.parametrize("name", ["nested", "three", "numbered", "apart"])

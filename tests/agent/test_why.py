@@ -208,6 +208,15 @@ OF_TOGETHER = {
         "both_sizes",
         f"{MARK} in [2, oo], and the guard is gone; but x.size()[1] has changed, too, and is still fixed",
     ),
+    "static_size": Case("x.size()[0] must be 2, and is 3", "static_size", f"{MARK} in [2, oo], and the guard is gone"),
+    "static_number": Case("n must be 2, and is 3", "static_number", f"{SOURCES}L['n']\"`, n {GONE}"),
+    "static_loop": Case("n must be 2, and is 3", "static_loop", f"{SOURCES}L['n']\"`, the guard is still there"),
+    "needed": Case(
+        "x.size()[0] must be 2, and is 3", "needed", "with `torch._dynamo.mark_dynamic(x, 0)`, the guard is"
+    ),
+    "needed_of_dynamic": Case(
+        "x.size()[0] must be 2, and is 3", "needed", "with `torch._dynamo.mark_dynamic(x, 0)`, t"
+    ),
     "apart": Case("x.size()[0] must be 4, and is 2", "apart", f"{MARK} in [2, oo], and the guard is gone; but y.size"),
 }
 CASES |= OF_OFTEN | OF_OUTSIDE | OF_TOGETHER

@@ -52,6 +52,7 @@ LEFT_ALONE = (
     ),
     *(
         "size_of_a_number",
+        "size_not_dynamic",
         "size_starts_at_one",
         "size_specialised",
         "size_looped_over",

@@ -285,6 +285,8 @@ class CompiledCall(Struct):
     line: int = 0
     function: str = ""
     """The function that calls."""
+    dynamic: bool | None = None
+    """What `dynamic` of `torch.compile` stands for: all is dynamic, nothing is; None by default, or if not recorded."""
 
 
 class CompileFacts(Struct, kw_only=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dynascope.facts import model
+from dynascope.facts.recompiles.known import STAYS
 from dynascope.facts.recompiles.relations import asks_sizes, fits_numbers
 from dynascope.facts.recompiles.sizes import ASKS, BY_ITSELF, WHAT_TO_DO
 from msgspec import Struct
@@ -51,6 +52,7 @@ def sizes_of(snapshot: Snapshot, function: Function) -> Sizes:
     whole = [each for each in own if each.resumes_at is None]
     found = Sizes({}, has_rest=len(whole) < len(own))
     numbers = {each.id for each in whole}
+    _check_setting(snapshot, max(numbers, default=0))
     by_compile: dict[int, dict[str, list[str]]] = {number: {} for number in sorted(numbers)}
     for _, each in snapshot.placement.tensors(function.first_line, function.first_line):
         match = _SIZES.search(each.fact.value)
@@ -70,6 +72,13 @@ def sizes_of(snapshot: Snapshot, function: Function) -> Sizes:
     _check_guards(snapshot, max(numbers, default=0))
     _check_recompiles(snapshot, function, numbers, changed)
     return found
+
+
+def _check_setting(snapshot: Snapshot, compile: int) -> None:
+    assert snapshot.facts is not None
+    recorded = snapshot.facts.compile(compile)
+    if recorded is not None and recorded.call is not None and recorded.call.dynamic is False:
+        raise Refused(f"Sizes stay fixed while {STAYS}.")
 
 
 def _check_size(name: str, sizes: list[str]) -> None:

@@ -51,3 +51,43 @@ def apart(x, y):
 
 def main_apart():
     return calls(apart, *((torch.ones(n), torch.ones(n)) for n in (4, 2, 3)))
+
+
+def static_size(x):
+    return x * 2  #: static_size
+
+
+def main_static_size():
+    return calls(static_size, *((torch.ones(n, 5),) for n in (2, 3)), dynamic=False)
+
+
+def static_number(x, n):
+    return x * n  #: static_number
+
+
+def main_static_number():
+    return calls(static_number, *((torch.ones(2), n) for n in (2, 3)), dynamic=False)
+
+
+def static_loop(x, n):
+    for _ in range(n):  #: static_loop
+        x = x + 1
+    return x
+
+
+def main_static_loop():
+    return calls(static_loop, *((torch.ones(2), n) for n in (2, 3)), dynamic=False)
+
+
+def needed(x):
+    for _ in range(x.shape[0]):  #: needed
+        x = x + 1
+    return x
+
+
+def main_needed():
+    return calls(needed, *((torch.ones(n),) for n in (2, 3)))
+
+
+def main_needed_of_dynamic():
+    return calls(needed, *((torch.ones(n),) for n in (2, 3)), dynamic=True)

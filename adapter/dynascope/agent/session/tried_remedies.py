@@ -10,13 +10,13 @@ from msgspec import structs
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row
-from dynascope.agent.internals.compile import failed_guard
+from dynascope.agent.internals.compile import compile_context, failed_guard
 from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.internals.guards.changed import Changed, changed_numbers, changed_together
 from dynascope.agent.session.failed_guards import Failed, Frame
 from dynascope.agent.tracing.what_if.remedy import InForce, Remedy, remedies_to_try, still_fixed, verdict
 from dynascope.facts.recompiles.guarded_value import GuardedValue
-from dynascope.facts.recompiles.known import Known
+from dynascope.facts.recompiles.known import STAYS, Known
 from dynascope.facts.recompiles.relations import relations
 from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import number_wanted
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _NOT_TRACED = "Dynamo does not trace this frame."
 _UNLESS = ", unless the backend fixes it: Inductor does where it needs the float itself"
+_STILL_THERE = f"the guard is still there, because {STAYS}"
 _ANOTHER = "Another compile has begun within this one."
 
 
@@ -57,7 +58,9 @@ class _Tried:
         self._value = failed_guard.guarded_object(subject, frame)
         self.rows: list[Row] = []
         together = [each.subject.text for each in changed_together(changed, subject)]
-        self.known = Known(together=together, is_rest=is_resume_function(frame.f_code))
+        self.known = Known(
+            together=together, dynamic=compile_context.dynamic_shapes(), is_rest=is_resume_function(frame.f_code)
+        )
         try:
             self._try()
         except EvaluationError as error:
@@ -69,12 +72,14 @@ class _Tried:
         if self._what_if is None:
             raise EvaluationError(_NOT_TRACED if self._frame.translator is None else _ANOTHER)
         plain = self._what_if.outcome("", contextlib.nullcontext)
-        _, text = verdict(plain, self._subject, self._then)
-        self.rows.append(Row("this compile", f"{text}."))
+        is_gone, text = verdict(plain, self._subject, self._then)
         if relations(self._subject.text, plain.conditions or ()).is_known:
             self.known = structs.replace(self.known, conditions=plain.conditions)
         helps = [self._helps(*each) for each in self._remedies(self._tied())]
         self.known = structs.replace(self.known, is_fixed=not any(helps))
+        if any(helps) and not is_gone and self.known.dynamic is False:
+            text = _STILL_THERE
+        self.rows.insert(0, Row("this compile", f"{text}."))
 
     def _remedies(self, tied: Sequence[Changed]) -> Sequence[Remedy] | str:
         objects = [(each, failed_guard.guarded_object(each.subject, self._frame)) for each in tied]

@@ -127,7 +127,7 @@ def _known(cause: Cause, recorded: Callable[[int], model.CompileFacts | None]) -
         cause.compiles or cause.others,
         cause.resumes_at is not None,
     )
-    facts = recorded(failed[-1]) if failed and subject.kind == "size" else None
+    facts = recorded(failed[-1]) if failed and subject.kind in ("size", "value") else None
     return Known(is_rest=is_rest) if facts is None else of_compile(facts, subject, is_rest)
 
 

@@ -9,6 +9,9 @@ from msgspec import Struct
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
 
+STAYS = "`torch._dynamo.config.automatic_dynamic_shapes` is False, as with `dynamic=False`"
+"""Why nothing becomes dynamic."""
+
 
 class Known(Struct, frozen=True, kw_only=True):
     """What advice on a recompile can take into account."""
@@ -19,6 +22,8 @@ class Known(Struct, frozen=True, kw_only=True):
     """The other sizes and numbers that have changed from the same value to the same, of use without conditions."""
     is_fixed: bool = False
     """Whether the code holds the size to what it is, also where it would be dynamic."""
+    dynamic: bool | None = None
+    """What `dynamic` of `torch.compile` stands for: all is dynamic, nothing is; None by default, or if unknown."""
     is_rest: bool = False
     """Whether it is a resume function's."""
 
@@ -31,5 +36,6 @@ def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) 
     return Known(
         conditions=[code for each in facts.guards if each.kind == "SHAPE_ENV" for code in each.code],
         is_fixed=any(readable(origin) == subject.text for each in facts.specializations for origin in each.origins),
+        dynamic=None if facts.call is None else facts.call.dynamic,
         is_rest=is_rest,
     )

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from dynascope.facts.recompiles.guarded_value import GuardedValue, Kind, guarded_value, is_bound, readable
-from dynascope.facts.recompiles.known import NOTHING, Known
+from dynascope.facts.recompiles.known import NOTHING, STAYS, Known
 from dynascope.facts.recompiles.recompile_reason import RANGE_OF_MARK, is_bound_of_two
 from dynascope.facts.recompiles.sizes import size_advice
 
@@ -61,10 +61,21 @@ _STATE = re.compile(r"\.state(\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\])?$")
 _EMPTY = re.compile(r"not |len\(.*\) [!=]= 0\b")
 _VARIANTS = "Each value is compiled on its own: pass few of them, or decide outside of the compiled function."
 _NONE = "There is one compile for None, and one for other values: pass a default instead of None to have only one."
-_NUMBERS = (
-    "Dynamo makes a number dynamic when it has seen a second value, but not 0 and 1, nor where Python needs the value "
-    "(a loop, a condition): keep it the same there, or in a tensor."
-)
+_NUMBERS = {
+    None: (
+        "Dynamo makes a number dynamic when it has seen a second value, but not 0 and 1, nor where Python needs the "
+        "value (a loop, a condition): keep it the same there, or in a tensor."
+    ),
+    True: (
+        "With `dynamic=True` Dynamo makes numbers dynamic, but not 0 and 1, nor where Python needs the value (a loop, "
+        "a condition): keep it the same there, or in a tensor."
+    ),
+    False: (
+        f"Dynamo makes no number dynamic while {STAYS}. With `dynamic=True` it does, but not 0 and 1, nor where Python "
+        "needs the value (a loop, a condition): keep it the same there, or in a tensor."
+    ),
+}
+"""By what `dynamic` of `torch.compile` stands for."""
 _BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
 _ALIASES = (
     "Dynamo compiled it for calls that pass one object as all of these: pass it so in each call; else it is compiled "
@@ -100,7 +111,7 @@ def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
             return [_BOUNDS.format(what="number")]
         if all(guard.endswith(" None") for guard in guards):
             return [_NONE]
-        return [_NUMBERS if _is_number(guards[0]) else _VARIANTS]
+        return [_NUMBERS[known.dynamic] if _is_number(guards[0]) else _VARIANTS]
     if subject.kind == "attribute" and "hasattr(" not in guards[0] and not subject.expression.endswith("__dict__"):
         return [_MEMBERSHIP]
     if is_first_state(subject, guards[0]):

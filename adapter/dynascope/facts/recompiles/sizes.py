@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from dynascope.facts.recompiles.known import Known
+from dynascope.facts.recompiles.known import STAYS, Known
 from dynascope.facts.recompiles.relations import is_number, relations
 
 _PLACE = re.compile(r"(.+)\.size\(\)\[(\d+)\]")
@@ -14,6 +14,7 @@ WHAT_TO_DO = "pass sizes that vary less (pad, or drop the last batch), or compil
 ASKS = f"The function asks how large its arguments are, and compiles for each answer: {WHAT_TO_DO}"
 BY_ITSELF = "A size of `{name}` was 0 or 1, which Dynamo always compiles by itself: " + WHAT_TO_DO
 _FIXED = f"The code holds this size to what it is, whatever is dynamic: {WHAT_TO_DO}"
+_STAYS = f"Sizes stay fixed while {STAYS}."
 _MARK = "Before the call: {marks}; or compile with `dynamic=True`."
 _MARK_ALL = "Mark them all with `torch._dynamo.maybe_mark_dynamic` before the call; or compile with `dynamic=True`."
 _MARKED = "`torch._dynamo.maybe_mark_dynamic({}, {})`"
@@ -39,9 +40,11 @@ def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) 
     found = relations(f"{name}.size()[{dimension}]", known.conditions or ())
     if found.is_asked:
         return ASKS
-    if known.is_fixed:
+    if known.is_fixed or known.dynamic:
         return _FIXED
     advice = _advice(name, dimension, known, found.fits, found.is_equal)
+    if known.dynamic is False:
+        advice = f"{_STAYS} {advice}"
     return advice if found.is_known else f"{advice} {_UNLESS}"
 
 

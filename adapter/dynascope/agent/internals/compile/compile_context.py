@@ -49,6 +49,17 @@ def recompile_reason() -> str | None:
     return str(reason) if reason else None
 
 
+def dynamic_shapes() -> bool | None:
+    """Return what `dynamic` of `torch.compile` would be for the settings in force.
+
+    Reads `config.assume_static_by_default` (2.1) and `.automatic_dynamic_shapes` (2.1), which `dynamic` sets.
+    """
+    config: Any = sys.modules["torch._dynamo.config"]
+    if not config.assume_static_by_default:
+        return True
+    return None if config.automatic_dynamic_shapes else False
+
+
 def changed_config() -> dict[str, Any]:
     """Return changed settings of `torch._dynamo.config` by name (`utils._config_module`, 2.0)."""
     entries = vars(sys.modules["torch._dynamo.config"]).get("_config") or {}
