@@ -27,6 +27,7 @@ from tests.support.marks import PROGRAMS, load
 
 TOGETHER = PROGRAMS / "traced" / "recompiled_together.py"
 PATH = PROGRAMS / "traced" / "recompiled.py"
+OFTEN = PROGRAMS / "traced" / "recompiled_often.py"
 OUTSIDE = PROGRAMS / "traced" / "recompiled_outside.py"
 NAMES = {
     **dict.fromkeys(("nested", "three", "numbered", "twice", "both_sizes", "apart", "needed"), TOGETHER),
@@ -124,6 +125,29 @@ def test_what_is_dynamic_already_is_not_advised_to_be() -> None:
     told, why, found = run(TOGETHER, "needed_of_dynamic")
     (hint,) = found[0].hints
     assert "dynamic=True" not in hint and f"Hint: {hint}" in told and f"\nhint: {hint}\n" in why
+
+
+KEYS = "Keep the keys and their order the same in each call."
+KEYWORDS = (
+    "Each set of keywords is compiled on its own: pass the same ones in the same order in each call, with their "
+    "defaults where there is nothing to pass."
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "expected", "since"),
+    [
+        (OFTEN, "keywords", KEYWORDS, "b was not passed, and is"),
+        (PATH, "keys", KEYS, "table was {'a': f32[3], 'b': 1}, and is {'a': f32[3], 'b': 1, 'c': 2}"),
+        (PATH, "key_names", KEYS, "table was {'a': f32[3]}, and is {'bb': f32[3]}"),
+        (OUTSIDE, "default_dict", KEYS, "table was defaultdict{'a': []}, and is defaultdict{'a': [], 'b': []}"),
+    ],
+)
+def test_keys_are_not_taken_for_lengths(path: Path, name: str, expected: str, since: str) -> None:
+    told, why, found = run(path, name)
+    assert found[0].hints == [expected]
+    assert f"\nHint: {expected}\n" in told and f"\nhint: {expected}\n" in why
+    assert f"\narguments since 0/0: {since}.\n" in why
 
 
 @pytest.mark.parametrize("name", ["nested", "three", "numbered", "apart"])

@@ -34,6 +34,11 @@ PROGRAM = """
         return x + len(name)
 
 
+    @compiled()
+    def optional(x, **options):
+        return x * len(options)
+
+
     @compiled(fullgraph=True)
     def strict(x, name):
         return x - len(name)
@@ -45,6 +50,8 @@ PROGRAM = """
 
     train(torch.ones(3), 2)
     train(torch.ones(4), 5, 7, bias=torch.ones(1))
+    optional(torch.ones(3), scale=2, mask=None)
+    optional(torch.ones(3), scale=3, bias=1, step=1)
     for number in range(10):
         limited(torch.ones(2), "n" * number)  # refused
     for number in range(10):
@@ -67,6 +74,8 @@ def expected(path: Path) -> dict[str, str]:
         "scaled": f"It was called at stories.py:{line_of(path, 'return scaled')} in train. "
         r"Arguments since 0/0: scale was 2, and is 5; bias was None, and is f32\[1\]; rest was tuple of 0, and is "
         r"tuple of 1\.",
+        "optional": r"Arguments since 1/0: scale was 2, and is 3; mask was passed, and is not; bias was not passed, "
+        r"and is; step was not passed, and is\.",
         "limited": f"{refused}Since this call, {when} after the program began, calls that none of these compiles fits "
         r"run uncompiled, until torch\._dynamo\.reset\(\).",
         "strict": f"This call, {when} after the program began, raised an error instead, as does each that none of "

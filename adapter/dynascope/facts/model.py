@@ -280,13 +280,15 @@ class CompiledCall(Struct):
     """The call for which a function was compiled; `path` and `line` are of the user's own code ("" and 0: unknown)."""
 
     arguments: list[tuple[str, str]]
-    """The parameters, each with its argument as text: `x`, `f32[8, 16]`."""
+    """The parameters, each with its argument as text: `x`, `f32[8, 16]`; each keyword of `**kwargs` by itself."""
     path: str = ""
     line: int = 0
     function: str = ""
     """The function that calls."""
     dynamic: bool | None = None
     """What `dynamic` of `torch.compile` stands for: all is dynamic, nothing is; None by default, or if not recorded."""
+    keywords: str = ""
+    """The parameter that takes other keywords, `kwargs`; "": there is none, or it is not recorded."""
 
 
 class CompileFacts(Struct, kw_only=True):

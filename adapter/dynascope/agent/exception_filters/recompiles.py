@@ -10,6 +10,7 @@ from typing import Any
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile import failed_guard
+from dynascope.agent.internals.compile.call import keyed_met
 from dynascope.agent.internals.compile.compile_context import dynamic_shapes, trace_id
 from dynascope.agent.internals.compile.recompile_events import RecompileEvents, RecompileLimitEvents
 from dynascope.agent.internals.frames.resume import is_resume_function, original_code
@@ -124,7 +125,12 @@ def _known(subject: GuardedValue, entry: CacheEntry | None, frame: Any) -> Known
     """Return what is known before the trace; `entry`: the newest that failed for this value."""
     changed = changed_numbers(entry.guards, frame) if subject.kind == "size" and entry is not None else []
     together = [each.subject.text for each in changed_together(changed, subject)]
-    return Known(together=together, dynamic=dynamic_shapes(), is_rest=is_resume_function(frame.f_code))
+    return Known(
+        together=together,
+        dynamic=dynamic_shapes(),
+        is_rest=is_resume_function(frame.f_code),
+        keyed=keyed_met(subject, frame),
+    )
 
 
 def _event(name: str, lines: list[str], stack: list[Translator]) -> CompilerEvent:

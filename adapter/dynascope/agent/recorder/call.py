@@ -7,7 +7,7 @@ import types
 from collections.abc import Mapping
 from typing import Any
 
-from dynascope.agent.internals.compile.call import arguments_of
+from dynascope.agent.internals.compile.call import arguments_of, keywords_of
 from dynascope.agent.internals.compile.compile_context import dynamic_shapes
 from dynascope.agent.program.user_code import is_our_code, is_user_code
 from dynascope.agent.recorder.frame import has_file, path_of
@@ -16,7 +16,8 @@ from dynascope.facts.model import CompiledCall
 
 def call_of(code: types.CodeType, values: Mapping[str, Any]) -> CompiledCall:
     """Return the call; `values`: the arguments by name. Called where Dynamo begins to compile."""
-    call = CompiledCall(arguments=arguments_of(code, values), dynamic=dynamic_shapes())
+    arguments = arguments_of(code, values)
+    call = CompiledCall(arguments=arguments, dynamic=dynamic_shapes(), keywords=keywords_of(code))
     frame: types.FrameType | None = sys._getframe()
     while frame is not None:
         path = path_of(frame.f_code)

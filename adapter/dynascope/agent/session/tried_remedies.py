@@ -11,6 +11,7 @@ from msgspec import structs
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row
 from dynascope.agent.internals.compile import compile_context, failed_guard
+from dynascope.agent.internals.compile.call import keyed_met
 from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.internals.guards.changed import Changed, changed_numbers, changed_together
 from dynascope.agent.session.failed_guards import Failed, Frame
@@ -59,7 +60,10 @@ class _Tried:
         self.rows: list[Row] = []
         together = [each.subject.text for each in changed_together(changed, subject)]
         self.known = Known(
-            together=together, dynamic=compile_context.dynamic_shapes(), is_rest=is_resume_function(frame.f_code)
+            together=together,
+            dynamic=compile_context.dynamic_shapes(),
+            is_rest=is_resume_function(frame.f_code),
+            keyed=keyed_met(subject, frame),
         )
         try:
             self._try()

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Children, Row, fixed
 from dynascope.agent.internals.compile import compile_context
+from dynascope.agent.internals.compile.call import keywords_of
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.resume import line_of_break, original_code
 from dynascope.agent.internals.guards.tree import CacheEntry, all_cache_entries, compiled_code, recompile_limits
@@ -21,6 +22,7 @@ from dynascope.agent.session.tried_remedies import advice
 from dynascope.agent.stops.garbage_collection import collection_postponed
 from dynascope.facts.recompiles.guarded_value import GuardedValue, tells_all_of
 from dynascope.facts.recompiles.recompile_reason import is_of_zero_and_one, is_range_of_mark
+from dynascope.facts.recompiles.story import keywords_apart, keywords_since
 from dynascope.facts.recompiles.varying import sentence
 from dynascope.wire.dap import EvaluateResult
 
@@ -90,7 +92,7 @@ def _told(inspection: StopInspection, frame: Frame) -> Row:
     whole = (
         f"{name} is compiled again [{compile_id}]:" if frame.translator is not None else f"{name} is not compiled here:"
     )
-    rows += _differing(inspection, compile_id, failed)
+    rows += _differing(inspection, compile_id, frame, failed)
     rows += _remedies(inspection, frame, failed)
     if frame.translator is not None:
         rows.append(Row("instead", _INSTEAD))
@@ -154,19 +156,20 @@ def _varying(frame: Frame, compile_id: str) -> list[Row]:
 # ---- what differs, what helps, the limit
 
 
-def _differing(inspection: StopInspection, compile_id: str, failed: list[Failed]) -> list[Row]:
+def _differing(inspection: StopInspection, compile_id: str, frame: Frame, failed: list[Failed]) -> list[Row]:
     """Return the arguments that differ and of which no guard that failed has told."""
-    rows = []
+    rows, keywords = [], keywords_of(frame.f_code)
     compiles = inspection.compiles
-    now = compiles.arguments(compile_id) if compiles is not None else {}
+    arguments = compiles.arguments(compile_id) if compiles is not None else {}
     for each in failed:
-        then = compiles.arguments(each.compile_id) if now else {}
-        pairs = [(name, then[name], now[name]) for name in now if name in then]
+        earlier = compiles.arguments(each.compile_id) if arguments else {}
+        then, now = keywords_apart(keywords, earlier, arguments)
         texts = [
-            f"{name} was {before}, and is {after}"
-            for name, before, after in pairs
-            if before != after and not tells_all_of(each.subject, name, before, after)
+            f"{name} was {then[name]}, and is {after}"
+            for name, after in now.items()
+            if name in then and then[name] != after and not tells_all_of(each.subject, name, then[name], after)
         ]
+        texts += keywords_since(then, now) if keywords in arguments and keywords not in now else []
         if texts:
             rows.append(Row(f"arguments since {each.compile_id}", f"{'; '.join(texts)}."))
     return rows

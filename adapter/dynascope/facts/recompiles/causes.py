@@ -17,6 +17,8 @@ from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import met, wanted
 
 _WHAT_IT_IS = ("value", "type", "identity")
+_ON_RECORD = ("size", "value", "length", "keys")
+"""Kinds on which advice takes into account what is recorded."""
 _PLAIN = ("value", "length", "requires_grad", "size", "stride", "dtype", "rank")
 """Kinds whose failed guards tell the value that they want, and the one that they have met."""
 
@@ -127,7 +129,7 @@ def _known(cause: Cause, recorded: Callable[[int], model.CompileFacts | None]) -
         cause.compiles or cause.others,
         cause.resumes_at is not None,
     )
-    facts = recorded(failed[-1]) if failed and subject.kind in ("size", "value") else None
+    facts = recorded(failed[-1]) if failed and subject.kind in _ON_RECORD else None
     return Known(is_rest=is_rest) if facts is None else of_compile(facts, subject, is_rest)
 
 

@@ -121,8 +121,8 @@ def guarded_value(guard: str) -> GuardedValue:
 
 
 def tells_all_of(subject: GuardedValue, name: str, before: str, after: str) -> bool:
-    """Whether a guard tells all that differs in the argument `name`: not of two sizes."""
-    if name not in re.findall(r"\w+", subject.expression):
+    """Whether a guard tells all that differs in argument `name`: not of two sizes, nor of keys."""
+    if name not in re.findall(r"\w+", subject.expression) or (subject.kind in ("length", "keys") and "{" in before):
         return False
     sizes = [text.partition("[")[2].rstrip("]").split(", ") for text in (before, after)]
     if subject.kind != "size" or subject.expression != name or len(sizes[0]) != len(sizes[1]):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec import Struct
 
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
 
+Keyed = Literal["dict", "keywords"]
+"""A dict, or that of the other keywords that a function takes."""
 STAYS = "`torch._dynamo.config.automatic_dynamic_shapes` is False, as with `dynamic=False`"
 """Why nothing becomes dynamic."""
 
@@ -26,6 +29,8 @@ class Known(Struct, frozen=True, kw_only=True):
     """What `dynamic` of `torch.compile` stands for: all is dynamic, nothing is; None by default, or if unknown."""
     is_rest: bool = False
     """Whether it is a resume function's."""
+    keyed: Keyed | None = None
+    """What has the length or the keys, if it has keys."""
 
 
 NOTHING = Known()
@@ -38,4 +43,12 @@ def of_compile(facts: model.CompileFacts, subject: GuardedValue, is_rest: bool) 
         is_fixed=any(readable(origin) == subject.text for each in facts.specializations for origin in each.origins),
         dynamic=None if facts.call is None else facts.call.dynamic,
         is_rest=is_rest,
+        keyed=_keyed(facts, subject),
     )
+
+
+def _keyed(facts: model.CompileFacts, subject: GuardedValue) -> Keyed | None:
+    if facts.call is not None and facts.call.keywords == subject.expression:
+        return "keywords"
+    dicts = (each.expression for each in facts.guards if each.kind == "DICT_KEYS_MATCH")
+    return "dict" if any(readable(each) == readable(subject.expression) for each in dicts) else None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from dynascope.facts.recompiles.guarded_value import GuardedValue, Kind, guarded_value, is_bound, readable
-from dynascope.facts.recompiles.known import NOTHING, STAYS, Known
+from dynascope.facts.recompiles.known import NOTHING, STAYS, Keyed, Known
 from dynascope.facts.recompiles.recompile_reason import RANGE_OF_MARK, is_bound_of_two
 from dynascope.facts.recompiles.sizes import size_advice
 
@@ -34,6 +34,13 @@ _BY_KIND: dict[Kind, str] = {
     "global state": (
         "Call it in the same state each time: gradients on or off, autocast, default dtype, threads, modes such as "
         "that of `with torch.device(…):`."
+    ),
+}
+_KEYED: dict[Keyed, str] = {
+    "dict": _BY_KIND["keys"],
+    "keywords": (
+        "Each set of keywords is compiled on its own: pass the same ones in the same order in each call, with their "
+        "defaults where there is nothing to pass."
     ),
 }
 _MEMBERSHIP = (
@@ -116,8 +123,14 @@ def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
         return [_MEMBERSHIP]
     if is_first_state(subject, guards[0]):
         return [_FIRST_STEP]
-    devices = set(re.findall(r"DispatchKeySet\((\w+)", guards[0]))
-    text = _BY_KIND["device" if len(devices) > 1 else subject.kind] if subject.kind in _BY_KIND else None
+    return _by_kind(subject, guards[0], known)
+
+
+def _by_kind(subject: GuardedValue, guard: str, known: Known) -> list[str]:
+    if subject.kind in ("length", "keys") and known.keyed is not None:
+        return [_KEYED[known.keyed]]
+    devices = set(re.findall(r"DispatchKeySet\((\w+)", guard))
+    text = _BY_KIND.get("device" if len(devices) > 1 else subject.kind)
     return [text] if text is not None else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Sequence
 
@@ -74,9 +75,36 @@ def arguments_since(
 ) -> list[str]:
     """Return `scale was 2, and is 5` for each argument that differs and that no guard tells."""
     known = {word for each in told for word in re.findall(r"\w+", guarded_value(each.guard).expression)}
-    before = dict(then.arguments)
+    before, after = dict(then.arguments), dict(now.arguments)
     return [
         f"{name} was {before[name]}, and is {value}"
         for name, value in now.arguments
         if name in before and before[name] != value and name not in known
-    ]
+    ] + (keywords_since(before, after) if now.keywords and then.keywords else [])
+
+
+def keywords_apart(keywords: str, *calls: dict[str, str]) -> list[dict[str, str]]:
+    """Return the arguments of calls with each keyword by itself, where all can be read.
+
+    `keywords` is the name of the parameter that takes them.
+    """
+    found = []
+    for arguments in calls:
+        text = arguments.get(keywords, "")
+        try:
+            parsed = ast.parse(text, mode="eval").body
+        except SyntaxError:
+            return [*calls]
+        if not isinstance(parsed, ast.Dict):
+            return [*calls]
+        pairs = zip(parsed.keys, parsed.values, strict=True)
+        apart = {str(key.value): ast.unparse(value) for key, value in pairs if isinstance(key, ast.Constant)}
+        found.append({name: each for name, each in arguments.items() if name != keywords} | apart)
+    return found
+
+
+def keywords_since(before: Iterable[str], after: Iterable[str]) -> list[str]:
+    """Return `mask was passed, and is not` for each keyword that only one of two calls has."""
+    then, now = dict.fromkeys(before), dict.fromkeys(after)
+    gone = [f"{name} was passed, and is not" for name in then if name not in now]
+    return gone + [f"{name} was not passed, and is" for name in now if name not in then]

@@ -10,20 +10,37 @@ from typing import Any
 
 import torch
 
-from dynascope.agent.internals.compile.failed_guard import value_text
+from dynascope.agent.internals.compile.failed_guard import guarded_object, value_text
+from dynascope.facts.recompiles.guarded_value import GuardedValue
+from dynascope.facts.recompiles.known import Keyed
 
 
 def arguments_of(code: types.CodeType, values: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return the parameters of a frame that is called, each with its argument as text.
 
     `values` are the `locals` of `convert_frame._compile` (2.0). No code of the program runs. What Dynamo passes to the
-    rest of a function beside its variables (`___stack0`) is left out.
+    rest of a function beside its variables (`___stack0`) is left out, and what `**kwargs` takes is told one by one.
     """
-    count = code.co_argcount + code.co_kwonlyargcount
-    count += bool(code.co_flags & inspect.CO_VARARGS) + bool(code.co_flags & inspect.CO_VARKEYWORDS)
+    count, keywords = _named(code) + bool(code.co_flags & inspect.CO_VARARGS), values.get(keywords_of(code))
     names = [name for name in code.co_varnames[:count] if name in values and not name.startswith("___")]
     with torch._C.DisableTorchFunction():
-        return [(name, _text(values[name])) for name in names]
+        texts = [(name, _text(values[name])) for name in names]
+        return texts + [(name, _text(value)) for name, value in (keywords or {}).items()]
+
+
+def keywords_of(code: types.CodeType) -> str:
+    """Return the parameter that takes other keywords, `kwargs`, or ""."""
+    position = _named(code) + bool(code.co_flags & inspect.CO_VARARGS)
+    return code.co_varnames[position] if code.co_flags & inspect.CO_VARKEYWORDS else ""
+
+
+def keyed_met(subject: GuardedValue, frame: Any) -> Keyed | None:
+    """Return what a guarded length or key is of; `frame`: Dynamo's view of the call's (2.0)."""
+    if subject.kind not in ("length", "keys"):
+        return None
+    if subject.expression == keywords_of(frame.f_code):
+        return "keywords"
+    return "dict" if issubclass(type(guarded_object(subject, frame)), dict) else None
 
 
 def wrapped_name(code: types.CodeType, values: Mapping[str, Any]) -> str | None:
@@ -49,6 +66,10 @@ def _name(wrapped: Any) -> str:
     if type(wrapped) in (types.FunctionType, types.MethodType):
         return str(wrapped.__qualname__)
     return f"{type(wrapped).__qualname__}{'.forward' if issubclass(type(wrapped), torch.nn.Module) else ''}"
+
+
+def _named(code: types.CodeType) -> int:
+    return code.co_argcount + code.co_kwonlyargcount
 
 
 def _text(value: object) -> str:
