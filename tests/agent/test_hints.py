@@ -127,6 +127,17 @@ def test_what_is_dynamic_already_is_not_advised_to_be() -> None:
     assert "dynamic=True" not in hint and f"Hint: {hint}" in told and f"\nhint: {hint}\n" in why
 
 
+@pytest.mark.parametrize(("name", "size"), [("passed_on", "x.size()[0]"), ("computed", "y.size()[0]")])
+def test_an_argument_that_is_passed_on_after_a_graph_break_can_be_marked(name: str, size: str) -> None:
+    told, why, found = run(TOGETHER, name)
+    (rest,) = [each for each in found if each.resumes_at is not None and each.about == size]
+    (hint,) = rest.hints
+    assert "computed before a graph break cannot be marked" in hint and "has not changed can: mark dimension 0" in hint
+    assert (f"Hint: {hint}" in told and f"\nhint: {hint}\n" in why) == (name == "passed_on")  # the first recompile
+    mark = "`torch._dynamo.maybe_mark_dynamic(x, 0)`"
+    assert is_spared(TOGETHER, name, mark, guarded_value(rest.first.guard)) == (name == "passed_on")
+
+
 KEYS = "Keep the keys and their order the same in each call."
 KEYWORDS = (
     "Each set of keywords is compiled on its own: pass the same ones in the same order in each call, with their "

@@ -247,7 +247,7 @@ MISMATCH = "tensor 'x' size mismatch at index 0. expected {}, actual {}"
         ((4, 6), ["6 <= L['x'].size()[0]"], False, "asks how large its arguments are", False),
         ((4, 6), ["6 <= L['y'].size()[0]", "2 <= L['x'].size()[0]"], False, "`dynamic=True`.", True),
         ((4, 1), [], False, "was 0 or 1, which Dynamo always compiles by itself", False),
-        ((4, 6), ["2 <= L['x'].size()[0]"], True, "has no call to mark", False),
+        ((4, 6), ["2 <= L['x'].size()[0]"], True, "computed before a graph break cannot be marked", False),
         ((4, 6), None, False, "It helps unless the function asks", True),
         (
             (4, 6),

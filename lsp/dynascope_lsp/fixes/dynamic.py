@@ -52,7 +52,7 @@ def fixes(snapshot: Snapshot, finding: Finding) -> Iterator[Fix | Advice]:
 def _marked(snapshot: Snapshot, function: Function, sizes: Sizes, compiled: list[Site]) -> Fix:
     """Insert `torch._dynamo.maybe_mark_dynamic` before calls: `mark_dynamic` could raise."""
     if sizes.has_rest:
-        raise Refused("What follows a graph break is compiled apart, for tensors that nothing marks.")
+        raise Refused("What follows a graph break is compiled apart: what the function has computed cannot be marked.")
     if any(_option(site, "dynamic") for site in compiled):
         raise Refused("`dynamic` is given where this is compiled: see whether it is meant so.")
     called = calls(snapshot, function, compiled)

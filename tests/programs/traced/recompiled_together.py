@@ -91,3 +91,22 @@ def main_needed():
 
 def main_needed_of_dynamic():
     return calls(needed, *((torch.ones(n),) for n in (2, 3)), dynamic=True)
+
+
+def passed_on(x):
+    print(end="")
+    return x * 2
+
+
+def main_passed_on():
+    return calls(passed_on, *((torch.ones(n),) for n in (4, 2, 3)))
+
+
+def computed(x):
+    y = torch.ones(len(x.tolist()))
+    print(end="")
+    return y * 2
+
+
+def main_computed():
+    return calls(computed, *((torch.ones(n),) for n in (4, 2, 3)))

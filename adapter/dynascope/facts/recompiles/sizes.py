@@ -28,7 +28,11 @@ _UNLESS = (
     "It helps unless the function asks how large it is, needs it as a number, makes it fit one that stays fixed, or it "
     "is 0 or 1."
 )
-_REST = "What follows a graph break has no call to mark a size before: compile with `dynamic=True`, or mend the break."
+_COMPUTED = "What is computed before a graph break cannot be marked: compile with `dynamic=True`, or mend the break."
+_PASSED_ON = (
+    "Arguments that the function has not changed can: mark dimension {dimension} of what is passed with "
+    "`torch._dynamo.maybe_mark_dynamic` before the call."
+)
 _NAMED = 4
 """The maximum number of sizes that are named."""
 
@@ -49,10 +53,10 @@ def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) 
 
 
 def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equal: bool) -> str:
-    if known.is_rest:
-        return _REST
     if name.startswith("___from_numpy("):
         return _ARRAY
+    if known.is_rest:
+        return _rest(name, dimension)
     if fits:
         return f"It must {'be as large as' if is_equal else 'fit'} {_all(f'{name}.size()[{dimension}]', fits)}"
     if known.together and known.conditions is None:
@@ -60,6 +64,10 @@ def _advice(name: str, dimension: int, known: Known, fits: Sequence[str], is_equ
     if name.startswith("args["):
         return _NAMELESS.format(dimension=dimension)
     return _MARK.format(marks=_MARKED.format(name, dimension))
+
+
+def _rest(name: str, dimension: int) -> str:
+    return _COMPUTED if name.startswith("___") else f"{_COMPUTED} {_PASSED_ON.format(dimension=dimension)}"
 
 
 def _all(size: str, others: Sequence[str]) -> str:
