@@ -289,6 +289,8 @@ class CompiledCall(Struct):
     """What `dynamic` of `torch.compile` stands for: all is dynamic, nothing is; None by default, or if not recorded."""
     keywords: str = ""
     """The parameter that takes other keywords, `kwargs`; "": there is none, or it is not recorded."""
+    fits: list[str] = field(default_factory=list)
+    """The compiles of which all guards hold once torch tells which do not: `0/1`."""
 
 
 class CompileFacts(Struct, kw_only=True):

@@ -111,7 +111,8 @@ class ImportedCompile:
             reasons = msgspec.json.decode(payload)
         except msgspec.DecodeError:
             reasons = payload  # Dynamo writes a single reason as plain text
-        self._reasons = [reasons] if isinstance(reasons, str) else [str(reason) for reason in reasons]
+        reasons = [reasons] if isinstance(reasons, str) else [str(reason) for reason in reasons]
+        self._reasons = recompile_reason.of_guards(reasons)[0]
 
     def _read_symbol(self, entry: dict[str, Any]) -> None:
         at = break_message.place(_real_frames(self._log.stack(entry.get("user_stack"))))

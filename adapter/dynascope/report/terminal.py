@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.syntax import Syntax
 
 from dynascope.facts.comparison.sentences import first_difference
-from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
+from dynascope.facts.recompiles.causes import Cause, entries_by_compile, mismatch
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
 from dynascope.report.breaks import SITE, Break
@@ -118,10 +118,8 @@ def _print_cause(cause: Cause, summary: Summary, sources: Sources, console: Cons
     rows = entries_by_compile(cause)
     for number, entries in rows[:_SHOWN_COMPILES]:
         refused = " was refused, and" if entries[0].limit_reached else ""
-        failed = ", ".join(map(entry_text, entries))
         is_cause = number in cause.caused
-        what = f"match {failed}" if is_cause else f"match other compiles, either: {failed}"
-        console.print(f"  [dim]{summary.names[number]}{refused} does not {escape(what)}[/]")
+        console.print(f"  [dim]{summary.names[number]}{refused} {escape(mismatch(entries, is_cause))}[/]")
         if number in summary.stories and is_cause:
             console.print(f"    {escape(' '.join(summary.stories[number]))}")
         if number in summary.comparisons and is_cause:

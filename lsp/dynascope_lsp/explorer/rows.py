@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text
+from dynascope.facts.recompiles.causes import Cause, entries_by_compile, entry_text, mismatch
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice, sentence
 from dynascope.report.breaks import Break
@@ -144,7 +144,7 @@ def cause_row(cause: Cause, names: dict[int, str]) -> Row:
         Row(
             key=f"compile:{number}",
             label=f"{names.get(number, '')}{' was refused' if failed[0].limit_reached else ''}",
-            description=f"does not match {', '.join(map(entry_text, failed))}",
+            description=mismatch(failed),
             tooltip="\n".join(f"{entry_text(each)}{f'; met {each.value}' if each.value else ''}" for each in failed),
             icon="sync",
             place=at(fact.path, line, fact.source),

@@ -10,6 +10,7 @@ from dynascope.facts.process_names import process_name, program_name
 from dynascope.facts.profile.model import NO_PARENT, Phase, Profile
 from dynascope.facts.profile.tree import ATTEMPT
 from dynascope.facts.reader import Reader
+from dynascope.facts.recompiles.causes import mismatch
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.report.breaks import effect
 from dynascope.report.profile.measured import LATER
@@ -157,7 +158,7 @@ def _mark(fact: model.Fact, each: model.Compile, end_of_trace: float) -> Mark | 
         case model.Recompile():
             met = f"; met {fact.value}" if fact.value else ""
             asked = at(fact.guard_path or "", fact.guard_line or 0) or place
-            text = f"Compiled again: it does not match {fact.failed_compile_id}: {readable(fact.guard)}{met}"
+            text = f"Compiled again: it {mismatch([fact])}{met}"
             return Mark("recompile", text, each.began, asked)
         case model.GraphBreak():
             return Mark("graph break", f"{fact.type}: {effect(fact, each.status == 'empty')}", end_of_trace, place)

@@ -11,7 +11,7 @@ from dynascope.facts.break_message import consequences, logged_stack, user_code_
 from dynascope.facts.comparison.recorded import Compared
 from dynascope.facts.comparison.sentences import first_difference, sentence
 from dynascope.facts.distinct import Distinct
-from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile, entry_text
+from dynascope.facts.recompiles.causes import Cause, causes, entries_by_compile, mismatch
 from dynascope.facts.recompiles.guarded_value import readable
 from dynascope.facts.recompiles.varying import advice as varying_advice
 from dynascope.facts.recompiles.varying import sentence as varying_sentence
@@ -173,8 +173,7 @@ class Observations:
         rows = entries_by_compile(cause)
         lines = [
             f"{self._facts.compile_id(number)}{' was refused, and' if entries[0].limit_reached else ''} "
-            f"does not match {'' if number in cause.caused else 'other compiles, either: '}"
-            f"{', '.join(map(entry_text, entries))}"
+            f"{mismatch(entries, number in cause.caused)}"
             for number, entries in rows[:COMPILES_SHOWN]
         ]
         told = [*cause.compiles[:1], *[number for number, entries in rows if entries[0].limit_reached][:1]]

@@ -105,14 +105,15 @@ def _guards(reasons: Sequence[str], frame: Any) -> list[str]:
     """
     lines = []
     by_value: dict[GuardedValue, list[recompile_reason.FailedGuard]] = {}
-    for reason in reasons:
+    found, fitting = recompile_reason.of_guards(reasons)
+    for reason in found:
         failed = recompile_reason.parse(reason, frame.f_code.co_filename)
-        of = f" of compile {failed.failed_compile_id}" if failed.failed_compile_id else ""
         met = failed_guard.value_met(failed.guard, frame)
         where = f"  ({failed.path}:{failed.line})" if failed.path is not None else ""
-        lines.append(f"The guard{of} failed: {failed.guard}{f'; now {met}' if met else ''}{where}")
+        lines.append(f"{recompile_reason.sentence(failed)}{f'; now {met}' if met else ''}{where}")
         same = by_value.setdefault(guarded_value(failed.guard), [])
         same.append(failed)
+    lines += [f"Compile {each} fits now: {recompile_reason.MADE_SINCE}." for each in fitting]
     entries = {each.compile_id: each for each in cache_entries(frame.f_code)}
     for subject, same in by_value.items():
         own = [each.hint for each in same if each.hint]

@@ -192,7 +192,8 @@ class CompileRecording:
         self._breaks[key] = break_message.graph_break(message, effect, frames, function)
 
     def recompiles(self, reasons: list[str], frame: Any, asked_lines: AskedLines) -> None:
-        self.failed = [self._recompile(reason, frame, asked_lines) for reason in reasons]
+        found, self.call.fits = recompile_reason.of_guards(reasons)
+        self.failed = [self._recompile(reason, frame, asked_lines) for reason in found]
 
     def _recompile(self, reason: str, frame: Any, asked_lines: AskedLines) -> Recompile:
         failed = recompile_reason.parse(reason, self._path)

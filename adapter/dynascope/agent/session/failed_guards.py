@@ -16,7 +16,7 @@ from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
 from dynascope.facts.recompiles.wanted_value import met, state_wanted, wanted
 
 _ALIASES = "{} must be {}, and are {}"
-_CHANGED_SINCE = "all its guards are true for these values, and no other reason is known."
+_FITS = f"all its guards are true: {recompile_reason.MADE_SINCE}."
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ def _fits(entry: CacheEntry, frame: Frame) -> str:
     reason = compile_context.recompile_reason() or ""
     if "BACKEND_MATCH" in reason:
         return f"all its guards are true, but it is for another backend object than this compile, both {then}."
-    return _CHANGED_SINCE
+    return _FITS
 
 
 def _place_in_tree(entry: CacheEntry, subject: GuardedValue, paths: list[str]) -> tuple[str, int] | None:

@@ -160,9 +160,10 @@ class TimelineObserver(TraceObserver):
 
     def _add_recompile(self, what: str, reasons: list[str], frame: Any) -> None:
         code = frame.f_code
-        failed = recompile_reason.parse(reasons[0], code.co_filename) if reasons else None
-        of = f" of compile {failed.failed_compile_id}" if failed is not None and failed.failed_compile_id else ""
-        why = f": the guard{of} failed: {_one_line(failed.guard)}" if failed is not None else "."
+        found = recompile_reason.of_guards(reasons)[0]
+        failed = recompile_reason.parse(found[0], code.co_filename) if found else None
+        told = "" if failed is None else _one_line(recompile_reason.sentence(failed))
+        why = f": {told[0].lower()}{told[1:]}" if told else "."
         target = None if failed is None else self._guard_of(failed)
         text = f"{_name(code)} {what}{why}"
         self._timeline.add("recompile", text, _place(code), trace_id(), target=target)

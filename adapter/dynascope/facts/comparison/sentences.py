@@ -43,9 +43,7 @@ def first_difference(comparison: Comparison) -> str:
     if not (left.is_finished and right.is_finished):
         unread = (_not_read(comparison, side) for side in (0, 1))
         return f"Nothing differs so far: Dynamo has begun the same {lines} in both.{''.join(unread)}"
-    return (
-        f"Nothing differs but the guard that failed: both trace the same {lines}, with the same values and operations."
-    )
+    return f"Nothing else differs: both trace the same {lines}, with the same values and operations."
 
 
 def _not_read(comparison: Comparison, side: int) -> str:

@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value, readable
 from dynascope.facts.recompiles.known import NOTHING, Known, of_compile
+from dynascope.facts.recompiles.recompile_reason import NO_GUARD
 from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import met, wanted
 
@@ -156,6 +157,13 @@ def entries_by_compile(cause: Cause) -> list[tuple[int, list[model.Recompile]]]:
     for each in cause.entries:
         found.setdefault(each.compile, []).append(each)
     return list(found.items())
+
+
+def mismatch(entries: Sequence[model.Recompile], is_cause: bool = True) -> str:
+    """Return what a compile, or a refused call, does: `does not match 0/0: n == 2`."""
+    if entries[0].guard == NO_GUARD:
+        return f"fits {', '.join(each.failed_compile_id for each in entries)}: all guards hold now"
+    return f"does not match {'' if is_cause else 'other compiles, either: '}{', '.join(map(entry_text, entries))}"
 
 
 def entry_text(entry: model.Recompile) -> str:

@@ -7,7 +7,7 @@ the user's stack after it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -25,6 +25,10 @@ _BOUND_OF_TWO = re.compile(r"2 <= [^ ]+\.size\(\)\[\d+\]")
 _OF_MARK = "_dynamo/variables/builder.py"
 """Where Dynamo turns the bounds of a mark into a guard (2.1)."""
 RANGE_OF_MARK = "The size was marked with this range: give the mark another `min` or `max`, or none."
+NO_GUARD = "no guard: all of them hold now"
+"""What is told in place of a failed guard where torch finds none (2.11)."""
+MADE_SINCE = "another thread has compiled that while this call waited, or what its guards check has changed since"
+_UNEXPECTED = "Unexpected recompilation: "
 _STACK = "\nUser stack trace:"
 _FAILURES = (
     (re.compile(r"(len\(.+\)) != (\d+)$"), r"\1 == \2"),
@@ -52,6 +56,8 @@ def parse(reason: str, function_path: str) -> FailedGuard:
     found = _COMPILE_ID.match(reason)
     compile_id, text = (found.group(1), reason[found.end() :]) if found is not None else ("", reason)
     head, _, stack = text.partition(_STACK)
+    if text.startswith(_UNEXPECTED):
+        return FailedGuard(failed_compile_id=compile_id, guard=NO_GUARD)
     hints = (found["hint"] for pattern in _HINTS if (found := pattern.search(head)) is not None)
     guard = head.partition("  # ")[0].partition(". Guard failed on a parameter, ")[0].strip()
     for failure, condition in _FAILURES:
@@ -71,6 +77,23 @@ def parse(reason: str, function_path: str) -> FailedGuard:
     elif (found_place := place(head, (function_path,))) is not None:
         read.path, read.line = found_place
     return read
+
+
+def sentence(failed: FailedGuard) -> str:
+    """Return the beginning of a sentence: `The guard of compile 0/0 failed: n == 2`."""
+    of = f" of compile {failed.failed_compile_id}" if failed.failed_compile_id else ""
+    return f"No guard{of} fails now" if failed.guard == NO_GUARD else f"The guard{of} failed: {failed.guard}"
+
+
+def of_guards(reasons: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the reasons that tell a guard, and the ids of compiles whose guards all hold now.
+
+    Where each compile is such, return all reasons and no ids. Torch looks up compiled code before it waits for its
+    lock, and does not look again.
+    """
+    found = [each for each in reasons if parse(each, "").guard != NO_GUARD]
+    fitting = [parse(each, "").failed_compile_id for each in reasons if each not in found]
+    return (found, fitting) if found else ([*reasons], [])
 
 
 def place(text: str, paths: Iterable[str]) -> tuple[str, int] | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from dynascope.facts.recompiles.guarded_value import GuardedValue, Kind, guarded_value, is_bound, readable
 from dynascope.facts.recompiles.known import NOTHING, STAYS, Keyed, Known
-from dynascope.facts.recompiles.recompile_reason import RANGE_OF_MARK, is_bound_of_two
+from dynascope.facts.recompiles.recompile_reason import MADE_SINCE, NO_GUARD, RANGE_OF_MARK, is_bound_of_two
 from dynascope.facts.recompiles.sizes import size_advice
 
 _BY_KIND: dict[Kind, str] = {
@@ -63,6 +63,10 @@ _SLOT = (
 _GONE = (
     "A compile ends with the object that it was made for: pass one that lives on, not a new one for each call, such as "
     "a bound method (`history.append`)."
+)
+_AT_ONCE = (
+    f"Torch looks up compiled code before it waits for its lock: {MADE_SINCE}. Where threads call it at once, call it "
+    "once before they start."
 )
 _STATE = re.compile(r"\.state(\[list\(dict\.keys\(.*\.state\)\)\[\d+\]\])?$")
 _EMPTY = re.compile(r"not |len\(.*\) [!=]= 0\b")
@@ -127,6 +131,8 @@ def _remedy(guards: Sequence[str], is_hinted: bool, known: Known) -> list[str]:
 
 
 def _by_kind(subject: GuardedValue, guard: str, known: Known) -> list[str]:
+    if guard == NO_GUARD:
+        return [_AT_ONCE]
     if subject.kind in ("length", "keys") and known.keyed is not None:
         return [_KEYED[known.keyed]]
     devices = set(re.findall(r"DispatchKeySet\((\w+)", guard))

@@ -10,6 +10,7 @@ from dynascope.facts import model
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause
 from dynascope.facts.recompiles.guarded_value import guarded_value
+from dynascope.facts.recompiles.recompile_reason import MADE_SINCE
 
 _CALLED = "It was called at {place} in {function}."
 _LIMIT = {
@@ -47,6 +48,8 @@ class Stories:
         then = self._call_of(compile, replaced)
         if call is not None and then is not None and (differing := arguments_since(then, call, entries)):
             told.append(f"Arguments since {replaced}: {'; '.join(differing)}.")
+        if call is not None and call.fits:
+            told.append(f"It fits {', '.join(call.fits)} now: {MADE_SINCE}.")
         if entries[0].limit_reached:
             began = self._began.get(compile.run)
             when = f", {compile.began - began:.1f} s after the program began," if began is not None else ""
