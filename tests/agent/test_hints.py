@@ -121,10 +121,16 @@ def test_the_setting_is_told_with_which_nothing_becomes_dynamic(name: str) -> No
     assert is_spared(TOGETHER, name, "`dynamic=True`", subject) == is_gone == (name != "static_loop")
 
 
-def test_what_is_dynamic_already_is_not_advised_to_be() -> None:
-    told, why, found = run(TOGETHER, "needed_of_dynamic")
+NEEDED = "The code holds this size to what it is, whatever is dynamic: "
+HELD = "Sizes are dynamic, but the code held this one, or an equal one, to what it was then: "
+
+
+@pytest.mark.parametrize(("name", "says"), [("needed_of_dynamic", NEEDED), ("equal_to_fixed", HELD)])
+def test_what_is_dynamic_already_is_not_advised_to_be(name: str, says: str) -> None:
+    told, why, found = run(TOGETHER, name)
     (hint,) = found[0].hints
-    assert "dynamic=True" not in hint and f"Hint: {hint}" in told and f"\nhint: {hint}\n" in why
+    assert hint.startswith(says) and "dynamic=True" not in hint and f"\nhint: {hint}\n" in why
+    assert f"\nHint: {HELD}" in told
 
 
 @pytest.mark.parametrize(("name", "size"), [("passed_on", "x.size()[0]"), ("computed", "y.size()[0]")])

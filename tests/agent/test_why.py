@@ -217,6 +217,12 @@ OF_TOGETHER = {
     "needed_of_dynamic": Case(
         "x.size()[0] must be 2, and is 3", "needed", "with `torch._dynamo.mark_dynamic(x, 0)`, t"
     ),
+    "marked_inside": Case(
+        "x.size()[0] must be 4, and is 2", "marked_inside", f"{MARK} in [2, oo], and the guard is gone"
+    ),
+    "equal_to_fixed": Case(
+        "x.size()[0] must be 4, and is 3", "marked_inside", f"{MARK} in [2, oo], and the guard is gone"
+    ),
     "apart": Case("x.size()[0] must be 4, and is 2", "apart", f"{MARK} in [2, oo], and the guard is gone; but y.size"),
 }
 CASES |= OF_OFTEN | OF_OUTSIDE | OF_TOGETHER

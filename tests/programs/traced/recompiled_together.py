@@ -110,3 +110,16 @@ def computed(x):
 
 def main_computed():
     return calls(computed, *((torch.ones(n),) for n in (4, 2, 3)))
+
+
+def marked_inside(x, y):
+    torch._dynamo.mark_static(y, 0)
+    return x * 2 + y.sum()  #: marked_inside
+
+
+def main_marked_inside():
+    return calls(marked_inside, *((torch.ones(n), torch.ones(5)) for n in (4, 2, 3)))
+
+
+def main_equal_to_fixed():
+    return calls(marked_inside, *((torch.ones(n), torch.ones(4)) for n in (4, 3, 5)), dynamic=True)

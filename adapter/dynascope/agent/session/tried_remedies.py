@@ -15,7 +15,7 @@ from dynascope.agent.internals.compile.call import keyed_met
 from dynascope.agent.internals.frames.resume import is_resume_function
 from dynascope.agent.internals.guards.changed import Changed, changed_numbers, changed_together
 from dynascope.agent.session.failed_guards import Failed, Frame
-from dynascope.agent.tracing.what_if.remedy import InForce, Remedy, remedies_to_try, still_fixed, verdict
+from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
 from dynascope.facts.recompiles.guarded_value import GuardedValue
 from dynascope.facts.recompiles.known import STAYS, Known
 from dynascope.facts.recompiles.relations import relations
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 _NOT_TRACED = "Dynamo does not trace this frame."
 _UNLESS = ", unless the backend fixes it: Inductor does where it needs the float itself"
 _STILL_THERE = f"the guard is still there, because {STAYS}"
+_IN_FORCE = f"{DYNAMIC} is in force."
 _ANOTHER = "Another compile has begun within this one."
 
 
@@ -79,8 +80,11 @@ class _Tried:
         is_gone, text = verdict(plain, self._subject, self._then)
         if relations(self._subject.text, plain.conditions or ()).is_known:
             self.known = structs.replace(self.known, conditions=plain.conditions)
-        helps = [self._helps(*each) for each in self._remedies(self._tied())]
-        self.known = structs.replace(self.known, is_fixed=not any(helps))
+        in_force = [DYNAMIC] if self.known.dynamic else []
+        helps = [self._helps(*each) for each in self._remedies(self._tied()) if each[0] not in in_force]
+        if not helps:
+            self.rows.append(Row("not tried", _IN_FORCE))
+        self.known = structs.replace(self.known, is_fixed=not (any(helps) or (self.known.dynamic and is_gone)))
         if any(helps) and not is_gone and self.known.dynamic is False:
             text = _STILL_THERE
         self.rows.insert(0, Row("this compile", f"{text}."))

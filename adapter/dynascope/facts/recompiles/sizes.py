@@ -14,6 +14,7 @@ WHAT_TO_DO = "pass sizes that vary less (pad, or drop the last batch), or compil
 ASKS = f"The function asks how large its arguments are, and compiles for each answer: {WHAT_TO_DO}"
 BY_ITSELF = "A size of `{name}` was 0 or 1, which Dynamo always compiles by itself: " + WHAT_TO_DO
 _FIXED = f"The code holds this size to what it is, whatever is dynamic: {WHAT_TO_DO}"
+_WAS_FIXED = f"Sizes are dynamic, but the code held this one, or an equal one, to what it was then: {WHAT_TO_DO}"
 _STAYS = f"Sizes stay fixed while {STAYS}."
 _MARK = "Before the call: {marks}; or compile with `dynamic=True`."
 _MARK_ALL = "Mark them all with `torch._dynamo.maybe_mark_dynamic` before the call; or compile with `dynamic=True`."
@@ -45,7 +46,7 @@ def size_advice(name: str, dimension: int, guards: Sequence[str], known: Known) 
     if found.is_asked:
         return ASKS
     if known.is_fixed or known.dynamic:
-        return _FIXED
+        return _FIXED if known.is_fixed else _WAS_FIXED
     advice = _advice(name, dimension, known, found.fits, found.is_equal)
     if known.dynamic is False:
         advice = f"{_STAYS} {advice}"

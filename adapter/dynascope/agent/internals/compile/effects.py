@@ -13,6 +13,8 @@ from dynascope.agent.internals.wrapping import Events
 _LAZY = "_initialize_hook"
 """An attribute of `torch.nn.modules.lazy.LazyModuleMixin` (1.8) until the module is initialized."""
 
+_OF_THE_TRACE = tuple(f"_Comptime.{name}." for name in ("force_static", "assert_static", "graph_break"))
+
 
 class EffectEvents(Events):
     """Call `happened(what)` with a clause for the user."""
@@ -37,8 +39,13 @@ class EffectEvents(Events):
 
 
 def calls_comptime_function(variable: Any, translator: Any, args: Any, kwargs: Any) -> bool:
-    """Whether `comptime` does more than stop; reads `UserFunctionVariable.get_code` (2.0)."""
-    return "breakpoint" not in args[0].get_code().co_qualname
+    """Whether `comptime` does more than stop, or decide in the trace.
+
+    Reads `UserFunctionVariable.get_code` (2.0); the functions are those of `comptime._Comptime` (2.1), of which
+    `mark_static` in a traced function calls one.
+    """
+    name = args[0].get_code().co_qualname
+    return "breakpoint" not in name and not name.startswith(_OF_THE_TRACE)
 
 
 def is_lazy(module: Any) -> bool:

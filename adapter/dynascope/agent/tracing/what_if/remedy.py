@@ -29,7 +29,8 @@ _NAMED = 4
 """The maximum number of values that are named."""
 
 _SETTING = re.compile(r"(torch\.[\w.]*config)\.(\w+) ?= ?(True|False)")
-_DYNAMIC = "`dynamic=True`", {"assume_static_by_default": False}
+DYNAMIC = "`dynamic=True`"
+_IS_DYNAMIC = {"assume_static_by_default": False}
 _AS_FIRST_CALL = {"automatic_dynamic_shapes": False}
 _ALWAYS_FIXED = "0 and 1 are always fixed."
 _WHY_NOT = {
@@ -130,7 +131,7 @@ def _by_setting(setting: re.Match[str], subject: GuardedValue) -> Remedy:
     change = partial(changes.setting_changed, name, wanted == "True", module)
     if subject.kind == "sizes":
         return f"`{setting[0]}`", change
-    return f"`{setting[0]}` and {_DYNAMIC[0]}", _with(_DYNAMIC[1], change)
+    return f"`{setting[0]}` and {DYNAMIC}", _with(_IS_DYNAMIC, change)
 
 
 def _with(settings: dict[str, bool], *others: InForce) -> InForce:
@@ -148,7 +149,7 @@ def _with(settings: dict[str, bool], *others: InForce) -> InForce:
     return in_force
 
 
-_DYNAMIC_REMEDY = _DYNAMIC[0], _with(_DYNAMIC[1])
+_DYNAMIC_REMEDY = DYNAMIC, _with(_IS_DYNAMIC)
 
 
 def verdict(outcome: Outcome, subject: GuardedValue, then: int | float | None) -> tuple[bool, str]:
