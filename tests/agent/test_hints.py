@@ -15,14 +15,11 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.agent.recorder.recorder import Recorder
-from dynascope.facts.in_progress.board import Board
-from dynascope.facts.model import CompileFacts
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
 
 from tests.support.agent import remedies
-from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.agent.recording import asking_at_recompiles, recording
 from tests.support.marks import PROGRAMS, load
 
 TOGETHER = PROGRAMS / "traced" / "recompiled_together.py"
@@ -43,29 +40,9 @@ def _the_limit_of_torch() -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def recording() -> Iterator[list[CompileFacts]]:
-    found: list[CompileFacts] = []
-    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, what: None, pytest.fail, Board())
-    try:
-        yield found
-    finally:
-        recorder.remove()
-
-
 def run(path: Path, main: str) -> tuple[str, str, list[Cause]]:
     """Return what is told at the first recompile, what `why` tells there, and the causes that are recorded."""
-    at_stop: list[str] = []
-
-    def ask(session: ScriptedSession) -> None:
-        exception = session.stops[-1].message.exception
-        assert exception is not None and exception.details is not None
-        at_stop.extend((exception.details.message or "", session.type("why")))
-
-    session = ScriptedSession()
-    session.catch("recompile")
-    session.at_stop = ask
-    with recording() as facts, session.attached(), contextlib.redirect_stdout(io.StringIO()):
+    with recording() as facts, asking_at_recompiles() as told, contextlib.redirect_stdout(io.StringIO()):
         getattr(load(path), f"main_{main}")()
     for number, each in enumerate(facts, 1):
         each.compile.id = number
@@ -77,7 +54,7 @@ def run(path: Path, main: str) -> tuple[str, str, list[Cause]]:
         {number: each.compile for number, each in by_number.items()},
         by_number.get,
     )
-    return at_stop[0], at_stop[1], found
+    return *told[0], found
 
 
 def alternatives(hint: str) -> list[str]:

@@ -13,12 +13,12 @@ pytest.importorskip("torch")
 
 import torch
 from dynascope.agent.internals.codegen.bytecode import listing
-from dynascope.agent.recorder.recorder import Recorder
 from dynascope.facts.generated import model
 from dynascope.facts.generated.model import Graph
 from dynascope.facts.generated.names import users_name
-from dynascope.facts.in_progress.board import Board
 from dynascope.facts.model import CompileFacts
+
+from tests.support.agent.recording import recording
 
 
 class Mlp(torch.nn.Module):
@@ -49,18 +49,14 @@ def line_of(text: str) -> int:
 def compiled(function: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[list[CompileFacts], list[Any]]:
     """What is recorded, and the graphs that the backend gets."""
     torch._dynamo.reset()
-    found: list[CompileFacts] = []
     modules: list[Any] = []
 
     def backend(module: Any, inputs: Any) -> Any:
         modules.append(module)
         return module.forward
 
-    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, what: None, pytest.fail, Board())
-    try:
+    with recording() as found:
         torch.compile(function, backend=backend, **options)(*arguments)
-    finally:
-        recorder.remove()
     return found, modules
 
 
@@ -127,13 +123,8 @@ def test_a_graph_that_the_backend_refuses_is_kept():
         raise RuntimeError("no kernel")
 
     torch._dynamo.reset()
-    found: list[CompileFacts] = []
-    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, what: None, pytest.fail, Board())
-    try:
-        with pytest.raises(Exception, match="no kernel"):
-            torch.compile(lambda x: x.sin(), backend=refuses)(torch.ones(3))
-    finally:
-        recorder.remove()
+    with recording() as found, pytest.raises(Exception, match="no kernel"):
+        torch.compile(lambda x: x.sin(), backend=refuses)(torch.ones(3))
     (facts,) = found
     assert [node.name for node in facts.graphs[0].nodes][:2] == ["l_x_", "sin"]
     assert facts.bytecode is None

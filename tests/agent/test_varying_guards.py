@@ -10,13 +10,12 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
-from dynascope.agent.recorder.recorder import Recorder
-from dynascope.facts.in_progress.board import Board
-from dynascope.facts.model import CompileFacts, VaryingGuard
+from dynascope.facts.model import VaryingGuard
 from dynascope.facts.recompiles.guarded_value import guarded_value
 from dynascope.facts.recompiles.varying import sentence, subject
 from torch._dynamo.utils import counters
 
+from tests.support.agent.recording import recording
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
 from tests.support.nonperturbation.capture import Traces, guards_and_bytecode
@@ -73,16 +72,6 @@ def _from_the_beginning() -> Iterator[None]:
     torch._dynamo.reset()
     with torch._dynamo.config.patch(recompile_limit=8):
         yield
-
-
-@contextlib.contextmanager
-def recording() -> Iterator[list[CompileFacts]]:
-    found: list[CompileFacts] = []
-    recorder = Recorder(lambda facts, trails: found.append(facts), lambda compile_id, what: None, pytest.fail, Board())
-    try:
-        yield found
-    finally:
-        recorder.remove()
 
 
 def run(name: str) -> tuple[list[VaryingGuard], list[str]]:

@@ -14,11 +14,13 @@ import torch
 from dynascope.facts.recompiles.causes import Cause, causes, mismatch
 from torch._dynamo import convert_frame
 
-from tests.agent.test_hints import recording
-from tests.support.agent.scripted_session import ScriptedSession
+from tests.support.agent.recording import asking_at_recompiles, recording
 
 if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 13):
-    pytest.skip("torch gives reasons only for what was compiled when it looked", allow_module_level=True)
+    pytest.skip(
+        "before 2.13 torch tells no reason for code compiled meanwhile",
+        allow_module_level=True,
+    )
 SINCE = "another thread has compiled that while this call waited, or what its guards check has changed since"
 
 
@@ -93,19 +95,9 @@ def test_without_another_reason_it_is_told() -> None:
 
 @pytest.mark.parametrize("sizes", [(3,), (3, 2)])
 def test_the_stop_and_why_tell_it(sizes: tuple[int, ...]) -> None:
-    told: list[str] = []
-
-    def ask(session: ScriptedSession) -> None:
-        exception = session.stops[-1].message.exception
-        assert exception is not None and exception.details is not None
-        told.extend((exception.details.message or "", session.type("why")))
-
-    session = ScriptedSession()
-    session.catch("recompile")
-    session.at_stop = ask
-    with session.attached():
+    with asking_at_recompiles() as told:
         call_at_once(*sizes)
-    message, why = told[-2:]
+    message, why = told[-1]
     newest = f"0/{len(sizes) - 1}"
     says = f"Compile {newest} fits now: {SINCE}." if len(sizes) > 1 else "No guard of compile 0/0 fails now\n"
     assert says in message and "Unexpected" not in message

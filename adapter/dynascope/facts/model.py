@@ -286,11 +286,11 @@ class CompiledCall(Struct):
     function: str = ""
     """The function that calls."""
     dynamic: bool | None = None
-    """What `dynamic` of `torch.compile` stands for: all is dynamic, nothing is; None by default, or if not recorded."""
+    """The value of `torch.compile(dynamic=…)` that has the effect of the settings; None also if not recorded."""
     keywords: str = ""
     """The parameter that takes other keywords, `kwargs`; "": there is none, or it is not recorded."""
     fits: list[str] = field(default_factory=list)
-    """The compiles of which all guards hold once torch tells which do not: `0/1`."""
+    """The compile ids of cache entries whose guards all hold when torch looks for the one that failed: `0/1`."""
 
 
 class CompileFacts(Struct, kw_only=True):

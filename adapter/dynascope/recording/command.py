@@ -13,6 +13,7 @@ from pathlib import Path
 import click
 
 from dynascope.facts import store
+from dynascope.facts.counts import counted
 
 _MODULES = {"torchrun": "torch.distributed.run", "pytest": "pytest"}
 _ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]}
@@ -105,9 +106,5 @@ def import_trace(facts: Path | None, folder: Path) -> None:
         breaks += imported.graph_breaks
         if imported.damaged:
             click.echo(f"{log}: {imported.damaged} damaged entries left out.", err=True)
-    made = f"{_counted(compiles, 'compile')} and {_counted(breaks, 'graph break')}"
-    click.echo(f"{made} of {_counted(len(logs), 'process', 'processes')} are in {path}.")
-
-
-def _counted(number: int, what: str, plural: str = "") -> str:
-    return f"{number} {what if number == 1 else plural or what + 's'}"
+    made = f"{counted(compiles, 'compile')} and {counted(breaks, 'graph break')}"
+    click.echo(f"{made} of {counted(len(logs), 'process', 'processes')} are in {path}.")

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import Compared, compared_with_replaced
+from dynascope.facts.counts import counted
 from dynascope.facts.endings import ending
 from dynascope.facts.process_names import compile_names, process_name
 from dynascope.facts.reader import Reader
@@ -229,11 +230,6 @@ def _comparisons(reader: Reader, compiles: list[model.Compile], recompiled: list
     numbers = list(dict.fromkeys(number for cause in recompiled for number in cause.compiles))[:_COMPARED]
     found = {number: compared_with_replaced(reader, by_number[number], compiles) for number in numbers}
     return {number: each for number, each in found.items() if each is not None}
-
-
-def counted(number: int, what: str, plural: str = "") -> str:
-    """Return `1 graph break` or `2 graph breaks`."""
-    return f"{number} {what if number == 1 else plural or what + 's'}"
 
 
 def slowest_lines(times: Iterable[model.LineTime]) -> list[SlowLine]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dynascope.facts import model
 from dynascope.facts.comparison.recorded import compared_with_replaced
 from dynascope.facts.comparison.sentences import first_difference, summary
+from dynascope.facts.counts import counted
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.facts.recompiles.guarded_value import readable
@@ -15,7 +16,7 @@ from dynascope.facts.recompiles.story import Stories
 from dynascope.facts.recompiles.varying import not_yet_met
 from dynascope.report.breaks import breaks_at_places
 from dynascope.report.sources import Sources, named
-from dynascope.report.summary import counted, failures_of_backends, slowest_lines, specialized_values, varying_values
+from dynascope.report.summary import failures_of_backends, slowest_lines, specialized_values, varying_values
 from msgspec import structs
 
 from dynascope_lsp.explorer.generated_rows import generated_rows

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from dynascope.facts import model
+from dynascope.facts.counts import counted
 from dynascope.facts.generated import recorded
 from dynascope.facts.generated.guards import GuardCosts, duration
 from dynascope.facts.reader import Reader
 from dynascope.report import generated
-from dynascope.report.summary import counted
 from msgspec import Struct, structs
 
 from dynascope_lsp.explorer.rows import Document, Row

@@ -6,10 +6,10 @@ import platform
 import time
 
 from dynascope.facts import model
+from dynascope.facts.counts import counted
 from dynascope.facts.endings import NOT_ENDED
 from dynascope.facts.launches import Launch
 from dynascope.facts.process_names import process_name
-from dynascope.report.summary import counted
 
 from dynascope_lsp.explorer.rows import Row, Severity
 from dynascope_lsp.recorded.compiles import seconds

@@ -9,12 +9,12 @@ from typing import TypeVar
 
 import msgspec
 from dynascope.facts import model
+from dynascope.facts.counts import counted
 from dynascope.facts.current_compiles import program_of
 from dynascope.facts.launches import Launch, launches
 from dynascope.facts.reader import Reader
 from dynascope.facts.recompiles.causes import Cause, causes
 from dynascope.report.breaks import Break, breaks_at_places
-from dynascope.report.summary import counted
 from msgspec import Struct
 
 from dynascope_lsp.explorer.launch_rows import when

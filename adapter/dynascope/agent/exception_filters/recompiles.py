@@ -10,19 +10,18 @@ from typing import Any
 from dynascope.agent.exception_filters.compiler_event import CompilerEvent, event_info
 from dynascope.agent.exception_filters.filter_source import FilterSource
 from dynascope.agent.internals.compile import failed_guard
-from dynascope.agent.internals.compile.call import keyed_met
-from dynascope.agent.internals.compile.compile_context import dynamic_shapes, trace_id
+from dynascope.agent.internals.compile.compile_context import trace_id
 from dynascope.agent.internals.compile.recompile_events import RecompileEvents, RecompileLimitEvents
-from dynascope.agent.internals.frames.resume import is_resume_function, original_code
+from dynascope.agent.internals.frames.resume import original_code
 from dynascope.agent.internals.frames.translators import Translator
-from dynascope.agent.internals.guards.changed import changed_numbers, changed_together
-from dynascope.agent.internals.guards.tree import CacheEntry, cache_entries
+from dynascope.agent.internals.guards.changed import changed_numbers
+from dynascope.agent.internals.guards.known import known_before_trace
+from dynascope.agent.internals.guards.tree import cache_entries
 from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts.recompiles import recompile_reason
 from dynascope.facts.recompiles.guarded_value import GuardedValue, guarded_value
-from dynascope.facts.recompiles.known import Known
 from dynascope.facts.recompiles.remedies import remedies
 
 _MORE = (
@@ -117,21 +116,11 @@ def _guards(reasons: Sequence[str], frame: Any) -> list[str]:
     entries = {each.compile_id: each for each in cache_entries(frame.f_code)}
     for subject, same in by_value.items():
         own = [each.hint for each in same if each.hint]
-        known = _known(subject, entries.get(same[0].failed_compile_id), frame)
+        entry = entries.get(same[0].failed_compile_id)
+        changed = changed_numbers(entry.guards, frame) if subject.kind == "size" and entry is not None else []
+        known = known_before_trace(subject, changed, frame)
         lines += [f"Hint: {hint}" for hint in remedies([each.guard for each in same], own, known)]
     return list(dict.fromkeys(lines)) or [_NO_REASON]
-
-
-def _known(subject: GuardedValue, entry: CacheEntry | None, frame: Any) -> Known:
-    """Return what is known before the trace; `entry`: the newest that failed for this value."""
-    changed = changed_numbers(entry.guards, frame) if subject.kind == "size" and entry is not None else []
-    together = [each.subject.text for each in changed_together(changed, subject)]
-    return Known(
-        together=together,
-        dynamic=dynamic_shapes(),
-        is_rest=is_resume_function(frame.f_code),
-        keyed=keyed_met(subject, frame),
-    )
 
 
 def _event(name: str, lines: list[str], stack: list[Translator]) -> CompilerEvent:

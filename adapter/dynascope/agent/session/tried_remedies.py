@@ -10,14 +10,13 @@ from msgspec import structs
 
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row
-from dynascope.agent.internals.compile import compile_context, failed_guard
-from dynascope.agent.internals.compile.call import keyed_met
-from dynascope.agent.internals.frames.resume import is_resume_function
-from dynascope.agent.internals.guards.changed import Changed, changed_numbers, changed_together
+from dynascope.agent.internals.compile import failed_guard
+from dynascope.agent.internals.guards.changed import Changed, changed_numbers
+from dynascope.agent.internals.guards.known import known_before_trace
 from dynascope.agent.session.failed_guards import Failed, Frame
 from dynascope.agent.tracing.what_if.remedy import DYNAMIC, InForce, Remedy, remedies_to_try, still_fixed, verdict
 from dynascope.facts.recompiles.guarded_value import GuardedValue
-from dynascope.facts.recompiles.known import STAYS, Known
+from dynascope.facts.recompiles.known import STAYS
 from dynascope.facts.recompiles.relations import relations
 from dynascope.facts.recompiles.remedies import remedies
 from dynascope.facts.recompiles.wanted_value import number_wanted
@@ -59,13 +58,7 @@ class _Tried:
         self._then = number_wanted(failed.guard)
         self._value = failed_guard.guarded_object(subject, frame)
         self.rows: list[Row] = []
-        together = [each.subject.text for each in changed_together(changed, subject)]
-        self.known = Known(
-            together=together,
-            dynamic=compile_context.dynamic_shapes(),
-            is_rest=is_resume_function(frame.f_code),
-            keyed=keyed_met(subject, frame),
-        )
+        self.known = known_before_trace(subject, changed, frame)
         try:
             self._try()
         except EvaluationError as error:

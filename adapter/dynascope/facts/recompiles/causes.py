@@ -38,7 +38,7 @@ class Cause(Struct, kw_only=True):
     limit_reached: bool = False
     """Whether Dynamo gave up on the function because of it."""
     known: Known = NOTHING
-    """What is recorded of the newest compile that it caused."""
+    """The facts recorded of the newest compile that it caused."""
 
     @property
     def first(self) -> model.Recompile:

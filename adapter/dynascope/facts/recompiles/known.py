@@ -1,4 +1,4 @@
-"""What is known of a recompile beside the guards that failed."""
+"""Keep what is known of a recompile besides the guards that failed."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dynascope.facts import model
 from dynascope.facts.recompiles.guarded_value import GuardedValue, readable
 
 Keyed = Literal["dict", "keywords"]
-"""A dict, or that of the other keywords that a function takes."""
+"""A dict of the program, or the `**kwargs` of a function."""
 STAYS = "`torch._dynamo.config.automatic_dynamic_shapes` is False, as with `dynamic=False`"
 """Why nothing becomes dynamic."""
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """What advice on a recompile can take into account."""
+    """The facts, besides failed guards, on which advice about a recompile depends."""
 
     conditions: Sequence[str] | None = None
     """The shape guards of the compile that follows (`SHAPE_ENV`); None: unknown."""
@@ -26,11 +26,11 @@ class Known(Struct, frozen=True, kw_only=True):
     is_fixed: bool = False
     """Whether the code holds the size to what it is, also where it would be dynamic."""
     dynamic: bool | None = None
-    """What `dynamic` of `torch.compile` stands for: all is dynamic, nothing is; None by default, or if unknown."""
+    """The value of `torch.compile(dynamic=…)` that has the effect of the settings; None also if unknown."""
     is_rest: bool = False
     """Whether it is a resume function's."""
     keyed: Keyed | None = None
-    """What has the length or the keys, if it has keys."""
+    """Whether the guarded length or keys are of a dict or of `**kwargs`; None: of neither."""
 
 
 NOTHING = Known()

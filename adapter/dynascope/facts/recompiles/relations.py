@@ -11,7 +11,7 @@ from dynascope.facts.recompiles.guarded_value import readable
 
 
 class Relations(Struct, frozen=True):
-    """What shape guards demand of a size beside being neither 0 nor 1."""
+    """The conditions of shape guards on a size, except that it is neither 0 nor 1."""
 
     fits: tuple[str, ...] = ()
     """The other sizes and numbers that it must fit, `y.size()[0]`; one compile serves all that do."""

@@ -86,7 +86,7 @@ _NUMBERS = {
         "needs the value (a loop, a condition): keep it the same there, or in a tensor."
     ),
 }
-"""By what `dynamic` of `torch.compile` stands for."""
+"""By the value of `torch.compile(dynamic=…)` with the effect of the settings."""
 _BOUNDS = "The {what} is dynamic already: a condition on it is compiled once for each outcome."
 _ALIASES = (
     "Dynamo compiled it for calls that pass one object as all of these: pass it so in each call; else it is compiled "

@@ -6,10 +6,11 @@ from rich.console import Console
 from rich.markup import escape
 
 from dynascope.facts import model
+from dynascope.facts.counts import counted
 from dynascope.facts.profile.totals import Total, totals
 from dynascope.report.profile.measured import Measured
 from dynascope.report.sources import Sources, shown_path
-from dynascope.report.summary import SlowLine, counted, slowest_lines
+from dynascope.report.summary import SlowLine, slowest_lines
 
 _SHOWN = 15
 

@@ -25,14 +25,14 @@ from dynascope.agent.internals.wrapping import Events
 class Ending:
     """The result of a compile: one of `compiled`, `skip_reason` and `error` is set.
 
-    None is if it was given up without a reason.
+    If Dynamo gave it up without a reason, none of them is.
     """
 
     compiled: bool = False
     skip_reason: str | None = None
     error: BaseException | None = None
     is_raised: bool = False
-    """Whether the program gets the error: else the frame runs uncompiled. Heeds no `suppress_errors`."""
+    """Whether the program gets the error, unless `config.suppress_errors` is set: else the frame runs uncompiled."""
     code: types.CodeType | None = None
     """The code that Dynamo generated for the frame."""
     guards: Any = None

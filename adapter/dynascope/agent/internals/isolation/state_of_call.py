@@ -21,7 +21,7 @@ Setting = tuple[Callable[[], Any], Callable[[Any], object]]
 """Return a part of the state, and set it."""
 
 _DEVICES = ("cpu", "cuda", "xpu", "mps", "mtia", "hpu", "ipu", "xla", "maia", "privateuseone")
-"""Those that have an autocast, of which the guard on the global state holds each (2.6)."""
+"""The device types with an autocast; `GLOBAL_STATE` guards the autocast of each (2.6)."""
 _MATMUL = ("cuda", "matmul"), ("mkldnn", "matmul")
 
 
@@ -78,7 +78,7 @@ _SETTINGS: tuple[Setting, ...] = (
     (_forward_level, _set_forward_level),
     *((functools.partial(_autocast, each), functools.partial(_set_autocast, each)) for each in _DEVICES),
 )
-"""What a trace changes of that which the guards `GLOBAL_STATE` and `DUAL_LEVEL` read (2.2)."""
+"""The settings that a trace changes and the guards `GLOBAL_STATE` and `DUAL_LEVEL` read (2.2)."""
 
 
 class _State:
