@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from dynascope import debugpy_launcher
+from dynascope import debugpy_injector, debugpy_launcher
 from dynascope.wire import token_server
 from dynascope.wire.peer_user import is_another_user
 
@@ -41,6 +41,7 @@ def main() -> None:
         return
     importlib.import_module("debugpy.adapter.clients")  # before the settings arrive, to save that time
     debugpy_launcher.use()
+    debugpy_injector.use()
     if hasattr(os, "fork"):
         debugpy_launcher.fork()
     os.environ.update(_settings())

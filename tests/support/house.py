@@ -24,7 +24,8 @@ PYDEVD = {
 MAY_IMPORT: dict[str, set[str]] = {
     "wire": set(),
     "facts": set(),
-    "debugpy_adapter": {"dynascope.wire", "dynascope.debugpy_launcher"},
+    "debugpy_adapter": {"dynascope.wire", "dynascope.debugpy_injector", "dynascope.debugpy_launcher"},
+    "debugpy_injector": set(),
     "debugpy_launcher": set(),
     "agent": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter"},
     "debugpy_process": set(),

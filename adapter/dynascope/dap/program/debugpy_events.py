@@ -56,7 +56,7 @@ class DebugpyEvents:
     def _output(self, message: Envelope) -> bool:
         if b'"telemetry"' in _bytes(message) and decode_body(message).get("category") == "telemetry":
             return False
-        if self._is_injecting:
+        if self.is_injecting:
             self._injection_says(decode_body(message).get("output", ""))
             return False
         return True
@@ -111,7 +111,7 @@ class DebugpyEvents:
         return False
 
     @property
-    def _is_injecting(self) -> bool:
+    def is_injecting(self) -> bool:
         """Whether debugpy is being injected into a running process."""
         arguments = self._program.arguments
         by_pid = isinstance(arguments, AttachArguments) and arguments.process_id is not None

@@ -236,7 +236,9 @@ class ProgramWithDebugpy(Program):
         self.leave_agent(detach=not terminate)
         if self._listener is not None:
             self._listener.close()
-        if self.debugpy is not None:
+        if self._events.is_injecting and self._process is not None:
+            await self._process.end(0)  # its port is closed then: what gdb still starts in the program does nothing
+        elif self.debugpy is not None:
             request = self.debugpy.request("disconnect", {"terminateDebuggee": terminate})
             try:
                 await asyncio.wait_for(request, DISCONNECT_TIMEOUT)

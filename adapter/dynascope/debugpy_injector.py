@@ -1,0 +1,163 @@
+"""Run debugpy's injector, which starts debugpy in a running process, so that a late injection leaves nothing there.
+
+debugpy's adapter starts it for `attach` with a process id; gdb then stops the program and calls Python in it. Without
+the list below gdb first reads the symbols of every library, those of torch among them: 5 to 45 s, in which the client
+may have given up. The program therefore connects first, and goes on only when the adapter still listens.
+
+This is a script, `python debugpy_injector.py DEBUGPY --connect … --pid PID`, that needs only the standard library.
+"""
+
+from __future__ import annotations
+
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    del sys.path[0]  # this folder, so that its modules do not shadow others
+
+import contextlib
+import inspect
+import os
+import subprocess
+import types
+from collections.abc import Callable
+from typing import Any
+
+_LIBRARIES_VARIABLE = "PYDEVD_GDB_SCAN_SHARED_LIBRARIES"
+"""With it users choose the libraries of which gdb reads the symbols."""
+_FEW_LIBRARIES = "--init-eval-command='set auto-solib-add off' --eval-command='sharedlibrary lib(c|dl)[.-]'"
+"""Those that can have `dlopen`, the one function of a library that gdb calls."""
+_IGNORE_SIGNALS = "--eval-command='handle all nostop noprint pass'"
+"""gdb gives up its call when the program gets a signal, be it one that Python ignores; then the program crashes."""
+
+
+def attach_if_waited_for(address: tuple[str, int], folder: str, code: str) -> None:
+    """Run `code`, debugpy's, in the program, unless the adapter has given up.
+
+    This is sent to the program as source.
+    """
+    import functools
+    import importlib
+    import os
+    import socket
+    import sys
+
+    if "threading" not in sys.modules:  # no torch either; `code` repairs what threading takes for the main thread
+        exec(code, {})
+        return
+    import threading
+
+    api: Any
+    try:
+        connection = socket.create_connection(address, 10)
+    except OSError:
+        return
+    connection.settimeout(None)
+    warned = "PYDEVD_DISABLE_FILE_VALIDATION"  # else debugpy warns on stderr that it cannot stop in frozen modules
+    is_set = warned in os.environ
+    os.environ.setdefault(warned, "1")
+    sys.path.insert(0, folder)
+    try:
+        api = importlib.import_module("debugpy.server.api")
+    finally:
+        sys.path.remove(folder)
+        if not is_set:
+            del os.environ[warned]
+    start, names = api._settrace, vars(sys.modules["pydevd"])
+    connect = names["start_client"]
+    names["start_client"] = lambda host, port: connection
+    # else the program would wait here until it is configured: for ever, if the adapter has ended
+    api._settrace = functools.partial(start, wait_for_ready_to_run=False)
+    try:
+        exec(code, {})
+    finally:
+        api._settrace, names["start_client"] = start, connect
+    try:
+        has_ended = not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        has_ended = False
+    except OSError:
+        has_ended = True
+    if has_ended:  # debugpy has noticed, maybe before it started all that it starts, and stops only what it had by then
+        names["stoptrace"]()
+        for thread in [*vars(threading)["_active"].values()]:  # debugpy hides its own from enumerate()
+            getattr(thread, "do_kill_pydev_thread", lambda: None)()
+
+
+def use() -> None:
+    """Make debugpy's adapter run this script as its injector.
+
+    It replaces `subprocess` in debugpy.adapter.servers (debugpy 1.8.17).
+    """
+    if sys.platform != "linux":
+        return
+    import debugpy
+    from debugpy.adapter import servers
+
+    script = os.path.dirname(debugpy.__file__)
+
+    def start(command: list[str], **options: Any) -> subprocess.Popen[bytes]:
+        if command[1] == script:
+            command = [command[0], __file__, *command[1:]]
+        return subprocess.Popen(command, **options)
+
+    servers.subprocess = types.SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, STDOUT=subprocess.STDOUT)
+
+
+def main() -> None:
+    """Inject debugpy with its own command line."""
+    script = sys.argv.pop(1)
+    folder = os.path.dirname(script)
+    sys.path.insert(0, folder)
+    from debugpy.server import cli
+
+    del sys.path[0]
+    sys.path.append(os.path.join(script, "_vendored", "pydevd", "pydevd_attach_to_process"))
+    import add_code_to_python_process as attaching  # type: ignore[import-not-found]
+
+    attaching.subprocess = types.SimpleNamespace(check_call=lambda command, shell, env: _run_gdb(command, env))
+    attaching.run_python_code = _injection(attaching.run_python_code, cli.options, folder)
+    cli.main()
+
+
+def _injection(run: Callable[..., None], options: Any, folder: str) -> Callable[..., None]:
+    def inject(pid: int, code: str, **more: Any) -> None:
+        call = f"attach_if_waited_for({options.address!r}, {folder!r}, {code!r})"
+        source = f"{inspect.getsource(attach_if_waited_for)}\n{call}"
+        # no quotes, for gdb's command line; and a namespace of its own: else debugpy assigns to names of the program's
+        run(pid, f"exec(bytes({list(source.encode())}),{{}})", **more)
+
+    return inject
+
+
+def _run_gdb(command: str, env: dict[str, str]) -> None:
+    """Run gdb with the symbols of few libraries, or of all when those do not suffice."""
+    few = "" if _LIBRARIES_VARIABLE in env or not command.startswith("gdb ") else _FEW_LIBRARIES
+    for libraries in dict.fromkeys((few, "")):
+        code, output = _run(command.replace(" --batch ", f" --batch {_IGNORE_SIGNALS} {libraries} ", 1), env)
+        if b'No symbol "' not in output:
+            break
+    with contextlib.suppress(OSError):  # the adapter has ended
+        os.write(1, output)
+    if code:
+        raise subprocess.CalledProcessError(code, "gdb")
+
+
+def _run(command: str, env: dict[str, str]) -> tuple[int, bytes]:
+    """Run a command of a shell; its streams do not end with those of this process.
+
+    When the adapter has ended, gdb would end, too, in the middle of its call into the program, which would then crash.
+    """
+    reading, writing = os.pipe()
+    try:
+        process = subprocess.Popen(
+            command, shell=True, env=env, stdin=reading, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        )
+        output, _ = process.communicate()
+    finally:
+        os.close(reading)
+        os.close(writing)
+    return process.returncode, output
+
+
+if __name__ == "__main__":
+    main()
