@@ -41,28 +41,21 @@ $(READY): pyproject.toml
 demo: $(READY) ## a compiled model, stopped while Dynamo traces it
 	@$(PY) demo/run.py
 
-test: $(READY) ## every test that needs neither root nor a browser
-	$(PYTEST) -m 'not cuda' $(TESTS)
-	@echo
-	@echo "Left out: VS Code in a browser, Neovim and Emacs (make test-e2e: installs them and Chromium, needs root for apt),"
-	@echo "          tests on a GPU (make test-cuda, or make test-cuda-stand-in), the other torch versions (make matrix)."
+# Markers say where a test is run: `matrix` there alone, `second_leg` on the second leg, too; the others in `make test`.
+QUICK := not cuda and not matrix
+MARKED ?= $(QUICK)
 
-# The rest runs no torch, or is the same on every one.
+test: $(READY) ## the tests that are run all day: they need neither root nor a browser
+	$(PYTEST) -m '$(MARKED)' $(TESTS)
+	@echo
+	@echo "Left out: the long tables and models (make test MARKED='not cuda', and make matrix on every torch version),"
+	@echo "          VS Code in a browser, Neovim and Emacs (make test-e2e: installs them and Chromium, needs root for apt),"
+	@echo "          tests on a GPU (make test-cuda, or make test-cuda-stand-in)."
+
 TESTS_OF_TORCH := tests/agent tests/dap
 
-# Left to the matrix, which runs all on every torch (CI has 40 minutes for both legs): the longest tables and models,
-# recordings, what is asked about compiled code, the protocol's own tests, what hardly depends on Python or torch, sessions of what the agent's tests show on this leg, too, and sessions without debugpy.
-TABLES := test_*nonperturbation.py test_*_matrix.py
-PROTOCOL := bad_input endings lifecycle capabilities called_by_torch children listen listening strangers attach_by_pid recording documents hit_conditions \
-  many_rows never_hit never_hit_corpus stack_format written_breakpoints backends signals exception_filters expressions waiting_and_cancelling
-VIEWS := history timeline comparison what_if look_back jumps data_breakpoints gpu_training
-RECORDING := both_suspensions recorder recording_process recorded_times recorded_graphs recorded_forms saved_values transformers unhashable_code
-COMPILED := why recorded_guard_costs cache_entries guard_filters saved_guards varying_guards later_forms cache_keys
-SECOND := $(RECORDING:%=--ignore=tests/agent/test_%.py) $(COMPILED:%=--ignore=tests/agent/test_%.py) $(TABLES:%=--ignore-glob='tests/agent/%') $(PROTOCOL:%=--ignore=tests/dap/test_%.py) \
-  $(VIEWS:%=--ignore=tests/dap/test_%.py) -k 'not False'
-
-test-second: ## what depends on Python and torch on the second leg: Python 3.12, torch 2.15
-	$(MAKE) test TESTS="$(TESTS_OF_TORCH) $(SECOND)" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
+test-second: ## those that depend on Python and torch, on the second leg: Python 3.12, torch 2.15
+	$(MAKE) test MARKED='second_leg and $(QUICK)' TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
 
 test-e2e: $(READY) ## real editors: VS Code's workbench in a browser, Neovim and Emacs
 	DYNASCOPE_NEWER_PYTHON=$(lastword $(wildcard $(CURDIR)/.venvs/py3.1[23]-*/bin/python)) tests/e2e/run.sh $(abspath $(PY))
@@ -81,12 +74,14 @@ test-cuda-stand-in: $(READY) ## the tests that need a GPU, on a stand-in for one
 test-second-cuda: ## backwards and stops with CUDA inputs on the second leg, on the stand-in
 	$(MAKE) test-cuda-stand-in TESTS="tests/agent/backward/test_gpu.py tests/agent/test_gpu_looks.py" PYTHON=$(call find_python,3.12) TORCH=torch==2.15.0
 
+ALL := MARKED='not cuda'
+
 matrix: ## all tests on torch 2.13, and on Python 3.13; those of agent and adapter, and CUDA on the stand-in, on every other torch
-	WHOLE_CORPUS=1 $(MAKE) test TORCH=torch==2.13.0
+	$(MAKE) test $(ALL) TORCH=torch==2.13.0
 	for version in 2.11.0 2.12.0 2.14.0 2.15.0; do \
-	  $(MAKE) test TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version && \
+	  $(MAKE) test $(ALL) TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version && \
 	  $(MAKE) test-cuda-stand-in TESTS="$(TESTS_OF_TORCH)" PYTHON=$(call find_python,3.12) TORCH=torch==$$version || exit 1; done
-	$(MAKE) test PYTHON=$(call find_python,3.13) TORCH=torch==2.15.0
+	$(MAKE) test $(ALL) PYTHON=$(call find_python,3.13) TORCH=torch==2.15.0
 
 capabilities: $(READY) ## write the table of capabilities into README.md and docs/capabilities.md
 	$(PY) -m tests.support.dap.capability_table

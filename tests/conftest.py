@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable
 
 import pytest
 
+from tests.support import fork_server
 from tests.support.backward import gpu_table
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a background job of a shell; programs would inherit it
@@ -37,3 +39,17 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if walks:
         moves, back = (sum(column) for column in zip(*walks, strict=True))
         terminalreporter.write_line(f"Time travel: {moves:,} moves in {len(walks)} programs, {back:,} of them back")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and fork_server.can_be_used():
+        server = fork_server.ForkServer()
+        os.environ[fork_server.ADDRESS] = server.address  # workers inherit it
+        config.add_cleanup(server.end)
+
+
+@pytest.fixture(autouse=True)
+def real_processes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the fork server from the processes of tests with this marker."""
+    if request.node.get_closest_marker("real_processes"):
+        monkeypatch.delenv(fork_server.ADDRESS, raising=False)

@@ -14,6 +14,8 @@ from dynascope.agent.internals.frames.frame_state import named_globals
 
 from tests.support.nonperturbation.stopped import Stopped, stop_in
 
+pytestmark = pytest.mark.second_leg
+
 
 class Big(torch.nn.Module):
     def __init__(self) -> None:

@@ -15,6 +15,8 @@ from dynascope.wire.to_agent import SetBreakpoints
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.fake_dynamo import BesideDebugpy
 
+pytestmark = pytest.mark.second_leg
+
 HERE = Path(__file__)
 
 

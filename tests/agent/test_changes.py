@@ -23,6 +23,8 @@ from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 
+pytestmark = pytest.mark.second_leg
+
 
 class Checkpoint:
     """What torch keeps at one moment: its own copies of guards and modules, the nodes, and whether gradients are on."""

@@ -27,6 +27,8 @@ from torch._dynamo.codegen import PyCodegen
 
 from tests.support.agent.scripted_session import ScriptedSession, Stop
 
+pytestmark = pytest.mark.second_leg
+
 X = torch.ones(3)
 
 CALLEE = ["[0] callee", "[1] NULL"] if sys.version_info >= (3, 13) else ["[0] NULL", "[1] callee"]

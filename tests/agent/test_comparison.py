@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.fork_server import search_path
+
 pytest.importorskip("torch")
 
 import torch
@@ -19,6 +21,8 @@ from dynascope.facts.reader import Reader
 from dynascope.facts.store import FILE_NAME
 
 from tests.support.marks import PROGRAMS
+
+pytestmark = pytest.mark.second_leg
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = PROGRAMS / "recorded" / "recompiling.py"
@@ -56,7 +60,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("recompiling")
     run = subprocess.run(
         [sys.executable, "-m", "dynascope", "run", str(PROGRAM)],
-        env={**os.environ, "PYTHONPATH": str(ROOT / "adapter"), "DYNASCOPE_FACTS": str(folder)},
+        env={**os.environ, "PYTHONPATH": search_path(), "DYNASCOPE_FACTS": str(folder)},
         cwd=folder,
         capture_output=True,
         text=True,

@@ -28,6 +28,8 @@ from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.nonperturbation import capture, programs
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 
+pytestmark = pytest.mark.second_leg
+
 COMPTIME: Any = comptime
 """Replaced with PyTorch's to compare the two."""
 

@@ -12,6 +12,8 @@ from dynascope.wire.dap import DataAccess, DataBreakpoint
 
 from tests.support.agent.scripted_session import ScriptedSession
 
+pytestmark = pytest.mark.second_leg
+
 HERE = Path(__file__)
 
 

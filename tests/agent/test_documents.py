@@ -16,6 +16,8 @@ from dynascope.agent.documents.documents import UnknownDocument
 
 from tests.support.agent.scripted_session import ScriptedSession
 
+pytestmark = pytest.mark.second_leg
+
 
 def test_a_graph_a_resume_function_and_their_code() -> None:
     def broken(x: torch.Tensor) -> torch.Tensor:

@@ -16,6 +16,8 @@ from dynascope.agent.internals.isolation import containment
 
 from tests.support.nonperturbation.stopped import Refused, Stopped, stop_in
 
+pytestmark = pytest.mark.second_leg
+
 LOG: list[int] = []
 RECENT = hasattr(torch._dynamo.variables.tensor, "_tensor_debug_repr")
 WRITTEN = "Tensor(shape=(8, 16), dtype=torch.float32)" if RECENT else "FakeTensor(..., size=(8, 16))"

@@ -14,6 +14,8 @@ from dynascope.wire.to_agent import SetExceptionFilters
 
 from tests.support.agent.scripted_session import ScriptedSession, Stop
 
+pytestmark = pytest.mark.second_leg
+
 X = torch.ones(3)
 
 

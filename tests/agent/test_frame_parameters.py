@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 import torch
 
 from tests.support.nonperturbation.stopped import Stopped, stop_in
+
+pytestmark = pytest.mark.second_leg
 
 
 class Hostile:

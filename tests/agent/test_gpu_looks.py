@@ -14,6 +14,8 @@ from tests.support import cuda_stand_in
 from tests.support.devices import DEVICES, place
 from tests.support.nonperturbation.stopped import Stopped, stop_in
 
+pytestmark = pytest.mark.second_leg
+
 WAITING = ("Synchronize", "cudaMemcpy", "cudaEventQuery", "cudaMalloc", "cudaLaunchKernel")
 """What the CUDA runtime's functions are called that wait for the GPU, copy from it, or give it work."""
 

@@ -22,6 +22,8 @@ from tests.support.agent import remedies
 from tests.support.agent.recording import asking_at_recompiles, recording
 from tests.support.marks import PROGRAMS, load
 
+pytestmark = pytest.mark.second_leg
+
 TOGETHER = PROGRAMS / "traced" / "recompiled_together.py"
 PATH = PROGRAMS / "traced" / "recompiled.py"
 OFTEN = PROGRAMS / "traced" / "recompiled_often.py"

@@ -29,6 +29,8 @@ from tests.support.agent.slow_history import SlowHistory
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 
+pytestmark = pytest.mark.second_leg
+
 
 class Comparison:
     """At the last instruction of each call: the recorded history of all that the frame shows, and the slow one."""

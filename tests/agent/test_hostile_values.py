@@ -8,10 +8,13 @@ import io
 import time
 from typing import Any
 
+import pytest
 import torch
 from dynascope import comptime
 
 from tests.support.nonperturbation.stopped import Stopped, stop_in
+
+pytestmark = pytest.mark.second_leg
 
 RAN: list[str] = []
 

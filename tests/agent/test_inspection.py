@@ -13,6 +13,8 @@ import torch
 
 from tests.support.nonperturbation.stopped import Refused, Stopped, stop_in
 
+pytestmark = pytest.mark.second_leg
+
 Pair = collections.namedtuple("Pair", "first second")
 COUNT = 0
 TABLE = {"scale": 2.0}

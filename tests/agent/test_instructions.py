@@ -28,6 +28,8 @@ from dynascope.wire.to_agent import (
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
 
+pytestmark = pytest.mark.second_leg
+
 PATH = PROGRAMS / "traced" / "instructions.py"
 LABELS = labels(PATH)
 NAMES = {line: label for label, line in LABELS.items()}

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from dynascope.wire.dap import GotoTargetsBody
 from dynascope.wire.from_agent import Failure
 from dynascope.wire.to_agent import FindGotoTargets
 
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
+
+pytestmark = pytest.mark.second_leg
 
 STEPS = PROGRAMS / "traced" / "steps.py"
 LINES = PROGRAMS / "traced" / "lines.py"

@@ -24,6 +24,8 @@ from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, OWN, Program, export_example
 
+pytestmark = pytest.mark.second_leg
+
 View = tuple[list[tuple[str, int]], dict[str, str], int, int]
 """The stack, the locals of the innermost frame, and how many guards and nodes there are."""
 

@@ -15,6 +15,8 @@ from dynascope.wire.dap import FunctionBreakpoint
 
 from tests.support.agent.scripted_session import ScriptedSession
 
+pytestmark = pytest.mark.second_leg
+
 HERE = Path(__file__)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable
 
 import pytest
@@ -50,15 +49,9 @@ def test_own_program_by_instructions(name: str) -> None:
     assert differences == []
 
 
-_SLOW = {"bart", "t5"}
-"""Those that take minutes; another model with an encoder and a decoder, switch_transformers, is always tested."""
-
-
 @pytest.mark.timeout(900)  # seconds of work become minutes on a machine that others use too
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_transformers_model(name: str) -> None:
-    if name in _SLOW and not os.environ.get("WHOLE_CORPUS"):
-        pytest.skip("minutes: `make matrix` does it")
     pytest.importorskip("transformers")
     assert_unperturbed(MODELS[name])
 

@@ -21,8 +21,10 @@ from dynascope.wire.from_agent import Failure, Hello, Output, Reply, Resumed, St
 from dynascope.wire.to_agent import ConfigurationDone, Configure, Detach, Resume, SetBreakpoints, Threads
 
 from tests.support.agent.adapter_end import TIMEOUT, AdapterEnd, Doorway
+from tests.support.fork_server import search_path
 
-PACKAGES = os.pathsep.join(str(Path(__file__).parents[2] / name) for name in ("adapter", "lsp"))
+pytestmark = pytest.mark.second_leg
+
 COMPILED = """
 import torch
 
@@ -49,7 +51,7 @@ def process(*command: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": PACKAGES, **variables},
+        env={**os.environ, "PYTHONPATH": search_path(), **variables},
         start_new_session=True,
     )
     try:
@@ -77,6 +79,7 @@ def breakpoint_at(adapter: AdapterEnd, path: Path, line: int) -> None:
     assert isinstance(reply, Reply)
 
 
+@pytest.mark.real_processes
 def test_a_launched_program_stops_and_runs_to_its_end(doorway: Doorway, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(COMPILED + "torch.compile(fn, backend='eager')(torch.ones(2)); print('end')\n")
@@ -155,6 +158,7 @@ def test_the_token_is_not_in_the_programs_environment(doorway: Doorway) -> None:
         assert running.communicate(timeout=TIMEOUT)[0] == "[]\n"
 
 
+@pytest.mark.real_processes
 def test_when_the_adapter_vanishes_a_launched_program_ends_with_its_children(doorway: Doorway, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     start = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
@@ -287,7 +291,7 @@ def test_the_token_is_left_where_only_its_user_can_read_it(tmp_path: Path) -> No
     code = "import dynascope; print(dynascope.listen(runtime=False)[1], flush=True); input()"
     runtime = tmp_path / "run"
     runtime.mkdir(mode=0o700)
-    variables = {**os.environ, "PYTHONPATH": PACKAGES, "XDG_RUNTIME_DIR": str(runtime)}
+    variables = {**os.environ, "PYTHONPATH": search_path(), "XDG_RUNTIME_DIR": str(runtime)}
     variables.pop(TOKEN_VARIABLE, None)
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=variables

@@ -12,6 +12,8 @@ from dynascope.facts.profile.model import Profile
 from dynascope.facts.profile.tree import tree
 from torch._guards import CompileId
 
+pytestmark = pytest.mark.second_leg
+
 
 def inner(x: torch.Tensor) -> torch.Tensor:
     for _ in range(3):

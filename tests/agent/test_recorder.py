@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.fork_server import search_path
+
 pytest.importorskip("torch")
 
 import torch
@@ -54,7 +56,7 @@ def record(folder: Path, *program: str, **environment: str) -> Recorded:
         [sys.executable, "-m", "dynascope", "run", *program],
         env={
             **os.environ,
-            "PYTHONPATH": str(ROOT / "adapter"),
+            "PYTHONPATH": search_path(),
             "TORCH_TRACE": str(trace),
             "DYNASCOPE_FACTS": str(facts),
             **environment,

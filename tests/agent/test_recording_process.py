@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.fork_server import search_path
+
 pytest.importorskip("torch")
 
 from dynascope.facts.generated import recorded
@@ -31,7 +33,7 @@ def run(folder: Path, *arguments: str, source: str = "", **environment: str) -> 
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DYNASCOPE")}
     return subprocess.run(
         [sys.executable, *arguments],
-        env={**inherited, "PYTHONPATH": str(ROOT / "adapter"), **environment},
+        env={**inherited, "PYTHONPATH": search_path(), **environment},
         cwd=folder,
         capture_output=True,
         text=True,

@@ -16,6 +16,8 @@ from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
 from tests.support.matrix.beside_debugpy import BesideDebugpy
 
+pytestmark = pytest.mark.second_leg
+
 HIGHER_ORDER = Path(higher_order.__file__)
 PATH = PROGRAMS / "traced" / "instructions.py"
 LINE = labels(PATH)["double"]

@@ -22,6 +22,8 @@ from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
 from tests.support.nonperturbation.capture import Traces, guards_and_bytecode
 
+pytestmark = pytest.mark.second_leg
+
 PATH = PROGRAMS / "traced" / "states.py"
 LABELS = labels(PATH)
 STATES = load(PATH)

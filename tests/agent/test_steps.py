@@ -8,6 +8,8 @@ from dynascope.wire.messages import ResumeCommand
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
 
+pytestmark = pytest.mark.second_leg
+
 PATH = PROGRAMS / "traced" / "steps.py"
 LABELS = labels(PATH)
 

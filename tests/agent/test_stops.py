@@ -7,6 +7,8 @@ import pytest
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, expectations, load
 
+pytestmark = pytest.mark.second_leg
+
 TRACED = PROGRAMS / "traced"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable
 
 import pytest
@@ -14,17 +13,17 @@ from tests.support.nonperturbation.capture import run
 from tests.support.nonperturbation.programs import EXPORT_EXAMPLES, MODELS, OWN, Program, export_example
 from tests.support.nonperturbation.time_traveller import FromEveryStop, TimeTraveller
 
-MOVES = 400 if os.environ.get("WHOLE_CORPUS") else 50
 SEEDS = 12
 """How often a program is compiled at most; a walk ends where it leaves the compile."""
 Walk = Callable[..., int]
 
 
-@pytest.fixture
-def walk(record_property: Callable[[str, object], None]) -> Walk:
+@pytest.fixture(params=[50, pytest.param(400, marks=pytest.mark.matrix)])
+def walk(request: pytest.FixtureRequest, record_property: Callable[[str, object], None]) -> Walk:
     """Return a function that walks through a program; what it did is summed up after the tests."""
 
-    def walks(make: Callable[[], Program], moves: int = MOVES) -> int:
+    def walks(make: Callable[[], Program], moves: int | None = None) -> int:
+        moves = moves or int(request.param)
         left, back = walk_through(make, moves)
         record_property("moves", (moves - left, back))
         return back

@@ -12,6 +12,8 @@ from dynascope.wire.dap import TimelineEvent
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
 
+pytestmark = pytest.mark.second_leg
+
 STEPS = PROGRAMS / "traced" / "steps.py"
 LABELS = labels(STEPS)
 NAMES = {line: label for label, line in LABELS.items()}

@@ -16,6 +16,10 @@ import pytest
 from click.testing import CliRunner
 from dynascope.cli import main
 
+from tests.support.fork_server import search_path
+
+pytestmark = pytest.mark.second_leg
+
 ROOT = Path(__file__).parents[2]
 WAITS = """
 import os, sys, torch
@@ -68,7 +72,7 @@ def program(folder: Path, source: str, *pipes: str, recorded: bool = True) -> It
     (folder / "program.py").write_text(WAITS + source)
     how = ["-m", "dynascope", "run"] if recorded else []
     inherited = {name: value for name, value in os.environ.items() if not name.startswith("DYNASCOPE")}
-    environment = {**inherited, "PYTHONPATH": str(ROOT / "adapter")}
+    environment = {**inherited, "PYTHONPATH": search_path()}
     with subprocess.Popen([sys.executable, *how, "program.py"], cwd=folder, env=environment) as started:
         try:
             yield started

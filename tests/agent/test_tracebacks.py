@@ -12,6 +12,8 @@ import torch
 
 from tests.support.agent.scripted_session import ScriptedSession
 
+pytestmark = pytest.mark.second_leg
+
 
 def checked(x: Any) -> Any:
     if x.shape[0] == 3:

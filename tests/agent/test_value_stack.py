@@ -6,11 +6,14 @@ import inspect
 import sys
 from typing import Any
 
+import pytest
 import torch
 from dynascope.wire.dap import SourceBreakpoint
 from dynascope.wire.to_agent import SetBreakpoints
 
 from tests.support.nonperturbation.stopped import Stopped
+
+pytestmark = pytest.mark.second_leg
 
 CALLEE = ["NULL", "callee"] if sys.version_info >= (3, 13) else ["callee", "NULL"]
 """The slots of what is called, the top one first."""

@@ -16,6 +16,8 @@ from torch._dynamo import convert_frame
 
 from tests.support.agent.recording import asking_at_recompiles, recording
 
+pytestmark = pytest.mark.second_leg
+
 if tuple(map(int, torch.__version__.split(".")[:2])) < (2, 13):
     pytest.skip(
         "before 2.13 torch tells no reason for code compiled meanwhile",

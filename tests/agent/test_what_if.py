@@ -13,6 +13,8 @@ from dynascope.wire.messages import ResumeCommand, TravelCommand
 from tests.support.agent.scripted_session import ScriptedSession
 from tests.support.marks import PROGRAMS, labels, load
 
+pytestmark = pytest.mark.second_leg
+
 PATH = PROGRAMS / "traced" / "what_if.py"
 LABELS = labels(PATH)
 NAMES = {line: label for label, line in LABELS.items()}

@@ -10,6 +10,8 @@ import torch
 from tests.support.what_torch_keeps import page, stops
 from tests.support.what_torch_keeps.names import names_of
 
+pytestmark = pytest.mark.second_leg
+
 FILES = page.files()
 INSTALLED = {file: names_of(Path(torch.__file__).parents[1] / file) for file in FILES}
 

@@ -13,6 +13,8 @@ from tests.support.dap.client import DapClient
 from tests.support.dap.running import Running
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 SERVING = program("serving.py")
 TRAINING = program("serving_backward.py")
 

@@ -12,6 +12,8 @@ from dynascope.wire.dap import Source
 from tests.support.dap.client import DapClient
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 GUARDED = program("guarded.py")
 LAUNCH: dict[str, Any] = {"program": str(GUARDED), "console": "internalConsole", "subProcess": False}
 LOOKUP = re.compile(r"A lookup takes [\d.]+ [nµ]s")

@@ -14,6 +14,8 @@ import pytest
 from tests.support.dap.client import DapClient
 from tests.support.dap.launches import launch
 
+pytestmark = pytest.mark.second_leg
+
 PROGRAM = """\
 import os, sys
 seen = [os.getcwd(), os.environ["WANTED"], *sys.argv[1:]]

@@ -15,6 +15,8 @@ import pytest
 from tests.support.dap.client import DapClient
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.real_processes
+
 FAMILY = program("family.py")
 WITHIN = 2.0
 """Seconds after which nothing may be left."""

@@ -8,6 +8,8 @@ from tests.support.dap.client import DapClient
 from tests.support.dap.launches import launch
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 EXPORTED = program("exported.py")
 
 

@@ -11,6 +11,8 @@ from tests.support.dap.client import DapClient
 from tests.support.dap.launches import COMPILED, launch
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 LLAMA = program("llama.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
 

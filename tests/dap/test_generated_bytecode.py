@@ -13,6 +13,8 @@ from dynascope.wire.dap import Source
 from tests.support.dap.client import DapClient, Stop
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 GENERATED = program("generated.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])
 BEFORE_312 = sys.version_info < (3, 12)

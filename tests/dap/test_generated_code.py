@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.support.dap.client import DapClient
 from tests.support.marks import line, program
+
+pytestmark = pytest.mark.second_leg
 
 BREAKING = program("breaking_lines.py")
 CONFIGURATION = {"program": str(BREAKING), "console": "internalConsole", "subProcess": False}

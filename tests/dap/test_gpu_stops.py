@@ -13,6 +13,8 @@ from tests.support.dap.launches import LONG, alone, launch, stop_named
 from tests.support.devices import DEVICES, EXPANDABLE, place
 from tests.support.marks import PROGRAMS, line
 
+pytestmark = pytest.mark.second_leg
+
 BUSY, MEMORY, QUESTIONS, AUTOGRAD_THREAD = (
     PROGRAMS / "gpu" / f"{name}.py" for name in ("busy", "memory", "questions", "autograd_thread")
 )

@@ -11,6 +11,8 @@ from dynascope.wire.dap import Source
 from tests.support.dap.client import DapClient
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 FORMS = program("forms.py")
 
 

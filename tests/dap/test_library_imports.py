@@ -12,6 +12,8 @@ import pytest
 from tests.support.dap.client import DapClient, adapter_environment
 from tests.support.dap.launches import launch
 
+pytestmark = pytest.mark.second_leg
+
 PROGRAM = """\
 import sys
 sys.path.insert(0, sys.argv[1])

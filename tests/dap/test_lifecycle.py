@@ -239,6 +239,7 @@ def test_children_run_on_when_the_client_knows_no_child_sessions(client: DapClie
     assert time.monotonic() - start < 50
 
 
+@pytest.mark.real_processes
 def test_inductors_own_processes_are_no_sessions(client: DapClient, tmp_path: Path) -> None:
     asked: list[Body] = []
 

@@ -10,6 +10,8 @@ import pytest
 from tests.support.dap.client import DapClient
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 MODES = program("modes.py")
 EVIDENCE = program("evidence.py")
 HIGHER_ORDER = program("higher_order.py")

@@ -7,8 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.dap.client import DapClient, Stop
 from tests.support.marks import line, program
+
+pytestmark = pytest.mark.second_leg
 
 PLACES = program("everywhere.py")
 MARKS = ["plain", "layer", "callee", "breaks", "numbers", "hook"]

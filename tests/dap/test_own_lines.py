@@ -9,6 +9,8 @@ import pytest
 from tests.support.dap.client import DapClient, Stop
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 MODULES = program("own_modules.py")
 
 

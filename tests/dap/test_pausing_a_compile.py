@@ -14,6 +14,8 @@ from dynascope.cli import main
 from tests.support.dap.client import DapClient
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 SLOW = program("slow_backend.py")
 DOING = f"the backend slow_backend compiles the graph that ends at slow_backend.py:{line(SLOW, 'ends')}, in step [0/0]"
 

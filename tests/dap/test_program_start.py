@@ -12,6 +12,8 @@ import pytest
 
 from tests.support.dap.client import DapClient, adapter_environment
 
+pytestmark = pytest.mark.second_leg
+
 PROGRAM = """
 import json, sys, traceback
 stack = traceback.extract_stack()

@@ -12,6 +12,8 @@ from dynascope.wire.dap import FIRST_AGENT_ID
 from tests.support.dap.client import DapClient
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 COMPILED = program("compiled.py")
 
 

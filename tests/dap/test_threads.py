@@ -10,6 +10,8 @@ import pytest
 from tests.support.dap.client import TIMEOUT, DapClient, Stop
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 PAIR = program("pair.py")
 POOL = program("pool.py")
 BACKWARDS = program("backward_threads.py")

@@ -11,6 +11,8 @@ import pytest
 from tests.support.dap.client import DapClient, Stop
 from tests.support.marks import line, program
 
+pytestmark = pytest.mark.second_leg
+
 COMPILED = program("compiled.py")
 AGAIN = program("traced_again.py")
 BOTH = pytest.mark.parametrize("runtime", [True, False])

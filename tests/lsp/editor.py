@@ -14,6 +14,8 @@ from typing import Any
 from lsprotocol import types
 from pygls.lsp.client import LanguageClient
 
+from tests.support.fork_server import search_path
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 60
 
@@ -67,8 +69,9 @@ class Editor:
             client.feature(method)(self._on_refresh(method))
 
     async def start(self, folders: list[Path], capabilities: types.ClientCapabilities, options: Any = None) -> None:
-        path = os.pathsep.join([str(ROOT / "adapter"), str(ROOT / "lsp")])
-        await self.client.start_io(sys.executable, "-m", "dynascope_lsp", env={**os.environ, "PYTHONPATH": path})
+        await self.client.start_io(
+            sys.executable, "-m", "dynascope_lsp", env={**os.environ, "PYTHONPATH": search_path()}
+        )
         self.answer = await self.client.initialize_async(
             types.InitializeParams(
                 capabilities=capabilities,

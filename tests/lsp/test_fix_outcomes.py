@@ -6,7 +6,6 @@ prints, and removes what it is offered for.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -153,7 +152,7 @@ def test_a_fix_may_be_in_another_file(measured: tuple[list[Case], list[Applied]]
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.skipif(not os.environ.get("WHOLE_CORPUS"), reason="minutes: `make matrix` does it")
+@pytest.mark.matrix
 def test_the_same_of_every_program(tmp_path: Path):
     cases, found = outcomes(programs(), tmp_path.resolve())
     assert {each.program.stem: each.error for each in cases if each.exit_code} == {}

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 
 import pytest
@@ -83,7 +82,7 @@ def test_most_breaks_of_ordinary_programs_are_predicted():
     assert right >= RECALL * sum(len(each.observed) for each in measured)
 
 
-@pytest.mark.skipif(not os.environ.get("WHOLE_CORPUS"), reason="minutes: `make matrix` does it")
+@pytest.mark.matrix
 @pytest.mark.timeout(1800)
 def test_ordinary_programs_break_where_they_say():
     found = observations(ordinary_programs())

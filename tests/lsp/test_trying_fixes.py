@@ -21,8 +21,9 @@ from dynascope_lsp.trials.comparison import compared, moved
 from dynascope_lsp.trials.running import Run
 from lsprotocol import types
 
-from tests.lsp.editor import PULLS, ROOT, Editor, editor
+from tests.lsp.editor import PULLS, Editor, editor
 from tests.support.facts import sample
+from tests.support.fork_server import search_path
 
 pytestmark = pytest.mark.timeout(900)
 PROGRAM = """\
@@ -48,11 +49,10 @@ def recorded(folder: Path) -> Path:
     """The program, run once; the folder has its facts."""
     path = folder.resolve() / "program.py"
     path.write_text(PROGRAM)
-    search = os.pathsep.join([str(ROOT / "adapter"), str(ROOT / "lsp")])
     subprocess.run(
         [sys.executable, "-m", "dynascope", "run", path.name],
         cwd=path.parent,
-        env={**os.environ, "PYTHONPATH": search},
+        env={**os.environ, "PYTHONPATH": search_path()},
         check=True,
         capture_output=True,
     )

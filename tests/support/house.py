@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import io
 import re
 import tokenize
@@ -101,12 +102,27 @@ def wing(path: Path) -> str:
     return parts[0] if parts[0] == "dynascope_lsp" else (parts[1] if len(parts) > 1 else "")
 
 
-def imports(path: Path) -> Iterator[tuple[int, str]]:
-    """Line and full name of everything imported, inside functions too."""
+@functools.cache
+def source(path: Path) -> str:
+    return path.read_text()
+
+
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(source(path))
+
+
+@functools.cache
+def imports(path: Path) -> list[tuple[int, str]]:
+    """Return line and full name of everything imported, inside functions too."""
+    return list(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[int, str]]:
     package = module_name(path).split(".")
     if path.name != "__init__.py":
         package = package[:-1]
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -124,7 +140,7 @@ def private_names(path: Path) -> Iterator[tuple[int, str]]:
     for line, name in imports(path):
         if below(name, ("torch",)) and any(DYNAMO_PRIVATE.fullmatch(part) for part in name.split(".")):
             yield line, name
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree(path)):
         if isinstance(node, ast.Attribute) and DYNAMO_PRIVATE.fullmatch(node.attr):
             own = isinstance(node.value, ast.Name) and node.value.id == "self"
             if not own:
@@ -132,7 +148,7 @@ def private_names(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def identifiers(path: Path) -> Iterator[tuple[int, str]]:
-    for token in tokenize.generate_tokens(io.StringIO(path.read_text()).readline):
+    for token in tokenize.generate_tokens(io.StringIO(source(path)).readline):
         if token.type == tokenize.NAME:
             yield token.start[0], token.string
 

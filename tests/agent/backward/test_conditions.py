@@ -19,6 +19,8 @@ from dynascope.wire.from_agent import Output
 from tests.support.backward.scripted_debugger import Script, debugging, evaluate
 from tests.support.marks import labels
 
+pytestmark = pytest.mark.second_leg
+
 HERE = __file__
 
 

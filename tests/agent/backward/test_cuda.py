@@ -21,6 +21,8 @@ from tests.support.backward.on_gpu import ON_ONE_GPU
 from tests.support.backward.programs import PROGRAMS, divide
 from tests.support.backward.scripted_debugger import Script, debugging
 
+pytestmark = pytest.mark.second_leg
+
 FakeTensor, FakeTensorMode = torch._subclasses.FakeTensor, torch._subclasses.FakeTensorMode
 
 

@@ -20,7 +20,7 @@ from tests.support.backward.on_gpu import ON_ONE_GPU, device_state, difference, 
 from tests.support.backward.programs import divide
 from tests.support.backward.scripted_debugger import Script, debugging, evaluate
 
-pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.second_leg, pytest.mark.cuda, pytest.mark.usefixtures("exact")]
 
 
 @pytest.mark.parametrize("name", ON_ONE_GPU)

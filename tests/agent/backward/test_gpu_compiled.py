@@ -16,7 +16,7 @@ from tests.support.backward.on_gpu import device_state, difference, gradients
 from tests.support.backward.programs import divide
 from tests.support.backward.scripted_debugger import Script, debugging
 
-pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("exact")]
+pytestmark = [pytest.mark.second_leg, pytest.mark.cuda, pytest.mark.usefixtures("exact")]
 CLOSE: Any = {"rtol": 1e-4, "atol": 1e-5}
 """Triton adds up in another order than eager mode's kernels."""
 

@@ -11,7 +11,7 @@ from tests.support.dap.fixtures import client, spawn
 from tests.support.marks import PROGRAMS, line
 
 __all__ = ["client", "spawn"]
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.second_leg, pytest.mark.cuda]
 PROGRAM = PROGRAMS / "backward" / "on_gpu.py"
 
 

@@ -10,6 +10,8 @@ import torch
 from dynascope import compiled_autograd
 from torch.utils.checkpoint import checkpoint
 
+pytestmark = pytest.mark.second_leg
+
 Tensor = torch.Tensor
 
 

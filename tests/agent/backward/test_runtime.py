@@ -16,6 +16,8 @@ from torch._dynamo.utils import counters
 
 from tests.support.backward.engine_state import OFF, state
 
+pytestmark = pytest.mark.second_leg
+
 
 def eager(graph: Any) -> Any:
     return graph

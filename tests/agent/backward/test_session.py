@@ -10,6 +10,8 @@ from tests.support.dap.client import DapClient, Stop
 from tests.support.dap.fixtures import client, spawn
 from tests.support.marks import line
 
+pytestmark = pytest.mark.second_leg
+
 __all__ = ["client", "spawn"]
 
 

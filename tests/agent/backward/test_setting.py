@@ -15,6 +15,8 @@ from dynascope.terminal.program import Program
 
 from tests.support.backward.engine_state import OFF, state
 
+pytestmark = pytest.mark.second_leg
+
 
 def backward() -> torch.Tensor:
     leaf = torch.ones(3, requires_grad=True)

@@ -24,6 +24,8 @@ from tests.support.backward.gradients import gradients, same
 from tests.support.backward.programs import PROGRAMS, Program, doubles
 from tests.support.backward.scripted_debugger import Script, debugging, evaluate
 
+pytestmark = pytest.mark.second_leg
+
 
 def captured(build: Program) -> tuple[list[str], list[torch.Tensor | None], dict[str, Any]]:
     """The graphs and gradients of a backward under compiled autograd, and Dynamo's counters after it."""

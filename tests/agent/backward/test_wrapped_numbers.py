@@ -12,6 +12,8 @@ from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 from torch.utils._python_dispatch import TorchDispatchMode
 
+pytestmark = pytest.mark.second_leg
+
 NUMBERS = [7, 0.5, 2j]
 
 

@@ -37,10 +37,10 @@ from dynascope.wire.dap import (
 )
 
 from tests.support.dap import schema
+from tests.support.fork_server import search_path
 
 TIMEOUT = 120.0
 ADAPTER = [sys.executable, "-m", "dynascope", "dap"]
-PACKAGES = [str(Path(__file__).parents[3] / "adapter"), str(Path(__file__).parents[3] / "lsp")]
 
 Message = dict[str, Any]
 SENT: list[Message] = []
@@ -469,8 +469,7 @@ class DapClient:
 
 def adapter_environment(changes: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of an adapter under test: this checkout's packages, and facts in no folder of the user's."""
-    path = os.pathsep.join([*PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {**os.environ, "PYTHONPATH": path, "DYNASCOPE_FACTS": _facts_folder(), **(changes or {})}
+    return {**os.environ, "PYTHONPATH": search_path(), "DYNASCOPE_FACTS": _facts_folder(), **(changes or {})}
 
 
 @functools.cache

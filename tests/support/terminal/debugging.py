@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.support.marks import ROOT
+from tests.support.fork_server import search_path
 
 PATIENCE = 240
 PROGRAM = """\
@@ -46,7 +45,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "program.py").write_text(PROGRAM)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "adapter"), str(ROOT / "lsp")]))
+    monkeypatch.setenv("PYTHONPATH", search_path())
     return tmp_path
 
 

@@ -1,0 +1,88 @@
+"""Which mends the quick tests would find missing: `python -m tests.bench.reverted_mends [--last 40] [COMMIT…]`.
+
+For each of the last commits that changed both the product and a test, the change of the product alone is taken back in
+a copy of the checkout, and the quick tests of the files that the commit changed are run. One of them has to fail. A
+commit whose change cannot be taken back, because later ones changed the same lines, is left out and named.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import click
+
+from tests.support.marks import ROOT
+
+QUICK = "not cuda and not matrix"
+PRODUCT = ["adapter", "lsp"]
+
+
+@click.command()
+@click.option("--last", default=40, show_default=True, help="So many commits, from the newest.")
+@click.option("--workers", default=2, show_default=True, help="Tests that run at the same time.")
+@click.argument("commits", nargs=-1)
+def main(last: int, workers: int, commits: tuple[str, ...]) -> None:
+    """Print a line for each mend: found, missed, or left out and why; then the count."""
+    found = missed = 0
+    with tempfile.TemporaryDirectory(prefix="dynascope-mends-") as folder:
+        copy = Path(folder) / "checkout"
+        git("worktree", "add", "--detach", str(copy), "HEAD")
+        try:
+            for commit in commits or mends():
+                if found + missed == last:
+                    break
+                said = outcome(copy, commit, workers)
+                found += said == "found"
+                missed += said == "missed"
+                print(f"{said:40} {git('show', '--no-patch', '--format=%h %s', commit).strip()[:100]}", flush=True)
+        finally:
+            git("worktree", "remove", "--force", str(copy))
+    print(f"{found} of {found + missed} found")
+
+
+def mends() -> list[str]:
+    """Return the commits that changed the product and tests, the newest first."""
+    return [commit for commit in git("log", "--no-merges", "--format=%h").split() if product(commit) and tests(commit)]
+
+
+def product(commit: str) -> list[str]:
+    return [path for path in changed(commit) if path.startswith(tuple(f"{wing}/" for wing in PRODUCT))]
+
+
+def tests(commit: str) -> list[str]:
+    paths = [path for path in changed(commit) if path.startswith("tests/") and Path(path).name.startswith("test_")]
+    return [path for path in paths if path.endswith(".py") and (ROOT / path).exists()]
+
+
+def changed(commit: str) -> list[str]:
+    return git("show", "--name-only", "--format=", commit).split()
+
+
+def outcome(copy: Path, commit: str, workers: int) -> str:
+    git("checkout", "--quiet", "--force", "HEAD", folder=copy)
+    change = git("diff", f"{commit}^", commit, "--", *PRODUCT)
+    applied = subprocess.run(["git", "apply", "--reverse", "--3way"], cwd=copy, input=change, text=True, stderr=-1)
+    if applied.returncode:
+        git("reset", "--quiet", "--hard", folder=copy)
+        return "left out: later changes are in the way"
+    search = os.pathsep.join(str(copy / wing) for wing in PRODUCT)
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-n", str(workers), "-m", QUICK, *tests(commit)],
+        cwd=copy,
+        env={**os.environ, "PYTHONPATH": search},
+        capture_output=True,
+    )
+    git("reset", "--quiet", "--hard", folder=copy)
+    return {0: "missed", 1: "found", 2: "found", 5: "missed"}.get(run.returncode, f"pytest ended with {run.returncode}")
+
+
+def git(*arguments: str, folder: Path = ROOT) -> str:
+    return subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+if __name__ == "__main__":
+    main()

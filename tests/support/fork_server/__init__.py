@@ -1,0 +1,62 @@
+"""A server that has imported torch and forks the processes of tests, which would spend most of their time importing it.
+
+`import torch`, `torch._dynamo` and Inductor take 5 to 7 seconds of a processor. A process that a test starts with
+`search_path()` runs `processes/sitecustomize.py` first: if its program is one that uses torch, it hands its command
+line, environment, folder and open files to the server and waits. The server forks; the child puts torch's modules out
+of `sys.modules` and runs the program as `python` would. When the program imports torch, it gets the modules that are
+there, through the finders of `sys.meta_path` as ever. Signals are passed on, and the waiting process ends as the
+child does.
+
+Such a program has another process id and parent than the process that the test has started, and its modules are not
+executed when it imports them. A test of those things is marked `real_processes`.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ADDRESS = "FORK_SERVER_OF_TESTS"
+"""The variable that names the server's socket, here and in sitecustomize.py; processes are as ever without it."""
+PROCESSES = str(Path(__file__).parent / "processes")
+PACKAGES = [str(Path(__file__).parents[3] / name) for name in ("adapter", "lsp")]
+
+
+class ForkServer:
+    """The server's process. It imports torch when the first program wants it."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="dynascope-fork-server-")
+        self.address = os.path.join(self._folder, "socket")
+        clean = {name: text for name, text in os.environ.items() if not name.startswith(("PYTHON", "DYNASCOPE_"))}
+        command = [
+            sys.executable,
+            "-X",
+            "frozen_modules=off",
+            "-P",
+            str(Path(__file__).parent / "server.py"),
+            self.address,
+        ]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=clean, start_new_session=True
+        )
+        assert self._process.stdout is not None
+        self._process.stdout.readline()  # it listens
+
+    def end(self) -> None:
+        self._process.communicate()  # it ends when its standard input does
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def can_be_used() -> bool:
+    """Whether a process can be forked for another here: it needs Linux, and no libraries loaded in advance."""
+    return hasattr(os, "pidfd_open") and "LD_PRELOAD" not in os.environ
+
+
+def search_path() -> str:
+    """Return PYTHONPATH for a process under test: this checkout's packages, and sitecustomize.py."""
+    return os.pathsep.join([PROCESSES, *PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])])

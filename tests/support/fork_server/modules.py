@@ -1,0 +1,95 @@
+"""Put imported modules out of `sys.modules`, and back when a program imports them."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+
+class Recorder(importlib.abc.MetaPathFinder):
+    """The first finder: notes which modules each import has brought with it."""
+
+    def __init__(self) -> None:
+        self.brought: dict[str, list[str]] = {}
+        self._finding: set[str] = set()
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name in self._finding:
+            return None
+        self._finding.add(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._finding.discard(name)
+        if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
+            return spec
+        execute = spec.loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            before = len(sys.modules)
+            execute(module)
+            self.brought[name] = list(sys.modules)[before:]
+
+        try:
+            spec.loader.exec_module = exec_module  # type: ignore[method-assign]
+        except AttributeError:
+            pass  # the loader of built-in modules is a class
+        return spec
+
+
+class PutAway(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """The modules that are put away; a program's import finds them here."""
+
+    def __init__(self, modules: dict[str, ModuleType], brought: dict[str, list[str]]) -> None:
+        self._modules = modules
+        self._brought = brought
+        self._specs = {name: module.__spec__ for name, module in modules.items()}
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        if name not in self._modules:
+            return None
+        # a loader for each: hooks replace a loader's `exec_module`
+        return importlib.machinery.ModuleSpec(
+            name, Restored(self, name), is_package=hasattr(self._modules[name], "__path__")
+        )
+
+    def restore(self, name: str) -> ModuleType:
+        return self._modules.pop(name)
+
+    def finish(self, module: ModuleType, name: str) -> None:
+        """Bring what the module's import has brought, too, each through the finders that wait for it."""
+        vars(module)["__spec__"] = self._specs[name]  # some modules refuse to be assigned to
+        for other in self._brought.get(name, ()):
+            if other in sys.modules or other not in self._modules:
+                continue
+            if other in self._brought:
+                package, _, child = other.rpartition(".")
+                attribute = vars(sys.modules[package]).get(child) if package in sys.modules else None
+                importlib.import_module(other)
+                if attribute is not None:  # the package has given the name to something else since
+                    vars(sys.modules[package])[child] = attribute
+            else:  # a module that code has put into `sys.modules`
+                sys.modules[other] = self.restore(other)
+        if name == "torch" and module._is_device_backend_autoload_enabled():
+            module._import_device_backends()
+
+
+class Restored(importlib.abc.Loader):
+    """The loader of one module that was put away."""
+
+    def __init__(self, put_away: PutAway, name: str) -> None:
+        self._put_away, self._name = put_away, name
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        return self._put_away.restore(self._name)
+
+    def exec_module(self, module: ModuleType) -> None:
+        self._put_away.finish(module, self._name)

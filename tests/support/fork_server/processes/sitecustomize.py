@@ -1,0 +1,124 @@
+"""Let the tests' fork server run this process's program, if it uses torch; see tests/support/fork_server."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+_ADDRESS = "FORK_SERVER_OF_TESTS"
+_LAUNCHERS = ("launcher", "record_launcher")
+_MODULES = tuple(f"dynascope.agent.startup.{name}" for name in _LAUNCHERS)
+_KNOWN = {"PYTHONPATH", "PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONDONTWRITEBYTECODE", "PYTHONFAULTHANDLER"}
+_KNOWN |= {"TORCHINDUCTOR_CACHE_DIR", "TORCH_DEVICE_BACKEND_AUTOLOAD"}  # read when they are needed
+_READ_AT_START = ("PYTHON", "TORCH", "OMP_", "MKL_", "CUDA", "LD_", "TRITON", "NUMPY", "OPENBLAS_NUM")
+
+
+def arguments_for_server() -> list[str] | None:
+    """Return the command line after Python's own options, or None if this process is to run its program itself."""
+    arguments = sys.orig_argv[1:]
+    while arguments[:2] == ["-X", "frozen_modules=off"]:
+        del arguments[:2]
+    if not arguments or any(_is_special(name) for name in os.environ):
+        return None
+    match arguments:
+        case ["-c", code, *_]:
+            wants = code
+        case ["-m", module, *more] if module in _MODULES:
+            wants = _text(more)
+        case [script, *more] if script.endswith("/dynascope/agent/startup/runpy.py"):
+            wants = _text(more)
+        case [script, *_] if not script.startswith("-"):
+            wants = _text([script])
+        case _:
+            return None
+    return arguments if "import torch" in wants or "from torch" in wants else None
+
+
+def _is_special(name: str) -> bool:
+    """Whether Python or torch reads this variable when it starts, or is imported."""
+    return name.startswith(_READ_AT_START) and name not in _KNOWN
+
+
+def _text(arguments: list[str]) -> str:
+    """Return the source of the program that is named first."""
+    for before, argument in zip(["", *arguments], arguments, strict=False):
+        if before == "-c":
+            return argument
+        if argument.endswith(".py"):
+            try:
+                with open(argument, encoding="utf-8") as file:
+                    return file.read()
+            except (OSError, ValueError):
+                return ""
+    return ""
+
+
+def hand_over(arguments: list[str]) -> None:
+    """Have the server fork a process for the program, and end as it does. Return if the server cannot be reached."""
+    import json
+    import signal
+    import socket
+
+    connection = socket.socket(socket.AF_UNIX)
+    try:
+        connection.connect(os.environ[_ADDRESS])
+    except OSError:
+        connection.close()
+        return
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            return  # the socket may have taken its number
+    files = sorted(int(name) for name in os.listdir("/proc/self/fd") if _is_inheritable(int(name)))
+    ignored = [number for number in signal.valid_signals() if signal.getsignal(number) is signal.SIG_IGN]
+    passed_on = signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGPIPE, *ignored}
+    signal.pthread_sigmask(signal.SIG_BLOCK, passed_on)
+    mask = os.umask(0)
+    process = {
+        "arguments": arguments,
+        "folder": os.getcwd(),
+        "environment": dict(os.environ),
+        "files": files,
+        "ignored": [int(number) for number in ignored],
+        "umask": mask,
+        "warnings": sys.warnoptions,
+    }
+    text = json.dumps(process).encode()
+    socket.send_fds(connection, [len(text).to_bytes(8, "big")], files)
+    connection.sendall(text)
+    os.closerange(0, connection.fileno())
+    os.closerange(connection.fileno() + 1, max(files) + 1)
+
+    def pass_on(number: int, frame: object) -> None:
+        connection.sendall(bytes([number]))
+
+    for number in passed_on:
+        try:
+            signal.signal(number, pass_on)
+        except (OSError, ValueError):
+            pass
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, passed_on)
+    answer = b""
+    while len(answer) < 4:
+        more = connection.recv(4 - len(answer))
+        if not more:
+            os._exit(98)  # the server has ended
+        answer += more
+    code = int.from_bytes(answer, "big", signed=True)
+    if code >= 0:
+        os._exit(code)
+    signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
+    os.kill(os.getpid(), -code)
+    os._exit(99)
+
+
+def _is_inheritable(descriptor: int) -> bool:
+    try:
+        return os.get_inheritable(descriptor)
+    except OSError:
+        return False
+
+
+if os.environ.get(_ADDRESS) and (_arguments := arguments_for_server()):
+    hand_over(_arguments)

@@ -1,0 +1,235 @@
+"""Import torch, then fork a process for each program that sitecustomize.py hands over."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.machinery
+import io
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+import modules as put_away_modules
+
+del sys.path[0]
+
+IMPORTED = ("torch", "torch._dynamo", "torch._inductor.compile_fx", "debugpy.server.cli")
+ADAPTER = Path(__file__).parents[3] / "adapter"
+AGENT = ADAPTER / "dynascope" / "agent"
+Start = Callable[[], object]
+Imported = tuple[dict[str, types.ModuleType], dict[str, list[str]]]
+"""The modules that are put away, and what the import of each has brought with it."""
+
+
+class Server:
+    """Forks a process for each connection, passes signals on to it, and tells how it has ended."""
+
+    def __init__(self, address: str) -> None:
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(address)
+        self._listener.listen(64)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(0, selectors.EVENT_READ, self._end)
+        self._selector.register(self._listener, selectors.EVENT_READ, self._fork)
+        self._children: dict[socket.socket, int] = {}
+        self._own = set(sys.modules)
+        self._imported: Imported | None = None
+
+    def serve(self) -> Start:
+        """Serve until standard input ends; in a child, return the function that runs its program."""
+        while True:
+            for key, _ in self._selector.select():
+                start = key.data()
+                if start is not None:
+                    return start
+
+    def _end(self) -> None:
+        for pid in self._children.values():
+            os.kill(pid, signal.SIGKILL)
+        os._exit(0)
+
+    def _fork(self) -> Start | None:
+        connection, _ = self._listener.accept()
+        process, files = receive(connection)
+        imported = self._imported = self._imported or import_torch(self._own)
+        pid = os.fork()
+        if pid == 0:
+            self._close(connection)
+            take_files(process["files"], files)
+            return prepare(process, *imported)
+        for file in files:
+            os.close(file)
+        self._children[connection] = pid
+        descriptor = os.pidfd_open(pid)
+        self._selector.register(connection, selectors.EVENT_READ, lambda: self._pass_signals_on(connection))
+        self._selector.register(descriptor, selectors.EVENT_READ, lambda: self._tell_end(descriptor, connection))
+        return None
+
+    def _close(self, connection: socket.socket) -> None:
+        """Leave in the child what is the server's."""
+        os.setsid()
+        for key in list(self._selector.get_map().values()):
+            if isinstance(key.fileobj, int) and key.fd > 2:
+                os.close(key.fd)
+        self._selector.close()
+        for each in (self._listener, connection, *self._children):
+            each.close()
+
+    def _pass_signals_on(self, connection: socket.socket) -> None:
+        try:
+            numbers = connection.recv(64)
+        except OSError:
+            numbers = b""
+        if not numbers:  # the process that waits was killed
+            self._selector.unregister(connection)
+        for number in numbers or [signal.SIGKILL]:
+            os.kill(self._children[connection], number)
+
+    def _tell_end(self, descriptor: int, connection: socket.socket) -> None:
+        code = os.waitstatus_to_exitcode(os.waitpid(self._children.pop(connection), 0)[1])
+        self._selector.unregister(descriptor)
+        os.close(descriptor)
+        if connection in self._selector.get_map():
+            self._selector.unregister(connection)
+        try:
+            connection.sendall(code.to_bytes(4, "big", signed=True))
+        except OSError:
+            pass  # nothing waits any more
+        connection.close()
+
+
+def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """Read what a process hands over: its description, and its open files."""
+    header, files, _, _ = socket.recv_fds(connection, 8, 64)
+    size, text = int.from_bytes(header, "big"), b""
+    while len(text) < size:
+        text += connection.recv(size - len(text))
+    return json.loads(text), files
+
+
+def import_torch(own: set[str]) -> Imported:
+    """Import torch, debugpy and the agent."""
+    gc.disable()
+    os.environ["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"
+    recorder = put_away_modules.Recorder()
+    sys.meta_path.insert(0, recorder)
+    sys.path.insert(0, str(ADAPTER))
+    for name in [*IMPORTED, *agents_modules()]:
+        importlib.import_module(name)
+    del sys.path[0]
+    sys.meta_path.remove(recorder)
+    gc.freeze()
+    kept = own | {name for name in sys.modules if name.partition(".")[0] in sys.stdlib_module_names}
+    return {name: module for name, module in sys.modules.items() if name not in kept}, recorder.brought
+
+
+def agents_modules() -> list[str]:
+    """Return the names of the agent's modules.
+
+    Left out are those that hook Dynamo when they are imported (`api`), and those that Python runs as `__main__`.
+    """
+    paths = {path for path in AGENT.rglob("*.py") if path.name != "__init__.py"}
+    left_out = {*(AGENT / "api").iterdir(), *(AGENT / "startup").glob("*launcher.py"), AGENT / "startup" / "runpy.py"}
+    return [".".join(path.relative_to(ADAPTER).with_suffix("").parts) for path in sorted(paths - left_out)]
+
+
+def take_files(numbers: list[int], files: list[int]) -> None:
+    """Give the received files the numbers that they had."""
+    above = max([*numbers, *files]) + 1
+    moved = [os.dup2(file, above + index) for index, file in enumerate(files)]
+    for file in files:
+        os.close(file)
+    for file, number in zip(moved, numbers, strict=True):
+        os.dup2(file, number, inheritable=True)
+        os.close(file)
+
+
+def prepare(process: dict[str, Any], modules: dict[str, types.ModuleType], brought: dict[str, list[str]]) -> Start:
+    """Make this process what the one that handed over was; return the function that runs its program."""
+    os.environ.clear()
+    os.environ.update(process["environment"])
+    os.chdir(process["folder"])
+    os.umask(process["umask"])
+    for number in process["ignored"]:
+        if number not in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_IGN)
+    open_standard_files()
+    for name in modules:
+        del sys.modules[name]
+    sys.meta_path.insert(0, put_away_modules.PutAway(modules, brought))
+    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+    sys.path[:0] = ["", *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
+    sys.orig_argv[1:] = process["arguments"]
+    gc.enable()
+    return run_as_python_does(process["arguments"])
+
+
+def open_standard_files() -> None:
+    unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
+    encoding, _, errors = os.environ.get("PYTHONIOENCODING", "").partition(":")
+    for number, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
+        raw = open(number, mode + "b", closefd=False, buffering=0 if unbuffered and number else -1)  # noqa: SIM115
+        last = "backslashreplace" if number == 2 else errors or "strict"
+        text = io.TextIOWrapper(
+            raw,
+            encoding or "utf-8",
+            last,
+            line_buffering=number == 2 or raw.isatty(),
+            write_through=unbuffered,
+            newline="\n" if number else None,
+        )
+        text.mode = mode  # type: ignore[misc]
+        setattr(sys, name, text)
+        setattr(sys, f"__{name}__", text)
+
+
+def run_as_python_does(arguments: list[str]) -> Start:
+    program = types.ModuleType("__main__")
+    program.__dict__.update(__builtins__=__builtins__, __annotations__={})
+    sys.modules["__main__"] = program
+    match arguments:
+        case ["-c", code, *more]:
+            sys.argv = ["-c", *more]
+            return lambda: exec(compile(code, "<string>", "exec", dont_inherit=True), vars(program))
+        case ["-m", module, *more]:
+            sys.argv = ["-m", *more]
+            sys.path[0] = os.getcwd()
+            return lambda: runpy._run_module_as_main(module)  # type: ignore[attr-defined]
+        case _:
+            path = arguments[0]
+            sys.argv = arguments
+            sys.path[0] = os.path.dirname(os.path.realpath(path))
+            loader = importlib.machinery.SourceFileLoader("__main__", path)
+            vars(program).update(__file__=path, __cached__=None, __spec__=None, __loader__=loader, __package__=None)
+            with io.open_code(path) as file:
+                source = file.read()
+            return lambda: exec(compile(source, path, "exec", dont_inherit=True), vars(program))
+
+
+def run(start: Start) -> None:
+    """Run the program; a traceback begins with its first frame."""
+    previous = sys.excepthook
+
+    def excepthook(kind: type[BaseException], error: BaseException, trace: types.TracebackType | None) -> None:
+        while trace is not None and trace.tb_frame.f_code.co_filename == __file__:
+            trace = trace.tb_next
+        previous(kind, error.with_traceback(trace), trace)
+
+    sys.excepthook = excepthook
+    start()
+
+
+if __name__ == "__main__":
+    server = Server(sys.argv[1])
+    print("listening", flush=True)
+    run(server.serve())
