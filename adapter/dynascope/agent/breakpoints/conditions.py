@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -22,7 +23,11 @@ AddedNames = Mapping[str, Callable[[Any], Any]]
 
 def condition_holds(expression: str, translator: Any, names: AddedNames | None = None) -> bool:
     """Whether a condition is true. Raises EvaluationError if unknown at compile time."""
-    value = Console(Names(translator), names).value(expression)
+    with contextlib.closing(Console(Names(translator), names)) as console:
+        return _is_true(expression, console.value(expression))
+
+
+def _is_true(expression: str, value: Any) -> bool:
     try:
         with torch._C.DisableTorchFunction():
             return bool(value)
@@ -37,9 +42,9 @@ def condition_holds(expression: str, translator: Any, names: AddedNames | None =
 def format_log_message(template: str, translator: Any) -> str:
     """Fill in the `{expressions}` of a DAP logMessage, or why one has no value. `{{` is `{`."""
     names = Names(translator)
-    console, options = Console(names), names.options()
-
-    return fill(template, lambda expression: console.row(expression, "watch", options).value, console.value)
+    options = names.options()
+    with contextlib.closing(Console(names)) as console:
+        return fill(template, lambda expression: console.row(expression, "watch", options).value, console.value)
 
 
 def fill(template: str, text_of: Callable[[str], str], value_of: Callable[[str], Any]) -> str:

@@ -18,6 +18,7 @@ from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.symbolic_shapes.constraint_violations import ConstraintViolationEvents
 from dynascope.agent.internals.symbolic_shapes.events import SymbolEvent, SymbolEvents
 from dynascope.agent.program.user_code import is_our_code, is_user_code, real_path
+from dynascope.agent.tracing.stop_check import TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.facts.model import StackFrame
 from dynascope.wire.exceptions import ExceptionInfo
@@ -43,7 +44,7 @@ class _Decision:
 
 @dataclass
 class _Compile:
-    """A thread's current or previous compile, as `torch.export` builds guards after tracing."""
+    """A thread's current compile, or previous capture, as `torch.export` builds guards after tracing."""
 
     outermost: Translator
     decisions: list[_Decision] = field(default_factory=list)
@@ -51,18 +52,23 @@ class _Compile:
     """The number of violations already reported when they were decided."""
 
 
-class ConstraintViolations(FilterSource):
+class ConstraintViolations(FilterSource, TraceObserver):
     """Stop at violations. `Specializations` installs this and reports those it has stopped at."""
 
     def install(self) -> None:
         self._compiles: dict[int, _Compile] = {}
         """By thread."""
         failures = self.hook.failures
+        self.hook.compiles.observe(self)
         self.listen(ConstraintViolationEvents(self._violated, failures), SymbolEvents(self._decided, failures))
 
     def remove(self) -> None:
         super().remove()
+        self.hook.compiles.unobserve(self)
         self._compiles.clear()
+
+    def trace_ends(self, state: ThreadState) -> None:
+        self._compiles.pop(id(state), None)
 
     def was_told(self, state: ThreadState, stack: Sequence[Translator]) -> None:
         """Record that a violation stopped where it was decided."""

@@ -45,6 +45,11 @@ class Inspection(StopInspection):
         self.frames += [symbolic_frame(self.add_frame(translator), translator) for translator in translators]
         self.add_runtime_frames(runtime_frames)
 
+    def close(self) -> None:
+        super().close()
+        for console in self._consoles.values():
+            console.close()
+
     def isolated(self) -> AbstractContextManager[Any]:
         context: AbstractContextManager[Any] = torch._C.DisableTorchFunction()
         return context

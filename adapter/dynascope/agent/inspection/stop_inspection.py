@@ -98,6 +98,10 @@ class StopInspection(ABC):
     def headings(self, frame_id: int) -> list[Heading]:
         """Return the scopes of a frame that does not run."""
 
+    def close(self) -> None:
+        """Drop what was made to show the stop: the program resumes."""
+        self._children.clear()
+
     def names_of(self, frame_id: int) -> Names | None:
         """Return the names of a frame that Dynamo traces; None for any other frame."""
         return None

@@ -220,10 +220,10 @@ CONSTRAINT_VIOLATION = _symbolic_shapes("ConstraintViolationError.__init__", Non
 CALL_FAKE_KERNEL = _declare("torch._library.utils", "Kernel.__call__", "self, args, kwargs", "2.4", CALLED_FUNCTIONS)
 _event_logger = partial(_declare, "torch._dynamo.utils")
 LOG_EVENT_START = _event_logger(
-    "ChromiumEventLogger.log_event_start", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING
+    "ChromiumEventLogger.log_event_start", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING, STOPS
 )
 LOG_EVENT_END = _event_logger(
-    "ChromiumEventLogger.log_event_end", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING
+    "ChromiumEventLogger.log_event_end", "self, event_name, time_ns, metadata, ...", "2.5", RECORDING, STOPS
 )
 RUN_NODE = _declare("torch._dynamo.utils", "run_node", "tracer, node, args, kwargs, nnmodule", "2.0", CALLED_FUNCTIONS)
 

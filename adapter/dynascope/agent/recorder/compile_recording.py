@@ -36,6 +36,7 @@ from dynascope.facts.model import (
     Recompile,
     Specialization,
     StackFrame,
+    Symbol,
 )
 from dynascope.facts.recompiles import recompile_reason
 
@@ -94,6 +95,7 @@ class CompileRecording:
         """When the line's time was paused, for the backend or for other ranks."""
         self._backend_seconds = self._rank_wait_seconds = 0.0
         self._keeps_generated = keeps_generated
+        self._symbols: list[Symbol] = []
         self._graph_sizes: list[int] = []
         self._graphs: list[list[Graph]] = []
         """For each size, the graph and those of its operators."""
@@ -226,8 +228,18 @@ class CompileRecording:
                 stack=break_message.tidy_stack(frames),
             )
 
+    def trace_ends(self) -> None:
+        """Read what the facts tell of the whole trace, and drop the trace before torch collects what it has left."""
+        trace = self.trace
+        if trace is not None and trace.output is not None:
+            self._symbols = at_the_end.symbols(trace.output, list(trace.tensors.values()))
+            # where no graph was compiled, the backend is known all the same
+            self._backend = self._backend or at_the_end.backend_of(trace.output)
+            trace.ends()
+
     def finish(self, ending: Ending, stack_of_error: list[StackFrame]) -> CompileFacts:
         """Return all facts, once Dynamo has finished the compile."""
+        self.trace_ends()
         error = ending.error
         if convert_frame_events.reached_recompile_limit(error):
             for recompile in self.failed:
@@ -253,10 +265,7 @@ class CompileRecording:
         if self.trace is not None:
             facts.calls = list(self.trace.calls.values())
             facts.tensors = list(self.trace.tensors.values())
-            if self.trace.output is not None:
-                facts.symbols = at_the_end.symbols(self.trace.output, facts.tensors)
-                # where no graph was compiled, the backend is known all the same
-                facts.compile.backend = self._backend or at_the_end.backend_of(self.trace.output)
+            facts.symbols = self._symbols
         return facts
 
     def trail(self) -> Trail:

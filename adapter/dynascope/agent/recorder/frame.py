@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+import weakref
 from typing import Any
 
 from dynascope.agent.internals.frames import line_events, translators
@@ -13,22 +14,26 @@ from dynascope.agent.program.user_code import is_user_code, real_path
 class Code:
     """The facts of a code object that are the same each time it is traced."""
 
-    __slots__ = ("code", "first_line", "function", "has_file", "is_user_code", "parameters", "path", "stored")
+    __slots__ = ("_of", "first_line", "function", "has_file", "is_user_code", "parameters", "path", "stored")
 
     def __init__(self, translator: Any) -> None:
-        self.code: types.CodeType = translators.code_of(translator)
-        """Kept alive so that no other code object gets its id, which is a key."""
-        original = original_code(self.code)
-        self.path = path_of(self.code)
+        code = translators.code_of(translator)
+        self._of = weakref.ref(code)
+        original = original_code(code)
+        self.path = path_of(code)
         self.has_file = has_file(self.path)
         self.is_user_code = self.has_file and is_user_code(self.path)
         self.first_line = original.co_firstlineno
         self.function = original.co_qualname
         # a resume function's prologue restores locals on lines that assign others
         self.stored = (
-            line_events.names_stored(translator) if original is self.code else line_events.names_stored_by(original)
+            line_events.names_stored(translator) if original is code else line_events.names_stored_by(original)
         )
-        self.parameters = line_events.parameter_names(translator) if original is self.code else ()
+        self.parameters = line_events.parameter_names(translator) if original is code else ()
+
+    def is_of(self, code: types.CodeType) -> bool:
+        """Whether these are the facts of this code object; another may have got the identity of one that is gone."""
+        return self._of() is code
 
 
 def path_of(code: types.CodeType) -> str:
@@ -51,9 +56,10 @@ _codes: dict[int, Code] = {}
 
 def code_facts(translator: Any) -> Code:
     """Return the facts of the code object that a frame traces."""
-    key = id(translators.code_of(translator))
+    traced = translators.code_of(translator)
+    key = id(traced)
     code = _codes.get(key)
-    if code is None:
+    if code is None or not code.is_of(traced):
         if len(_codes) >= _KNOWN_CODES:
             _codes.clear()
         code = _codes[key] = Code(translator)
@@ -61,13 +67,12 @@ def code_facts(translator: Any) -> Code:
 
 
 class Frame:
-    """An active frame."""
+    """An active frame. It refers to Dynamo's variables, and so to the program's values: it must be in no cycle."""
 
     __slots__ = (
         "call",
         "code",
         "containers",
-        "in_user_code",
         "line",
         "line_began",
         "noted",
@@ -79,6 +84,7 @@ class Frame:
         "trail_call",
         "translator",
         "unread",
+        "user_caller",
     )
 
     def __init__(self, translator: Any, code: Code, call: int, times: dict[int, list[float]]) -> None:
@@ -95,8 +101,8 @@ class Frame:
         self.line = translators.line_of(translator)
         self.line_began = 0.0
         """When Dynamo began the line, by its thread's clock."""
-        self.in_user_code: Frame | None = None
-        """The innermost frame, from this one outwards, that is in the user's own code."""
+        self.user_caller: Frame | None = None
+        """The innermost of its callers that is in the user's own code."""
         self.parameters: list[tuple[str, Any]] = []
         self.pending: list[tuple[int, str, Any]] = []
         """Assigned but not yet realized by Dynamo: (line, name, variable)."""
@@ -104,3 +110,8 @@ class Frame:
         """Values that Dynamo has not read yet, and the trail does not have: line, name, variable, time in the trail."""
         self.containers: dict[str, tuple[Any, object]] = {}
         """Each list, dict … that the trail has, as it was then: it may be changed in place."""
+
+    @property
+    def in_user_code(self) -> Frame | None:
+        """Return the innermost frame, from this one outwards, that is in the user's own code."""
+        return self if self.code.is_user_code else self.user_caller

@@ -13,6 +13,7 @@ from typing import Any
 from dynascope.agent.internals.autograd.captures import CaptureEvents
 from dynascope.agent.internals.compile import graph_breaks, trace_rules
 from dynascope.agent.internals.compile.call import wrapped_name
+from dynascope.agent.internals.compile.convert_frame import COLLECTION
 from dynascope.agent.internals.compile.convert_frame_events import CompileEvents, Ending
 from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.internals.compile.graph_breaks import GraphBreakEvents
@@ -255,6 +256,8 @@ class Recorder:
     def _phase_begins(self, name: str, compile_id: str | None) -> None:
         recording = self._on_this_thread()
         if recording is not None:
+            if name == COLLECTION:
+                recording.trace_ends()
             recording.phase_begins(name)
         else:
             unseen(self._later.phase_begins, name, compile_id)  # a backward may compile where Dynamo is on

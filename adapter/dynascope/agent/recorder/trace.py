@@ -45,6 +45,8 @@ class Trace:
         self._since = self._now()
         self._phases = 0
         """How many phases of torch have begun within lines and not ended."""
+        self._sources: dict[str, str] | None = None
+        """The source of each symbol, once the trace has ended."""
 
     def entered(self, translator: Any) -> None:
         self._charge()
@@ -58,9 +60,10 @@ class Trace:
         times = self._times.get(code.path)
         if times is None:
             times = self._times[code.path] = {}
-        frame = Frame(translator, code, self._called(code, caller), times)
+        frame = Frame(translator, code, self._called(translator, code, caller), times)
         above, line = (caller.traced, caller.line) if caller is not None else (NO_PARENT, 0)
-        frame.traced = self._profile.entered(above, line, code.code, code.function, code.path, code.first_line)
+        traced = translators.code_of(translator)
+        frame.traced = self._profile.entered(above, line, traced, code.function, code.path, code.first_line)
         frame.trail_call = self.trail.call(code.path, code.function, caller.trail_call if caller is not None else -1)
         frame.number = self.trail.line(frame.trail_call, frame.line)
         if code.parameters and line_events.is_fresh(translator):
@@ -72,7 +75,7 @@ class Trace:
             self._decide_read(frame)
         self._frames.append(frame)
         self._since = frame.line_began = self._now()
-        frame.in_user_code = frame if code.is_user_code else caller.in_user_code if caller is not None else None
+        frame.user_caller = caller.in_user_code if caller is not None else None
         self._shown.traces(frame)
 
     def line_begins(self, translator: Any, line: int) -> None:
@@ -145,10 +148,10 @@ class Trace:
                 spent[0] += seconds
             self._profile.spent(frame.traced, seconds)
 
-    def _called(self, code: Code, caller: Frame | None) -> int:
+    def _called(self, translator: Any, code: Code, caller: Frame | None) -> int:
         parent = caller.call if caller is not None else -1
         line = caller.line if caller is not None else 0
-        key = (parent, line, id(code.code))
+        key = (parent, line, id(translators.code_of(translator)))
         call = self.calls.get(key)
         if call is not None:
             call.count += 1
@@ -197,8 +200,20 @@ class Trace:
 
     def finished_trail(self, is_repeated: bool = False) -> Trail:
         """Return the trail of this attempt; `is_repeated`: Dynamo traces the frame again."""
+        return self.trail.trail(self._sources_of_symbols(), is_repeated)
+
+    def _sources_of_symbols(self) -> dict[str, str]:
+        if self._sources is not None:
+            return self._sources
         facts = symbols_so_far(self.output) if self.output is not None else []
-        return self.trail.trail({each.name: each.sources[0] for each in facts if each.sources}, is_repeated)
+        return {each.name: each.sources[0] for each in facts if each.sources}
+
+    def ends(self) -> None:
+        """Drop what is Dynamo's: through it the program's values would live on."""
+        self._sources = self._sources_of_symbols()
+        self.output = self._growth = None
+        self._frames.clear()
+        self._texts.clear()
 
     def trail_so_far(self) -> Trail:
         """Return the trail with what Dynamo has read by now; what is recorded stays as it is."""

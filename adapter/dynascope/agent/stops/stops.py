@@ -103,6 +103,7 @@ class CompileStops:
             raise
         finally:
             del self._inspections[ident], self._acknowledged[ident]
+            inspection.close()
             del self._documents[document.source_reference or 0]
             self._send(Resumed(thread_ident=ident, documents=[document]))
 

@@ -18,6 +18,8 @@ from dynascope.agent.tracing.what_if.change import Change, put_in_force
 from dynascope.wire.messages import Granularity, ResumeCommand
 
 if TYPE_CHECKING:
+    from dynascope.agent.internals.symbolic_shapes.shapes import SymbolFact
+    from dynascope.agent.tracing.history.attempt_history import AttemptHistory
     from dynascope.agent.tracing.history.history_writer import HistoryWriter
 
 
@@ -81,8 +83,12 @@ class CompileState:
         self.backend: str | None = None
         """The name of the backend that compiles the graph of that frame, once Dynamo has called it."""
         self.clock = TraceClock()
+        self.has_traced = False
+        """Whether Dynamo has begun to trace a frame."""
         self.history: HistoryWriter | None = None
         """Writes what becomes of each value in this attempt; None unless the thread may stop."""
+        self.recorded: AttemptHistory | None = None
+        """What that has written, once the trace has ended."""
         self.checkpoints = Checkpoints()
         """The positions since which a user asks what has changed."""
         self.seen = SeenEvents()
@@ -107,10 +113,13 @@ class CompileState:
         """Those with which the present trace began."""
         self.in_force = contextlib.ExitStack()
         """Ends those that are in force all the time."""
+        self.symbols: list[SymbolFact] = []
+        """The symbols where the trace ended, if data breakpoints need them."""
         self.watched_values: dict[tuple[int, int], Any] = {}
         """The value at the previous instruction, which data breakpoints compare, by breakpoint and frame."""
         self.skipped: list[tuple[types.CodeType, str]] = []
         """The frames that Dynamo has skipped since the compile began, with its reasons."""
+        self._traced: list[types.CodeType] = []
         self._entered: dict[int, types.CodeType] = {}
         """The code that Dynamo has begun to trace in any attempt, by identity."""
         self.frames: dict[int, FrameId] = {}
@@ -123,7 +132,7 @@ class CompileState:
     def attempt_begins(self, translator: Any) -> bool:
         """Begin to trace the outermost frame; return whether that replays an earlier attempt."""
         replays, self.next_attempt_replays = self.next_attempt_replays, False
-        self.outermost = translator
+        self.outermost, self.has_traced = translator, True
         self.frames.clear()
         self.activations.clear()
         self.watched_values.clear()
@@ -150,6 +159,18 @@ class CompileState:
             self.seen.attempt_begins(replays=False)
             self.reached.clear()
             self.checkpoints.clear()
+
+    def trace_ends(self) -> None:
+        """Keep what is needed until the compile ends, and drop the trace, through which the program's values live."""
+        self._traced = self.traced_codes()
+        if self.history is not None:
+            self.recorded, self.history = self.history.history, None
+        self.outermost = self.travel = None
+        self.in_force.close()
+        self.kept, self.applied = [], []
+        self.frames.clear()
+        self.activations.clear()
+        self.watched_values.clear()
 
     def step_begins(self, command: ResumeCommand, granularity: Granularity) -> None:
         """Note where a `next` begins: going back from its end leads here."""
@@ -188,7 +209,7 @@ class CompileState:
 
     def traced_codes(self) -> list[types.CodeType]:
         """Return the code traced to its end in this attempt, inlined calls included."""
-        return [] if self.outermost is None else translators.traced_codes(self.outermost)
+        return self._traced if self.outermost is None else translators.traced_codes(self.outermost)
 
     def abandoned_codes(self) -> list[types.CodeType]:
         """Return the code traced in vain, to its end or not, in a compile that failed."""

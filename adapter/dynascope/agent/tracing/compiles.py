@@ -76,13 +76,23 @@ class Compiles:
         if state.is_stopped:
             state.depth -= 1
             return
-        if skip_reason is not None and state.outermost is None:
+        if skip_reason is not None and not (state.compile is not None and state.compile.has_traced):
             self._frame_skipped(state, frame, skip_reason)
         state.depth -= 1
         if skip_reason is not None:
             state.begin_compile().skipped.append((frame.f_code, skip_reason))
         if state.depth == 0:
             self._outermost_ends(state, compiled)
+
+    @contained
+    def trace_ends(self) -> None:
+        state = self.threads.existing()
+        if state is None or state.is_stopped or state.depth != 1 or state.compile is None:
+            return
+        self._travel_fails(state)
+        for observer in self._observers:
+            observer.trace_ends(state)
+        state.compile.trace_ends()
 
     def _frame_skipped(self, state: ThreadState, frame: Any, reason: str) -> None:
         if self.enabled:
@@ -101,7 +111,7 @@ class Compiles:
                 for observer in self._observers:
                     observer.compile_ended(outcome)
         finally:
-            compile_state.in_force.close()
+            compile_state.trace_ends()
             state.compile = None
         if state.stepping.compile_ends():
             # another compile may continue the step before it ends at run time (see `step_continuation`)

@@ -19,7 +19,6 @@ from dynascope.wire.messages import Message
 if TYPE_CHECKING:
     from dynascope.agent.breakpoints.data.watchpoint_stops import WatchpointStops
     from dynascope.agent.tracing.hook import Hook
-    from dynascope.agent.tracing.stop_check import CompileOutcome
 
 
 class DataBreakpoints(BreakpointKind):
@@ -41,7 +40,7 @@ class DataBreakpoints(BreakpointKind):
     def detach(self) -> None:
         stops, self._stops = self._stops, None
         if stops is not None:
-            stops.use(Watchpoints())
+            stops.remove()
 
     def set(self, asked: Sequence[DataBreakpoint]) -> list[BreakpointState]:
         """Make these the data breakpoints; return the state of each."""
@@ -59,10 +58,6 @@ class DataBreakpoints(BreakpointKind):
         if self._stops is not None:
             self._stops.use(self._watchpoints)
         return states
-
-    def compile_ended(self, outcome: CompileOutcome) -> None:
-        if self._stops is not None and outcome.traced:
-            self._stops.compile_ended(outcome)
 
     def never_hit(self) -> Iterable[BreakpointState]:
         for watchpoint in self._watchpoints:

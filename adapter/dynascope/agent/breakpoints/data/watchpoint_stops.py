@@ -36,7 +36,7 @@ from dynascope.agent.stops.stop import Stop
 from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.seen_events import instructions_at
-from dynascope.agent.tracing.stop_check import CompileOutcome
+from dynascope.agent.tracing.stop_check import CompileOutcome, TraceObserver
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel.visit import Visit
 from dynascope.wire.messages import Message
@@ -45,7 +45,7 @@ Hit = tuple[Watchpoint, Translator, str]
 """A breakpoint, the frame its condition is evaluated in, and the event in a text for the user."""
 
 
-class WatchpointStops:
+class WatchpointStops(TraceObserver):
     """Stop at watched values. There is one for each hook; it keeps nothing of a trace."""
 
     every_instruction = True
@@ -55,6 +55,7 @@ class WatchpointStops:
         self._hits = Hits(send)
         self._watchpoints = Watchpoints()
         self._events: dict[str, Events] = {}
+        hook.compiles.observe(self)
 
     # ---- any thread
 
@@ -67,6 +68,11 @@ class WatchpointStops:
         self._install("symbols", watchpoints.writes, lambda: SymbolEvents(self._symbol_decided, failures))
         self._install("mutations", watchpoints.writes, lambda: MutationEvents(self._mutated, failures))
         self._hook.set_check(self, watchpoints.compares)
+
+    def remove(self) -> None:
+        """Stop no more."""
+        self.use(Watchpoints())
+        self._hook.compiles.unobserve(self)
 
     def _install(self, name: str, is_needed: bool, make: Callable[[], Events]) -> None:
         if is_needed and name not in self._events:
@@ -181,15 +187,17 @@ class WatchpointStops:
 
     # ---- results of compiles
 
+    def trace_ends(self, state: ThreadState) -> None:
+        if state.outermost is not None and self._watchpoints.writes:
+            state.begin_compile().symbols = symbols_so_far(output_of(state.outermost))
+
     def compile_ended(self, outcome: CompileOutcome) -> None:
-        """Record what the compile showed of each value, while its state still exists."""
         state = self._hook.threads.existing()
-        outermost = state.outermost if state is not None else None
-        if outermost is None or not self._watchpoints:
+        if state is None or state.compile is None or not outcome.traced or not self._watchpoints:
             return
-        facts = symbols_so_far(output_of(outermost)) if self._watchpoints.writes else []
+        facts = state.compile.symbols
         for watchpoint in self._watchpoints:
-            candidates = outcome.traced if watchpoint.on.kind == "local" else [code_of(outermost)]
+            candidates = outcome.traced if watchpoint.on.kind == "local" else outcome.traced[:1]
             codes = [code for code in candidates if watchpoint.is_of(code)]
             if codes:
                 watchpoint.observed.compiled = True

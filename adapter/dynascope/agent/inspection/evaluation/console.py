@@ -67,6 +67,16 @@ class Console:
         self._given = given or {}
         self._kept: dict[str, Any] = {}
         self._changed = False
+        self._evaluations: list[tuple[Shadow, ShadowGlobals]] = []
+        """What each evaluation has read; a result may read more of it later."""
+
+    def close(self) -> None:
+        """Drop all names, and what the evaluations have read: the program resumes."""
+        for shadow, world in self._evaluations:
+            shadow.forget()
+            world.clear()
+        self._evaluations.clear()
+        self._kept.clear()
 
     @functools.cached_property
     def _mode(self) -> Any:
@@ -140,6 +150,7 @@ class Console:
         shadow = Shadow(self._names.effects, self._mode, runs_user_code)
         builtins = builtins_at(shadow, self._names, used)
         world = ShadowGlobals(shadow, globals_of(self._names.translator), self._names, builtins)
+        self._evaluations.append((shadow, world))
         world.update(torch=torch, **{name: make(shadow) for name, make in self._given.items()}, **self._kept)
         if uses_context:
             context = context_of(self._names, shadow, EvaluationError, self._act, is_console=True)

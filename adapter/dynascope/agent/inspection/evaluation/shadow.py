@@ -73,6 +73,11 @@ class Shadow:
         self._made: dict[int, Any] = {}
         self._kept: list[Any] = []
 
+    def forget(self) -> None:
+        """Drop what was made, which refers to the shadow and to the program's values: the evaluation is over."""
+        self._made.clear()
+        self._kept.clear()
+
     def named(self, named: Named) -> Any:
         return self.of_variable(named.variable) if named.variable is not None else self.of_real(named.real)
 

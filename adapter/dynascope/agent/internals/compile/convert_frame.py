@@ -18,6 +18,9 @@ _IN_PLAIN_WORDS = {
     "compilation failed with exception-directed frame execution": _LIMIT_REACHED,
 }
 
+COLLECTION = "gc"
+"""The phase of `_compile` (2.7) in which torch collects what the trace has left (`config.run_gc_after_compile`)."""
+
 Restart = Literal["speculation", "other"]
 
 
@@ -37,6 +40,9 @@ class Observer(Protocol):
 
     def trace_repeats(self) -> None:
         """Receive that the attempt is traced again after a `Rewind`."""
+
+    def trace_ends(self) -> None:
+        """Receive that torch is about to collect what the trace has left: nothing may be kept of it."""
 
     def code_generated(self, code: types.CodeType, generated: types.CodeType, compile_id: str) -> None: ...
 
@@ -110,12 +116,20 @@ class CompileHooks(Wrapping):
                 observer.attempt_restarts("speculation" if replays else "other", error.restart_reason or "")
                 raise
 
+        log_event_start = self.original(torch_names.LOG_EVENT_START)
+
+        def event_starts(logger: Any, event_name: str, *args: Any, **kwargs: Any) -> None:
+            if event_name == COLLECTION:
+                observer.trace_ends()
+            log_event_start(logger, event_name, *args, **kwargs)
+
         for wrapper in (__call__, capture_frame):
             gives_large_chunk(wrapper)
         self._entries = __call__.__code__, capture_frame.__code__
         self.put(torch_names.CALL_OF_CALLBACK, __call__)
         self.put(torch_names.CAPTURE_FRAME, capture_frame)
         self.put(torch_names.TRACE_FRAME, trace_frame)
+        self.put(torch_names.LOG_EVENT_START, event_starts)
 
     def frame_below(self) -> types.FrameType | None:
         """Return the innermost real frame of the program below this thread's compile."""

@@ -125,6 +125,7 @@ class CompileEvents(Events):
                 result = original(code, *args, **kwargs)
             except BaseException as error:
                 is_raised = full_graph or raises(error, kwargs.get("convert_frame_box"))
+                self._kept = []  # building the guards may have failed
                 observer.compile_ends(token, Ending(error=error, is_raised=is_raised))
                 raise
             made = getattr(result, "guarded_code", None)

@@ -53,14 +53,18 @@ def _reasons_in(message: str) -> list[str]:
 
 
 class RecompileLimitEvents(Events):
-    """Call `exceeded` if Dynamo has reached a limit, after the reasons and before the trace begins."""
+    """Call `exceeded` if Dynamo has reached a limit, else `may_compile`: after the reasons, before the trace."""
 
-    def __init__(self, exceeded: Callable[[str, int], None], failures: HookFailures) -> None:
+    def __init__(
+        self, exceeded: Callable[[str, int], None], may_compile: Callable[[], object], failures: HookFailures
+    ) -> None:
         """Call `exceeded` with the setting's name in `torch._dynamo.config`, and its value."""
         super().__init__(failures)
 
         def asked(result: Any, *args: Any, **kwargs: Any) -> None:
             if result[0]:
                 exceeded(str(result[1]), getattr(sys.modules["torch._dynamo.config"], result[1]))
+            else:
+                may_compile()
 
         self.call_after(torch_names.EXCEEDS_RECOMPILE_LIMIT, asked)

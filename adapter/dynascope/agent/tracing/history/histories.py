@@ -81,9 +81,14 @@ class Histories(TraceObserver):
         """Keep the history of the attempt that ends on this thread."""
         state = self._threads.existing()
         compile_state = None if state is None else state.compile
-        if compile_state is None or compile_state.history is None:
+        if compile_state is None:
             return
-        history, compile_state.history = compile_state.history.history, None
+        history, writer = compile_state.recorded, compile_state.history
+        if writer is not None:
+            history = writer.history
+        compile_state.recorded = compile_state.history = None
+        if history is None:
+            return
         ended = (*self.ended, RecordedAttempt(history, has_failed, self._next_target))
         self._next_target = ended[-1].end_of_targets
         too_much = sum(attempt.size for attempt in ended) - _KEPT_BYTES

@@ -1,0 +1,79 @@
+"""Nothing of a program lives longer because Dynascope has looked: it keeps nothing of a compile that has ended."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+from dynascope.agent.recorder import process
+from dynascope.agent.recorder.frame import Frame
+from dynascope.facts import store
+
+from tests.programs.lifetimes import compiles, extensions, frames, weak_references
+from tests.support.nonperturbation import references
+from tests.support.nonperturbation.modes import MODES
+
+OBSERVED = sorted(set(MODES) - {"plain"})
+PROGRAMS = (
+    weak_references.program_guard_on_a_weak_reference_beside_others,
+    compiles.program_resume_functions,
+    compiles.program_full_graph_that_breaks,
+    extensions.program_frozen_dataclass,
+    frames.program_generator_in_traced_code,
+)
+FOLDER = str(Path(compiles.__file__).parent)
+
+
+def run_programs() -> None:
+    with contextlib.redirect_stdout(io.StringIO()):
+        for program in PROGRAMS:
+            program()
+            torch._dynamo.reset()
+
+
+def is_of_programs(value: object) -> bool:
+    if isinstance(value, types.FunctionType):
+        return value.__code__.co_filename.startswith(FOLDER)
+    return type(value).__module__.startswith("tests.programs.lifetimes")
+
+
+@pytest.fixture
+def store_of_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Record into a folder of the test's, and end what it has begun."""
+    monkeypatch.setenv(store.FOLDER_VARIABLE, str(tmp_path))
+    monkeypatch.setenv(process.RECORD_VARIABLE, "0")
+    monkeypatch.delenv(process.LAUNCH_VARIABLE, raising=False)
+    monkeypatch.setattr(process, "_recording", None)
+    yield
+    if process._recording is not None:
+        process._recording.pause()
+        process._recording.end()
+
+
+@pytest.mark.usefixtures("store_of_facts")
+@pytest.mark.parametrize("mode", OBSERVED)
+def test_nothing_of_a_compile_that_has_ended_is_kept(mode: str) -> None:
+    with MODES[mode]():
+        garbage = references.in_garbage(run_programs)
+        kept = references.kept(is_of_programs)
+    assert (garbage, kept) == ([], [])
+
+
+def test_what_is_kept_is_found() -> None:
+    holder = Frame.__new__(Frame)
+    holder.unread = [(1, "x", torch.ones(1), 1)]
+    assert references.kept(is_of_programs) == ["Frame → list → tuple → Tensor → torch.Tensor"]
+
+    def make_a_cycle() -> None:
+        frame = Frame.__new__(Frame)
+        frame.user_caller = frame
+
+    assert references.in_garbage(make_a_cycle) == ["Frame"]
