@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import types
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +15,7 @@ import pytest
 pytest.importorskip("torch")
 
 import torch
+from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.recorder import process
 from dynascope.agent.recorder.frame import Frame
 from dynascope.facts import store
@@ -77,3 +80,21 @@ def test_what_is_kept_is_found() -> None:
         frame.user_caller = frame
 
     assert references.in_garbage(make_a_cycle) == ["Frame"]
+
+
+def test_locals_of_a_running_frame_are_not_kept_by_reading_them() -> None:
+    class Owner:
+        pass
+
+    def read() -> dict[str, object]:
+        return locals_of(sys._getframe(1))
+
+    owner, number = Owner(), 1
+    reference = weakref.ref(owner)
+    values = read()
+    assert (values["owner"], values["number"]) == (owner, number)
+    del values, owner
+    assert reference() is None
+    known = locals()
+    assert read()["known"] is known
+    assert known["number"] == 1

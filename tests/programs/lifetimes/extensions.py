@@ -224,6 +224,19 @@ def program_map_over_objects() -> None:
     print(*map(life, references))
 
 
+def program_operator_that_flattens() -> None:
+    """Dynamo makes a guard for `torch.cond` where it traces its first call in the process."""
+
+    @torch.compile(backend="eager")
+    def f(x, n):
+        y = torch.cond(x.sum() > 3, lambda v: v * 2, lambda v: v - 1, (x,))
+        z = y + 1
+        return z + n
+
+    for n in (2, 3, 4):
+        print(f(torch.arange(12.0), n).sum().item())
+
+
 def program_custom_operator_with_inductor() -> None:
     @torch.library.custom_op("lifetimes::shifted", mutates_args=())
     def shifted(x: torch.Tensor, by: float) -> torch.Tensor:

@@ -14,7 +14,8 @@ from typing import Any
 
 import torch
 import torch._dynamo
-from torch._dynamo import convert_frame, guards
+from dynascope.agent.internals.wrapping import is_unobserved
+from torch._dynamo import convert_frame, guards, output_graph
 from torch._dynamo.utils import counters
 
 from tests.support.nonperturbation.programs import Program
@@ -77,6 +78,8 @@ def guards_and_bytecode(traces: Traces) -> Iterator[None]:
 
     def init(self: Any, f_code: Any, output_graph: Any, *args: Any, **kwargs: Any) -> None:
         original(self, f_code, output_graph, *args, **kwargs)
+        if is_unobserved():
+            return
         environment = output_graph.shape_env
         traces.guards += [
             _normal(str(self.guard_manager)),
@@ -97,6 +100,23 @@ def guards_and_bytecode(traces: Traces) -> Iterator[None]:
     finally:
         guards.CheckFunctionManager.__init__ = original
         hook.remove()
+
+
+@contextlib.contextmanager
+def graphs(traces: Traces) -> Iterator[None]:
+    """Note each graph that Dynamo gives to a backend, whichever it is."""
+    original = output_graph.OutputGraph.call_user_compiler
+
+    def call_user_compiler(self: Any, module: Any, *args: Any, **kwargs: Any) -> Any:
+        if not is_unobserved():
+            traces.graphs.append(_normal(module.print_readable(print_output=False)))
+        return original(self, module, *args, **kwargs)
+
+    output_graph.OutputGraph.call_user_compiler = call_user_compiler
+    try:
+        yield
+    finally:
+        output_graph.OutputGraph.call_user_compiler = original
 
 
 def _guard_text(guard: Any) -> str:

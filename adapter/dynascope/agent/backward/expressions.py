@@ -22,6 +22,7 @@ from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.text import write_as
 from dynascope.agent.internals.autograd import captured_graph
+from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.internals.isolation.containment import ActRefused
 from dynascope.agent.internals.isolation.isolation import undisturbed
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import dtype_text, hint_of
@@ -123,11 +124,12 @@ def _value(expression: str, live: LiveCapture, point: StopPoint) -> Any:
     try:
         with captured_graph.without_modes():
             world: dict[str, Any] = {"torch": torch}
+            callers = {} if caller is None else locals_of(caller)
             for name in names:
                 if name in NAMES:
                     world[name] = NAMES[name](live, point)
-                elif caller is not None and name in caller.f_locals:
-                    world[name] = caller.f_locals[name]
+                elif name in callers:
+                    world[name] = callers[name]
                 elif caller is not None and name in caller.f_globals:
                     world[name] = caller.f_globals[name]
             with undisturbed():

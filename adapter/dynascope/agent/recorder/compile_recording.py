@@ -229,7 +229,10 @@ class CompileRecording:
             )
 
     def trace_ends(self) -> None:
-        """Read what the facts tell of the whole trace, and drop the trace before torch collects what it has left."""
+        """Read what the facts tell of the whole trace, and drop the trace.
+
+        Called before torch collects what it has left.
+        """
         trace = self.trace
         if trace is not None and trace.output is not None:
             self._symbols = at_the_end.symbols(trace.output, list(trace.tensors.values()))

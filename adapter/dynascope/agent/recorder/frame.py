@@ -32,7 +32,10 @@ class Code:
         self.parameters = line_events.parameter_names(translator) if original is code else ()
 
     def is_of(self, code: types.CodeType) -> bool:
-        """Whether these are the facts of this code object; another may have got the identity of one that is gone."""
+        """Whether these are the facts of this code object.
+
+        Another may have got the identity of one that is gone.
+        """
         return self._of() is code
 
 

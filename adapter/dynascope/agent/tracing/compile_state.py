@@ -161,7 +161,10 @@ class CompileState:
             self.checkpoints.clear()
 
     def trace_ends(self) -> None:
-        """Keep what is needed until the compile ends, and drop the trace, through which the program's values live."""
+        """Keep what is needed until the compile ends, and drop the trace.
+
+        Through it the program's values would live on.
+        """
         self._traced = self.traced_codes()
         if self.history is not None:
             self.recorded, self.history = self.history.history, None

@@ -51,7 +51,7 @@ class TraceObserver:
         """Observe that Dynamo is about to trace the frame again; `replays`: as before, up to here."""
 
     def trace_ends(self, state: ThreadState) -> None:
-        """Observe that the outermost frame is traced: read what is needed of the trace, and keep nothing of it."""
+        """Observe that the outermost frame is traced; keep nothing of the trace."""
 
     def compile_ended(self, outcome: CompileOutcome) -> None:
         """Observe the end of a compile that compiled or skipped a frame; its state still exists."""

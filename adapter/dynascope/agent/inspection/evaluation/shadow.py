@@ -74,7 +74,10 @@ class Shadow:
         self._kept: list[Any] = []
 
     def forget(self) -> None:
-        """Drop what was made, which refers to the shadow and to the program's values: the evaluation is over."""
+        """Drop what was made, the evaluation being over.
+
+        It refers to the shadow and to the program's values.
+        """
         self._made.clear()
         self._kept.clear()
 

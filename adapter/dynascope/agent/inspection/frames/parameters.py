@@ -7,7 +7,7 @@ import re
 import types
 from collections.abc import Iterator
 
-from dynascope.agent.inspection.frames.runtime_frame import RunningFrame
+from dynascope.agent.inspection.frames.runtime_frame import RunningFrame, values_of
 from dynascope.agent.inspection.values.names import Named, Names
 from dynascope.agent.inspection.values.rows import Row, ViewOptions
 from dynascope.agent.inspection.values.symbolic_text import contents
@@ -34,7 +34,7 @@ def symbolic_parameters(names: Names, hexadecimal: bool) -> list[Parameter]:
 def running_parameters(frame: RunningFrame, hexadecimal: bool) -> list[Parameter]:
     """Return the parameters of a running function."""
     options = ViewOptions(None, hexadecimal)
-    values = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
+    values = {name: Named(real=value) for name, value in values_of(frame).items()}
     return [_parameter(options, stars + name, values.get(name)) for stars, name in _written(frame.f_code)]
 
 

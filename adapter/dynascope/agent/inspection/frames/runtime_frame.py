@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from dataclasses import dataclass
 from typing import Any, TypeGuard
@@ -13,6 +14,7 @@ from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.names import Named
 from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions
+from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.internals.isolation.containment import ActRefused
 from dynascope.agent.internals.isolation.isolation import undisturbed
 
@@ -35,11 +37,16 @@ def is_running(frame: Any) -> TypeGuard[RunningFrame]:
     return type(frame) in (types.FrameType, EnteredFrame)
 
 
+def values_of(frame: RunningFrame) -> dict[str, Any]:
+    """Return a copy of the frame's local variables."""
+    return locals_of(frame) if isinstance(frame, types.FrameType) else dict(frame.f_locals)
+
+
 def running_headings(frame: RunningFrame) -> list[Heading]:
     """Return the headings Locals and, unless they are the same, Globals."""
-    local_names = {name: Named(real=value) for name, value in dict(frame.f_locals).items()}
+    local_names = {name: Named(real=value) for name, value in values_of(frame).items()}
     headings = [Heading("Locals", Children(named=rows_of_names(local_names)), hint="locals")]
-    if frame.f_globals is not frame.f_locals:
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED or frame.f_globals is not frame.f_locals:
         global_names = {name: Named(real=value) for name, value in frame.f_globals.items() if name != "__builtins__"}
         headings.append(Heading("Globals", Children(named=rows_of_names(global_names)), expensive=True, hint="globals"))
     return headings
@@ -52,11 +59,12 @@ def evaluate_running(frame: RunningFrame, expression: str, context: str, hexadec
     try:
         with undisturbed():
             try:
-                value = eval(source, frame.f_globals, frame.f_locals)
+                value = eval(source, frame.f_globals, values_of(frame))
             except SyntaxError:
                 if context != "repl":
                     raise
                 exec(compile(source, "<debug console>", "exec"), frame.f_globals, frame.f_locals)
+                values_of(frame)
                 return Row("", "")
     except ActRefused as error:
         raise EvaluationError(str(error)) from error

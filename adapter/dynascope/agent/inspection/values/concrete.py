@@ -29,6 +29,7 @@ from dynascope.agent.inspection.values.text import (
     short_class_text,
     value_text,
 )
+from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.internals.interruption import is_of_program
 from dynascope.agent.internals.symbolic_shapes.fake_tensors import is_fake, is_symbolic
 from dynascope.agent.internals.variables.contents import MISSING
@@ -188,7 +189,7 @@ def instance_attributes(value: Any) -> dict[str, Any]:
 _parts: dict[type, Callable[[Any], dict[str, Any]]] = {
     types.MethodType: lambda value: {"__self__": value.__self__, "__func__": value.__func__},
     functools.partial: lambda value: {"func": value.func, "args": value.args, "keywords": value.keywords},
-    types.GeneratorType: lambda value: dict(value.gi_frame.f_locals) if value.gi_frame else {},
+    types.GeneratorType: lambda value: locals_of(value.gi_frame) if value.gi_frame else {},
 }
 
 

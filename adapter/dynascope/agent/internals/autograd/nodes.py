@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dynascope.agent.internals.frames.running_frames import locals_of
+
 AutogradNode = Any
 """A `torch.autograd.graph.Node`, the value of `tensor.grad_fn`."""
 
@@ -51,7 +53,7 @@ def backward_call() -> Call | None:
 
 
 def _call_of(frame: types.FrameType) -> Call | None:
-    local = frame.f_locals
+    local = locals_of(frame)
     outputs, args = local.get("t_outputs"), local.get("args", ())
     if not isinstance(outputs, tuple | list):
         return None
@@ -199,7 +201,7 @@ def tensors_in_frames(frame: types.FrameType | None, others: Sequence[Any]) -> l
     for _ in range(_FRAMES_SEARCHED):
         if frame is None:
             break
-        for value in list(frame.f_locals.values()):
+        for value in locals_of(frame).values():
             if _has_grad_fn(value):
                 found[id(value)] = value
         frame = frame.f_back

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from dynascope.agent.internals.frames.instructions import instructions_of_code
 from dynascope.agent.internals.frames.translators import Translator
+from dynascope.agent.internals.isolation.first_calls import FirstCalls
 
 _CHANGED = 0, 6, 9, 10
 """Where `convert_frame.trace_frame` (2.9) takes `code`, `tf_mode_stack`, `instructions` and `code_options`."""
@@ -96,6 +97,7 @@ class _Arguments:
         self._modes, self._modes_before = modes, list(modes)
         self._code_options, self._code_options_before = code_options, dict(code_options)
         self._counts = _counts()
+        self._first_calls = FirstCalls()
         self._statistics = {name: counter.copy() for name, counter in _statistics().items()}
 
     @classmethod
@@ -114,6 +116,7 @@ class _Arguments:
         self._code_options.clear()
         self._code_options.update(self._code_options_before)
         _restore(self._counts)
+        self._first_calls.forget_sources()
         statistics = _statistics()
         statistics.clear()
         statistics.update((name, counter.copy()) for name, counter in self._statistics.items())

@@ -32,6 +32,7 @@ from dynascope.agent.internals.guards.guards import (
     shape_conditions,
     shape_guards_so_far,
 )
+from dynascope.agent.internals.isolation.first_calls import FirstCalls
 from dynascope.agent.internals.isolation.isolation import undisturbed
 from dynascope.agent.internals.isolation.state_of_call import function_modes, has_entered_forward_mode, state_of_call
 from dynascope.agent.internals.isolation.unlogged import unlogged
@@ -248,7 +249,7 @@ def _undone(global_names: dict[str, Any]) -> Iterator[None]:
     reasons: list[Any] = sys.modules["torch._dynamo.output_graph"].graph_break_reasons
     context: Any = _guards.CompileContext.try_get()
     learnt, attempt, known = pgo.get_code_state(), getattr(context, "attempt", 0), set(global_names)
-    learnt_before, number_of_reasons = copy.deepcopy(learnt), len(reasons)
+    learnt_before, number_of_reasons, first_calls = copy.deepcopy(learnt), len(reasons), FirstCalls()
     try:
         with unobserved(), unlogged(), names_counted_as_before(), state_of_call(), undisturbed():
             yield
@@ -256,6 +257,7 @@ def _undone(global_names: dict[str, Any]) -> Iterator[None]:
         learnt.clear()
         learnt.update(learnt_before)
         del reasons[number_of_reasons:]
+        first_calls.forget_all()
         for name in set(global_names) - known:
             del global_names[name]
         if context is not None:

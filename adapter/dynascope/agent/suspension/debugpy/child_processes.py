@@ -13,6 +13,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.wire.torch_processes import is_torchs
 
 _INDUCTOR = "torch._inductor"
@@ -44,7 +45,7 @@ def starts_torchs_own() -> bool:
     while frame is not None:
         # concurrent.futures.process.ProcessPoolExecutor._spawn_process, of a subclass in inductor
         if frame.f_code.co_name == "_spawn_process":
-            return type(frame.f_locals.get("self")).__module__.startswith(_INDUCTOR)
+            return type(locals_of(frame).get("self")).__module__.startswith(_INDUCTOR)
         frame = frame.f_back
     return False
 

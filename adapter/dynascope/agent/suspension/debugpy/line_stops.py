@@ -11,6 +11,7 @@ from typing import Any
 
 from dynascope.agent.internals.compile.eval_frame import unseen
 from dynascope.agent.internals.frames.resume import line_has_run, runs_line_as_written
+from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.program.user_code import real_path
 from dynascope.agent.suspension.debugpy.runtime_steps import RuntimeSteps, is_of_a_step
 from dynascope.wire.dap import FIRST_ENTRY_ID
@@ -76,6 +77,6 @@ def _has_names(expression: str, frame: types.FrameType) -> bool:
         names = [node for node in ast.walk(ast.parse(expression.strip())) if isinstance(node, ast.Name)]
     except (SyntaxError, ValueError):
         return True  # pydevd reports it
-    known = frame.f_locals.keys() | frame.f_globals.keys() | vars(builtins).keys()
+    known = locals_of(frame).keys() | frame.f_globals.keys() | vars(builtins).keys()
     known |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
     return all(name.id in known for name in names)

@@ -17,6 +17,7 @@ from dynascope.agent.inspection.values import concrete
 from dynascope.agent.inspection.values.errors import EvaluationError
 from dynascope.agent.inspection.values.rows import Children, Row, ViewOptions, computed
 from dynascope.agent.internals.codegen.bytecode import NULL, running_instructions, value_stack
+from dynascope.agent.internals.frames.running_frames import locals_of
 from dynascope.agent.internals.isolation.isolation import undisturbed
 from dynascope.wire.dap import EvaluateResult, StackFrame
 from dynascope.wire.to_agent import Evaluate
@@ -108,6 +109,6 @@ class RunningContext:
     def _value(self, expression: str) -> Any:
         try:
             with undisturbed():
-                return eval(expression.strip(), self._frame.f_globals, self._frame.f_locals)
+                return eval(expression.strip(), self._frame.f_globals, locals_of(self._frame))
         except BaseException as error:  # an exception of an expression must not reach the program
             raise EvaluationError(f"{type(error).__name__}: {error}") from error

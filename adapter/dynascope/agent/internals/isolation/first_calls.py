@@ -1,0 +1,73 @@
+"""Undo that a trace was the first to call a function that Dynamo calls once: what it did then, a repeated trace lacks.
+
+`variables.functions.get_pytree_SUPPORTED_NODES_source` (2.9), for one, installs a guard as it makes its `Source`, and
+`TensorVariable._warn_capture_scalar_outputs` (2.7) warns.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+_PACKAGE = "torch._dynamo."
+_Cached = type(functools.lru_cache(lambda: None))
+_found: tuple[int, list[Any]] = 0, []
+"""How many modules there were, and the functions in those of Dynamo."""
+
+
+class FirstCalls:
+    """The functions without arguments that Dynamo had not called when this was made."""
+
+    def __init__(self) -> None:
+        self._called = {id(each) for each in _functions() if _is_called(each)}
+
+    def forget_sources(self) -> None:
+        """Let functions be called again that have made a source, whose effect was undone with the trace."""
+        self._forget(_source())
+
+    def forget_all(self) -> None:
+        """Let functions be called again that have made a source, or were called for their effect."""
+        self._forget(_source(), type(None))
+
+    def _forget(self, *results: type) -> None:
+        for each in _functions():
+            if id(each) not in self._called and _is_called(each) and isinstance(each(), results):
+                each.cache_clear()
+
+
+def _source() -> type:
+    """Return `torch._guards.Source` (2.0); the agent may not import torch."""
+    source: type = sys.modules["torch._guards"].Source
+    return source
+
+
+def _is_called(function: Any) -> bool:
+    return bool(function.cache_info().currsize)
+
+
+def _functions() -> list[Any]:
+    """Return the cached functions of Dynamo's modules that take no arguments."""
+    global _found
+    number = len(sys.modules)
+    if _found[0] != number:
+        modules = [module for name, module in list(sys.modules.items()) if name.startswith(_PACKAGE)]
+        _found = number, list({id(each): each for module in modules for each in _functions_of(module)}.values())
+    return _found[1]
+
+
+def _takes_arguments(code: types.CodeType) -> bool:
+    variable = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return bool(code.co_argcount + code.co_kwonlyargcount + variable)
+
+
+def _functions_of(module: Any) -> Iterator[Any]:
+    for value in list(vars(module).values()):
+        inside = vars(value).values() if isinstance(value, type) and value.__module__ == module.__name__ else ()
+        for each in (value, *inside):
+            function = each.__func__ if type(each) is staticmethod else each
+            if type(function) is _Cached and not _takes_arguments(function.__wrapped__.__code__):
+                yield function
