@@ -1,0 +1,63 @@
+"""The law, in cold processes: a program observed in any way prints, compiles and uses what it does in a plain run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("torch")
+
+from tests.support.nonperturbation.cold import COLLECTIONS, Run, Seen, Server, programs
+from tests.support.nonperturbation.modes import MODES
+
+OBSERVED = [mode for mode in MODES if mode != "plain"]
+SAMPLE = (
+    (("weak_references", "program_guard_on_a_weak_reference"), ("recorded", "stopped")),
+    (("extensions", "program_operator_that_flattens"), ("back", "what if")),
+)
+_MEMORY = 0.01
+"""The part by which the peak of memory may differ where tensors are big."""
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with Server() as server:
+        yield server
+
+
+def differences(server: Server, plain: Seen, run: Run) -> dict[str, tuple[str, str]]:
+    """Return what differs from the plain run, with the first line of each, plain and observed."""
+    seen = server.run(run)
+    found = plain.differences(seen)
+    if run.file == "big_tensors" and abs(seen.peak - plain.peak) > _MEMORY * plain.peak:
+        found["peak"] = f"{plain.peak} KiB", f"{seen.peak} KiB"
+    return found
+
+
+@pytest.mark.parametrize(("program", "modes"), SAMPLE, ids=lambda value: value[-1])
+def test_sample(server: Server, program: tuple[str, str], modes: tuple[str, ...]) -> None:
+    plain = server.run(Run(*program, "plain", "on"))
+    assert plain.status == 0 and plain.output and plain.compiled["guards"], plain.errors
+    for mode in modes:
+        assert differences(server, plain, Run(*program, mode, "on")) == {}
+
+
+def test_a_forked_process_is_as_cold_as_a_new_one(server: Server) -> None:
+    run = Run(*SAMPLE[1][0], "plain", "on")
+    assert server.run(run).differences(server.run_in_new_process(run)) == {}
+
+
+@pytest.mark.matrix
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("collections", COLLECTIONS)
+@pytest.mark.parametrize(("file", "program"), programs(), ids=lambda value: value.removeprefix("program_"))
+def test_program(server: Server, file: str, program: str, collections: str) -> None:
+    plain = server.run(Run(file, program, "plain", collections))
+    if program.endswith("inductor"):
+        plain = server.run(
+            Run(file, program, "plain", collections)
+        )  # what the first has put into torch's caches counts
+    assert plain.status == 0, plain.errors
+    found = {mode: differences(server, plain, Run(file, program, mode, collections)) for mode in ("plain", *OBSERVED)}
+    assert {mode: differs for mode, differs in found.items() if differs} == {}
