@@ -26,7 +26,7 @@ class FirstCalls:
         self._called = {id(each) for each in _functions() if _is_called(each)}
 
     def forget_sources(self) -> None:
-        """Let functions be called again that have made a source, whose effect was undone with the trace."""
+        """Let functions be called again that have made a source: the trace is undone."""
         self._forget(_source())
 
     def forget_all(self) -> None:
