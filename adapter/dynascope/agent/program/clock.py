@@ -40,6 +40,11 @@ class Clock:
                 self._tell()
 
     @property
+    def stands(self) -> bool:
+        """Whether the thread is stopped: what it runs now is run for the debugger."""
+        return self._stops > 0
+
+    @property
     def standing_now(self) -> tuple[float, float | None]:
         """Return the seconds that are excluded, and since when it stands (None: it runs)."""
         return self._stood, self._began if self._stops else None

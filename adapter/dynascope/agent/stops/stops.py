@@ -60,7 +60,8 @@ class CompileStops:
         `is_recorded`: the user looks at a recorded line, and nothing has stopped there.
         """
         thread, suspension = threading.current_thread(), self._suspension
-        if self._over or not suspension.may_stop:
+        is_stopped = this_threads_clock().stands  # and runs what is evaluated there: it cannot be resumed twice
+        if self._over or is_stopped or not suspension.may_stop:
             return "continue"
         self.time_limits.tell()
         ident = threading.get_ident()

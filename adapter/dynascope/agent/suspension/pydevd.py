@@ -7,6 +7,7 @@ sys.monitoring (3.12).
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import sys
@@ -16,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal
 
 from dynascope.agent.internals.compile.eval_frame import unseen
+from dynascope.agent.internals.isolation.containment import is_contained
 from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.program.user_code import is_user_code, real_path
 from dynascope.agent.suspension.debugpy import library_imports
@@ -75,6 +77,7 @@ class PydevdSuspension(Suspension):
         self._constants: Any = pydevd_constants
         names = self._commands = pydevd_comm_constants
         self._files: Any = sys.modules["pydevd_file_utils"]
+        self._set_trace: Callable[[Any], object] = sys.modules["pydevd_tracing"].SetTrace
         self._anybody_steps: Callable[[], bool] = any_thread_stepping
         self._info_of: Callable[[threading.Thread], Any] = set_additional_thread_info
         self._to_dap_id: Callable[[Any], int] = BaseSchema._translate_id_to_dap
@@ -130,7 +133,7 @@ class PydevdSuspension(Suspension):
         set_suspend, do_wait_suspend = self._pydevd.set_suspend, self._pydevd.do_wait_suspend
 
         def watched_set_suspend(*args: Any, **kwargs: Any) -> Any:
-            if self._steps.passes() or not self.may_stop:
+            if self._steps.passes() or not self.may_stop or is_contained():
                 return None
             try:
                 return unseen(set_suspend, *args, **kwargs)
@@ -138,7 +141,7 @@ class PydevdSuspension(Suspension):
                 self.observer.suspend_requested()
 
         def watched_do_wait_suspend(*args: Any, **kwargs: Any) -> Any:
-            if self._steps.has_passed() or not self.may_stop:
+            if self._steps.has_passed() or not self.may_stop or is_contained():
                 return None
             self._steps.forget()
             self.observer.stopped_at_runtime()
@@ -198,7 +201,8 @@ class PydevdSuspension(Suspension):
         if not self.may_stop:  # the client has left since
             self._set_step(-1, None)
             return "continue"
-        uninterrupted(lambda: pydevd.do_wait_suspend(thread, chain(frames, runtime_frame), "line", None))
+        wait = functools.partial(pydevd.do_wait_suspend, thread, chain(frames, runtime_frame), "line", None)
+        uninterrupted(wait, self._set_trace)
         if (raised := self._raised.pop(threading.get_ident(), None)) is not None:
             raise raised
         if not self.debug_dynamo and not pydevd.pydb_disposed:
@@ -278,7 +282,7 @@ class PydevdSuspension(Suspension):
 
     def call_begins(self, files: Iterable[str]) -> Literal[True] | None:
         """Turn tracing on for a call of the user's code, or into a file with a breakpoint."""
-        if not (self._pydevd.breakpoints or self._starts_matter()):
+        if is_contained() or not (self._pydevd.breakpoints or self._starts_matter()):
             return None
         if not self._tracing.is_off or self._tracing.stays_off:
             return None

@@ -71,6 +71,10 @@ class TraceClock:
         """Whether steps do not end here."""
         return self.trail.position <= self._silent
 
+    def traces_again(self) -> bool:
+        """Whether a silent trace repeats an instruction that it does not end at."""
+        return self.trail.position < self._silent
+
 
 class CompileState:
     """The state of one outermost compile; used only on its thread, except `stoppable`."""

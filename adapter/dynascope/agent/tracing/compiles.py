@@ -63,7 +63,7 @@ class Compiles:
                 observer.first_compile()
         state = self.threads.current()
         state.depth += 1
-        if state.depth == 1 and self.enabled:
+        if state.depth == 1 and self.enabled and not state.is_stopped:
             state.begin_compile().suspension_token = self._suspension.compile_begins()
             state.thread_id = self._suspension.thread_id()
             self._stops.compile_begins()

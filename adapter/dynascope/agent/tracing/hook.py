@@ -201,6 +201,12 @@ class Hook:
         for translator in translators.active_translators(state.outermost):
             self.callbacks.add(state, translator)
 
+    def traces_again(self) -> bool:
+        """Whether this thread traces an instruction again without the user's wish."""
+        state = self.threads.existing()
+        compiling = None if state is None else state.compile
+        return compiling is not None and (compiling.travel is not None or compiling.clock.traces_again())
+
     # ---- instructions
 
     @contained

@@ -123,11 +123,11 @@ class StopThread:
     ) -> ResumeCommand:
         state.stepping.cancel()
         state.new_compile = None
-        state.is_stopped = True
+        state.stops_at_compile_time = True
         try:
             return self._recorded_stops.wait(make_inspection, stop, plan)
         finally:
-            state.is_stopped = False
+            state.stops_at_compile_time = False
 
     def _inspection(
         self,

@@ -7,6 +7,7 @@ import types
 from typing import Any
 
 from dynascope.agent.internals.frames import translators
+from dynascope.agent.program.clock import this_threads_clock
 from dynascope.agent.suspension.interface import LinePassed
 from dynascope.agent.tracing.compile_state import CompileState
 from dynascope.agent.tracing.stepping import Stepping
@@ -16,6 +17,7 @@ class ThreadState:
     """The state of one thread, written only there; `pause_pending` is set by any thread."""
 
     def __init__(self) -> None:
+        self._clock = this_threads_clock()
         self.compile: CompileState | None = None
         self.depth = 0
         """The number of eval-frame callback calls in progress; a compile may cause another."""
@@ -32,10 +34,18 @@ class ThreadState:
         """The lines at which the step began."""
         self.stops_on_entry = False
         """Whether the step in progress ends as `stopOnEntry`."""
-        self.is_stopped = False
-        """Whether the thread waits at a stop: code that it runs is then the debugger's or a signal handler's."""
+        self.stops_at_compile_time = False
+        """Whether the thread is at one of its own stops, from before the stop is reported."""
         self.pause_pending = False
         """Whether to stop at the next instruction if the suspension still requests it."""
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether the thread is at a stop, at run time too.
+
+        Code that it runs is then the debugger's, of an expression or a signal handler's.
+        """
+        return self.stops_at_compile_time or self._clock.stands
 
     @property
     def outermost(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from dynascope.agent.breakpoints.kind import BreakpointKind
@@ -24,11 +24,14 @@ class CalledFunctions(BreakpointKind):
             return
         from dynascope.agent.internals.compile.program_calls import ProgramCalls
 
+        def begins(files: Iterable[str]) -> Any:
+            return None if hook.traces_again() else self._suspension.call_begins(files)
+
         def ends(token: Any) -> None:
             self._suspension.call_ends(token)
             hook.continue_runtime_step()
 
-        self._remove = ProgramCalls(self._suspension.call_begins, ends, hook.failures).remove
+        self._remove = ProgramCalls(begins, ends, hook.failures).remove
 
     def detach(self) -> None:
         remove, self._remove = self._remove, lambda: None

@@ -1,12 +1,14 @@
-"""Call pydevd where its own callbacks cannot interrupt it (Python 3.12).
+"""Call pydevd where its own callbacks cannot interrupt it.
 
-A thread that waits in pydevd outside of a callback of `sys.monitoring` is traced again as soon as the client sets a
-breakpoint; pydevd then stops it a second time, in its own JSON encoder. Inside a callback no other callback runs.
+A thread that waits in pydevd outside of a callback of Python's tracing is traced again as soon as the client sets a
+breakpoint, or when Dynamo calls the program for an answer. pydevd would then stop it a second time, for ever, because
+no request resumes a thread that waits inside its own wait. Inside a callback no other callback runs.
 """
 
 from __future__ import annotations
 
 import sys
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,10 +16,39 @@ Result = TypeVar("Result")
 _TOOLS = (3, 4)  # the ids that sys.monitoring leaves unassigned
 
 
-def uninterrupted(function: Callable[[], Result]) -> Result:
-    """Call `function` in a callback of a tool id of its own; directly when no id is free."""
+def uninterrupted(function: Callable[[], Result], set_trace: Callable[[Any], object]) -> Result:
+    """Call `function` in a callback; `set_trace` sets this thread's trace function."""
     monitoring: Any = getattr(sys, "monitoring", None)
-    tool = next((number for number in _TOOLS if monitoring.get_tool(number) is None), None) if monitoring else None
+    return _traced(function, set_trace) if monitoring is None else _monitored(function, monitoring)
+
+
+def _traced(function: Callable[[], Result], set_trace: Callable[[Any], object]) -> Result:
+    """Call `function` in a trace function (Python 3.11); it may set another."""
+    results: list[Result] = []
+    previous = sys.gettrace()
+
+    def trace(frame: types.FrameType, event: str, arg: object) -> None:
+        set_trace(previous)
+        results.append(function())
+
+    set_trace(trace)
+    try:
+        _ring()
+    except BaseException:
+        set_trace(previous)  # Python removes a trace function that raises
+        raise
+    if results:
+        return results[0]
+    set_trace(previous)
+    return function()  # this thread is in a callback already
+
+
+def _ring() -> None: ...
+
+
+def _monitored(function: Callable[[], Result], monitoring: Any) -> Result:
+    """Call `function` in a callback of a tool id of its own; directly when no id is free."""
+    tool = next((number for number in _TOOLS if monitoring.get_tool(number) is None), None)
     if tool is None:
         return function()
     results: list[Result] = []
