@@ -14,7 +14,7 @@ from tests.support.marks import labels, line, program
 
 CALLBACKS = program("callbacks.py")
 CASES = re.findall(r"@case\ndef (\w+)", CALLBACKS.read_text())
-FEW = ["fake_kernel", "torch_dispatch", "allow_in_graph"]
+FEW = ["fake_kernel", "torch_dispatch", "allow_in_graph", "nonstrict_trace"]
 LONGEST = 5.0
 """Seconds within which each question is answered."""
 IN_CALLBACKS = sorted(number for label, number in labels(CALLBACKS).items() if label.startswith("in_"))
@@ -139,7 +139,7 @@ def ask_about(client: DapClient, *cases: str, debugs_dynamo: bool = False) -> As
 def test_every_question_is_answered_at_stops_where_dynamo_calls_the_program(client: DapClient) -> None:
     asked = ask_about(client, *FEW)
     assert asked.asked_in == [FEW[0], *FEW]
-    assert {"_", "__torch_dispatch__", "allowed"} <= asked.stopped_in
+    assert {"_", "__torch_dispatch__", "allowed", "nonstrict"} <= asked.stopped_in
     assert "asked f32[4]" in client.output("console")
 
 

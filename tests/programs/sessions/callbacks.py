@@ -444,6 +444,7 @@ OPTIONS = {
     "filtered_guards": {"options": {"guard_filter_fn": guard_filter}},
     "inductor_pass": {"backend": "inductor"},
     "autograd_function": {"backend": "aot_eager"},
+    "nonstrict_trace": {"backend": "aot_eager"},
 }
 
 

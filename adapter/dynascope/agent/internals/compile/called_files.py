@@ -11,9 +11,9 @@ from typing import Any
 
 _KEPT = (
     *("_torchdynamo_orig_backend", "compiler_fn", "__wrapped__", "fn"),
-    *("_abstract_fn", "_backward_fn", "_setup_context_fn"),
+    *("_abstract_fn", "_backward_fn", "_setup_context_fn", "_fn"),
 )
-"""Where wrappers of Dynamo, `torch.compile` and Inductor (2.0), and `CustomOpDef` (2.4), keep functions."""
+"""Where wrappers of Dynamo, `torch.compile`, Inductor (2.0), `CustomOpDef` (2.4), `_LeafCallable` (2.12) have them."""
 _COMPILERS = ("fw_compiler", "bw_compiler", "inference_compiler")
 _MOST = 16
 

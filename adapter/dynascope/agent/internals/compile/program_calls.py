@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -50,8 +51,14 @@ class ProgramCalls(Events):
 
 
 def _files_of_node(tracer: Any, node: Any, args: Any, kwargs: Any, module: Any) -> Iterator[str]:
-    """Yield the files of an operator (`allow_in_graph`) and of its arguments' classes."""
+    """Yield the files of an operator (`allow_in_graph`), its arguments' classes and functions.
+
+    A function of `nonstrict_trace` is an argument, kept in `OutputGraph.nn_modules` (2.0).
+    """
     yield from files_of(node.target)
+    for each in node.all_input_nodes:
+        if each.op == "get_attr":
+            yield from files_of(tracer.nn_modules.get(each.target))
     yield from files_of_arguments((args, *kwargs.values()))
 
 
@@ -63,6 +70,9 @@ def _files_of_backend(output: Any, module: Any, *args: Any, **kwargs: Any) -> It
     yield from files_of(output.compiler_fn)
     nodes = list(module.graph.nodes)
     yield from files_of_arguments(node.meta.get("example_value") for node in nodes if node.op == "placeholder")
+    for node in nodes:
+        if node.op == "get_attr":
+            yield from files_of(inspect.getattr_static(module, node.target, None))
     config: Any = sys.modules.get("torch._inductor.config")
     lowering: Any = sys.modules.get("torch._inductor.lowering")
     called = {node.target for node in nodes if node.op == "call_function"}
