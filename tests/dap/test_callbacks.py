@@ -12,6 +12,8 @@ from tests.support.dap.client import DapClient, RequestFailed, Stop
 from tests.support.dap.launches import launch
 from tests.support.marks import labels, line, program
 
+pytestmark = pytest.mark.second_leg
+
 CALLBACKS = program("callbacks.py")
 CASES = re.findall(r"@case\ndef (\w+)", CALLBACKS.read_text())
 FEW = ["fake_kernel", "torch_dispatch", "allow_in_graph", "nonstrict_trace"]

@@ -45,7 +45,7 @@ def test_supports_log_points(client: DapClient, runtime: bool) -> None:
 @pytest.mark.capability("supportsFunctionBreakpoints")
 @BOTH
 def test_supports_function_breakpoints(client: DapClient, runtime: bool) -> None:
-    client.launch(launch(runtime=runtime), functions=["helper"])
+    client.launch(launch(runtime=runtime), functions=["helper" if runtime else "sessions.compiled.helper"])
     stop = client.wait_for_stop()
     assert stop.at_compile_time and stop.reason == "function breakpoint"
     assert stop.where() == ("helper [0/0]", line(COMPILED, "helper"))

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from dynascope.agent.breakpoints.breakpoint import parse_hit_condition
-from dynascope.agent.breakpoints.function_names import names_function
 from dynascope.agent.program.source_lines import lines_with_code, own_lines
+from dynascope.wire.function_names import names_function, names_function_of
 
 SOURCE = '''\
 import os
@@ -92,6 +92,30 @@ def test_a_function_is_named_by_the_end_of_its_name_or_a_glob(pattern: str, name
 @pytest.mark.parametrize(("pattern", "name"), [("ward", "Model.forward"), ("Other.forward", "Model.forward")])
 def test_a_part_of_a_word_names_nothing(pattern: str, name: str) -> None:
     assert not names_function(pattern, name)
+
+
+LINEAR = "/venv/lib/torch/nn/modules/linear.py"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_named"),
+    [
+        ("torch.nn.modules.linear.Linear.forward", True),
+        ("linear.Linear.forward", True),
+        ("torch.nn.Linear.forward", True),
+        ("torch.nn.*", True),
+        ("Linear.forward", True),
+        ("torch.nn.forward", False),
+        ("near.Linear.forward", False),
+        ("torch.nn.Bilinear.forward", False),
+    ],
+)
+def test_a_functions_module_or_package_may_come_before_its_name(pattern: str, is_named: bool) -> None:
+    assert names_function_of(pattern, "Linear.forward", LINEAR) == is_named
+
+
+def test_a_packages_own_functions_are_named_without_init() -> None:
+    assert names_function_of("torch.nn.helper", "helper", "/venv/lib/torch/nn/__init__.py")
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
-from dynascope.agent.breakpoints.function_names import names_function
 from dynascope.agent.internals.autograd.nodes import ForwardFrame
 from dynascope.agent.program.user_code import real_path
+from dynascope.wire.function_names import names_function
 
 _OF_BACKWARD = re.compile(
     r"(?i:nodecall\s+\d+)|.*Backward.*|.*\.backward|(torch::autograd::)?(AccumulateGrad|GraphRoot|CopySlices)"

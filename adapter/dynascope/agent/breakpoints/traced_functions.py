@@ -123,7 +123,7 @@ class TracedFunctions:
         """Whether Dynamo has traced the function, or a thread has stopped in it."""
         return key in self._traced or key in self._stopped_in
 
-    def names(self) -> set[str]:
-        """Return qualified names of functions that Dynamo has traced or a thread has stopped in."""
+    def functions(self) -> set[FunctionKey]:
+        """Return the functions that Dynamo has traced or a thread has stopped in."""
         with self._lock:
-            return {key.name for key in self._traced | self._stopped_in}
+            return self._traced | self._stopped_in

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-import fnmatch
 import os
 import re
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 
 from dynascope.wire.dap import DataAccess, document_path
+from dynascope.wire.function_names import names_function_of
 
 Group = Path | Literal["functions", "instructions", "data"]
 """The breakpoints that one DAP request sets: of a file, by function name, by address, or the data breakpoints."""
@@ -173,8 +173,8 @@ def _line_of_function(path: Path, name: str) -> int:
 
 def lines_of_function(path: Path, name: str) -> list[int]:
     """Return the lines where a function breakpoint stops: the first of each function it names."""
-    pattern = f"*.{name.replace('.<locals>', '')}"
-    return [_first_line(node) for full, node in _definitions(path) if fnmatch.fnmatchcase(f".{full}", pattern)]
+    pattern = name.replace(".<locals>", "")
+    return [_first_line(node) for full, node in _definitions(path) if names_function_of(pattern, full, str(path))]
 
 
 def _first_line(definition: Definition) -> int:

@@ -11,8 +11,8 @@ import os
 import re
 from typing import Literal, NamedTuple, get_args
 
-from dynascope.agent.breakpoints.function_names import names_function
 from dynascope.agent.program.user_code import real_path
+from dynascope.wire.function_names import names_function
 
 Kind = Literal["local", "source", "symbol", "node"]
 ANYWHERE = "*"

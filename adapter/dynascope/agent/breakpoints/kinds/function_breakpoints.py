@@ -11,13 +11,14 @@ import msgspec
 
 from dynascope.agent.breakpoints import hit_counts, placement
 from dynascope.agent.breakpoints.breakpoint import Breakpoint
-from dynascope.agent.breakpoints.function_names import names_function
 from dynascope.agent.breakpoints.kind import BreakpointKind, NamedKind
 from dynascope.agent.breakpoints.never_hit import why_name_never_met, why_not_stopped
 from dynascope.agent.breakpoints.traced_functions import TracedFunctions
+from dynascope.agent.program.functions import FunctionKey
 from dynascope.agent.suspension.interface import Suspension
 from dynascope.wire.dap import Breakpoint as BreakpointState
 from dynascope.wire.dap import FunctionBreakpoint
+from dynascope.wire.function_names import names_function_of
 from dynascope.wire.messages import Message
 
 if TYPE_CHECKING:
@@ -63,10 +64,10 @@ class FunctionBreakpoints(BreakpointKind):
         """Make these the function breakpoints; return the state of each."""
         states: list[BreakpointState] = []
         rows: list[tuple[FunctionBreakpoint, Breakpoint, BreakpointState]] = []
-        names = self._traced.names()
+        functions = self._traced.functions()
         for request in asked:
             try:
-                rows.append((request, hit_counts.at_work(request, None), self._state(request, names)))
+                rows.append((request, hit_counts.at_work(request, None), self._state(request, functions)))
                 states.append(rows[-1][2])
             except ValueError as error:
                 states.append(placement.refused(request.id, str(error)))
@@ -82,13 +83,13 @@ class FunctionBreakpoints(BreakpointKind):
         if self._stops is not None:
             self._stops.use([(asked.name, breakpoint) for asked, breakpoint, _ in self._rows])
 
-    def _state(self, asked: FunctionBreakpoint, traced: Iterable[str]) -> BreakpointState:
+    def _state(self, asked: FunctionBreakpoint, traced: Iterable[FunctionKey]) -> BreakpointState:
         state = BreakpointState(id=asked.id, verified=True)
         abouts = [(kind.owns(asked.name), about) for kind in self._others if (about := kind.message_about(asked.name))]
         owned = next((about for owns, about in abouts if owns), None)
         if owned is not None:
             state.message = owned
-        elif not any(names_function(asked.name, name) for name in traced):
+        elif not any(names_function_of(asked.name, each.name, each.path) for each in traced):
             state.message = abouts[0][1] if abouts else _NO_FUNCTION
             state.verified, state.reason = bool(abouts), None if abouts else "pending"
         state.message = hit_counts.with_what_counts(state.message, asked, self._runs_are_debugged)
@@ -103,8 +104,8 @@ class FunctionBreakpoints(BreakpointKind):
 
     def _refresh(self) -> None:
         with self._lock:
-            names = self._traced.names() if self._rows else set()
-            rows = [(asked, breakpoint, self._state(asked, names)) for asked, breakpoint, _ in self._rows]
+            functions = self._traced.functions() if self._rows else set()
+            rows = [(asked, breakpoint, self._state(asked, functions)) for asked, breakpoint, _ in self._rows]
             changes = [after[2] for before, after in zip(self._rows, rows, strict=True) if before[2] != after[2]]
             self._rows = rows
         for state in changes:

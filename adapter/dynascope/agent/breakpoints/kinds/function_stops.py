@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Sequence
 
-from dynascope.agent.breakpoints.function_names import names_function
 from dynascope.agent.breakpoints.hits import Hits, TracedFrame, ids_of
 from dynascope.agent.breakpoints.kind import Named
 from dynascope.agent.stops.stop import Stop
@@ -13,6 +12,7 @@ from dynascope.agent.tracing.activation import Activation
 from dynascope.agent.tracing.hook import Hook
 from dynascope.agent.tracing.thread_state import ThreadState
 from dynascope.agent.tracing.time_travel.visit import Visit
+from dynascope.wire.function_names import names_function_of
 from dynascope.wire.messages import Message
 
 
@@ -34,16 +34,19 @@ class FunctionStops:
         self._hook.set_check(self, bool(self._named))
 
     def may_stop_in(self, code: types.CodeType) -> bool:
-        return any(names_function(pattern, code.co_qualname) for pattern, _ in self._named)
+        return any(_names(pattern, code) for pattern, _ in self._named)
 
     def stops_at(self, state: ThreadState, activation: Activation) -> Stop | None:
         if not activation.enters_function or activation.comes_back:
             return None
-        name = activation.code.co_qualname
-        candidates = [breakpoint for pattern, breakpoint in self._named if names_function(pattern, name)]
+        candidates = [breakpoint for pattern, breakpoint in self._named if _names(pattern, activation.code)]
         visit = Visit(state, at_instruction=True)
         hits = self._hits.that_stop(candidates, TracedFrame(activation.translator), visit) if candidates else []
         if not hits:
             return None
         self._stops_in(activation.code)
         return Stop("function breakpoint", ids_of(hits))
+
+
+def _names(pattern: str, code: types.CodeType) -> bool:
+    return names_function_of(pattern, code.co_qualname, code.co_filename)
