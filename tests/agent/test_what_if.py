@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import torch
+from dynascope.agent.tracing.what_if.asked import advised
 from dynascope.wire.messages import ResumeCommand, TravelCommand
 
 from tests.support.agent.scripted_session import ScriptedSession
@@ -162,6 +163,22 @@ def test_an_error_of_the_compile_is_no_graph_break() -> None:
     told, first = answers("viewing", "main_viewing_straight", "rows = 5", "keep")
     assert told.startswith("Error: the compile fails with TorchRuntimeError: ")
     assert "the compile fails with TorchRuntimeError" in first and "Ask again" in first
+
+
+@pytest.mark.parametrize(
+    ("message", "settings"),
+    [
+        ("Set `torch._dynamo.config.capture_scalar_outputs = True` or", [("capture_scalar_outputs", True)]),
+        ("Set `torch._dynamo.config.trace_numpy` to `True`.", [("trace_numpy", True)]),
+        ("Set torch._dynamo.config.allow_rnn=True to enable", [("allow_rnn", True)]),
+        ("Change `torch._dynamo.config.use_numpy_random_stream` to False.", [("use_numpy_random_stream", False)]),
+        ("`torch._dynamo.config.trace_numpy` set to `False`", [("trace_numpy", False)]),
+        ("Set `torch._dynamo.config.recompile_limit` to an appropriate value.", []),
+        ("See torch._dynamo.config.ignore_logging_functions.", []),
+    ],
+)
+def test_the_settings_that_a_message_names(message: str, settings: list[tuple[str, Any]]) -> None:
+    assert advised(message) == settings
 
 
 def test_a_setting_and_the_hint_of_a_graph_break() -> None:

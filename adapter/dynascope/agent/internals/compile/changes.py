@@ -107,6 +107,11 @@ def is_setting(name: str) -> bool:
     return hasattr(sys.modules["torch._dynamo.config"], name)
 
 
+def setting(name: str) -> Any:
+    """Return the value of a setting of `torch._dynamo.config` (2.0)."""
+    return getattr(sys.modules["torch._dynamo.config"], name)
+
+
 @contextlib.contextmanager
 def setting_changed(name: str, value: Any, module: str = "torch._dynamo.config") -> Iterator[None]:
     """Change a setting of `torch._dynamo.config` (2.0), or of another module, for a while."""

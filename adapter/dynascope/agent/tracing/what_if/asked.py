@@ -15,6 +15,7 @@ Kind = Literal["dynamic", "static", "constant"]
 _WHAT_IF = re.compile(r"\s*what\s*if\b(?!\s*[=.(\[,])(.*)", re.DOTALL | re.IGNORECASE)
 _DECIDED = re.compile(r"(.+?)(?:\s+is)?\s+(dynamic|static|constant)(?:\s+(\d+))?", re.DOTALL)
 _ASSIGNED = re.compile(r"(.+?)\s*=(?!=)\s*(.+)", re.DOTALL)
+_ADVISED = re.compile(r"torch\._dynamo\.config\.(\w+)`? ?(?:=|(?:set )?to) ?`?(\w+)")
 _SETTING = re.compile(r"(?:torch\._dynamo\.)?config\.(\w+)")
 
 HELP = """\
@@ -80,6 +81,20 @@ def parsed(text: str) -> Decided | Assigned:
             raise EvaluationError(f"A size can be dynamic or static: `what if {match[1]} static`.")
         return Assigned(name, value)
     raise EvaluationError(f"What can be tried is:\n{HELP}")
+
+
+def advised(message: str) -> list[tuple[str, Any]]:
+    """Return the settings of Dynamo that a graph break's message names, each with a value.
+
+    Among them are those that it says are so now: "`config.trace_numpy` set to `False`".
+    """
+    found = []
+    for name, value in _ADVISED.findall(message):
+        try:
+            found.append((name, ast.literal_eval(value)))
+        except ValueError:  # a word of the sentence
+            continue
+    return found
 
 
 def _target(text: str) -> tuple[str, int | None]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import PurePath
@@ -44,7 +43,6 @@ _GIVEN_UP = (
 )
 _FAILS = "With this change the compile fails with {}. Ask again to keep it all the same."
 _KEPT = "When the program goes on, this compile is traced again from its start with the change: {}."
-_ADVICE = re.compile(r"torch\._dynamo\.config\.\w+ ?= ?\w+")
 
 
 class WhatIf:
@@ -150,10 +148,10 @@ class WhatIf:
 
     def _advice(self) -> str:
         details = None if self._stop.exception is None else self._stop.exception.info.details
-        advice = None if details is None else _ADVICE.search(details.message or "")
-        if advice is None:
-            raise EvaluationError("No hint at this stop names a setting of torch._dynamo.config to try.")
-        return advice[0]
+        for name, value in asked.advised("" if details is None else details.message or ""):
+            if changes.is_setting(name) and changes.setting(name) != value:
+                return f"config.{name} = {value}"
+        raise EvaluationError("No hint at this stop names a setting of torch._dynamo.config to try.")
 
     # ---- from a question to a change
 
