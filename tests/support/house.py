@@ -33,7 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dap": {"dynascope.wire", "dynascope.facts", "dynascope.debugpy_adapter", "dynascope.debugpy_process"},
     "dynascope_lsp": {"dynascope.wire", "dynascope.facts", "dynascope.report", "dynascope.__version__"},
     "report": {"dynascope.facts"},
-    "recording": {"dynascope.facts"},
+    "recording": {"dynascope.facts", "dynascope.wire"},
     "terminal": {"dynascope.wire", "dynascope.dap.protocol"},
     "": {"dynascope.agent"},
     "compiled_autograd": {"dynascope.agent"},

@@ -136,6 +136,15 @@ def test_a_module(folder: Path):
     assert "arguments ['a', '-c', 'config', '--command', '-b']" in out
 
 
+def test_pytest_by_its_name(folder: Path):
+    (folder / "test_it.py").write_text(
+        "import torch\n\n\ndef test_it():\n    torch.compile(lambda x: x + 1, backend='eager')(torch.ones(2))\n"
+    )
+    code, out = debug("-b", "test_it.py:5", "--command", "where", "--command", "quit", "pytest", "-q", "test_it.py")
+    assert code == 0, out
+    assert "test_it  test_it.py:5" in out
+
+
 def test_an_uncaught_exception_stops_the_running_program(folder: Path):
     (folder / "fails.py").write_text("raise ValueError('no')\n")
     code, out = debug("--command", "run", "--command", "print 1 + 1", "fails.py")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
@@ -14,8 +13,8 @@ import click
 
 from dynascope.facts import store
 from dynascope.facts.counts import counted
+from dynascope.wire.python_commands import module_or_script
 
-_MODULES = {"torchrun": "torch.distributed.run", "pytest": "pytest"}
 _ARGUMENTS = {"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": ["-h", "--help"]}
 
 
@@ -65,18 +64,12 @@ def _program(name: str) -> list[str]:
     """Return Python's arguments for a file or for the command of an installed package."""
     if os.path.exists(name):
         return [name]
-    if name in _MODULES:
-        return ["-m", _MODULES[name]]
-    path = shutil.which(name)
-    if path is not None and _is_python_script(path):
+    module, path = module_or_script(name)
+    if module is not None:
+        return ["-m", module]
+    if path is not None:
         return [path]
     raise click.ClickException(f"There is no file {name!r} here, and no Python command of that name.")
-
-
-def _is_python_script(path: str) -> bool:
-    with open(path, "rb") as file:
-        first = file.readline(200)
-    return first.startswith(b"#!") and b"python" in first
 
 
 @click.command("import")

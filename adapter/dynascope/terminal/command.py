@@ -12,8 +12,9 @@ from dataclasses import replace
 import click
 
 from dynascope.terminal.program import Program
+from dynascope.wire.python_commands import MODULES, module_or_script
 
-TORCHRUN = "torch.distributed.run"
+TORCHRUN = MODULES["torchrun"]
 
 
 class LikePython(click.Command):
@@ -94,6 +95,7 @@ def debug(
     dynascope debug -b model.py:12 train.py --epochs 1
     dynascope debug --catch graphBreak train.py
     dynascope debug -b model.py:forward --command locals --command guards train.py
+    dynascope debug -b model.py:12 pytest tests/test_model.py
     dynascope debug --rank 1 -b model.py:12 torchrun --nproc-per-node=2 train.py
     """
     reads_stdin = command_file is not None and getattr(command_file, "name", "") in ("-", "<stdin>")
@@ -148,10 +150,14 @@ def _program(module: str | None, code: str | None, target: tuple[str, ...]) -> P
         raise click.UsageError("which program? `dynascope debug SCRIPT`, `-m MODULE` or `-c CODE`")
     if module is not None:
         return Program("module", module, target)
-    if code is None and _is_torchrun(module, target):
-        return Program("module", TORCHRUN, target[1:])
     if code is not None:
         return Program("code", code, target)
+    if not os.path.exists(target[0]):
+        command, script = module_or_script(target[0])
+        if command is not None:
+            return Program("module", command, target[1:])
+        if script is not None:
+            return Program("program", script, target[1:])
     try:
         open(target[0], "rb").close()
     except OSError as error:

@@ -1,0 +1,23 @@
+"""Find what Python runs for a command of an installed package, such as `pytest` or `torchrun`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+MODULES = {"torchrun": "torch.distributed.run", "pytest": "pytest"}
+"""The modules that commands run; the interpreter at hand may have no such command on its path."""
+
+
+def module_or_script(name: str) -> tuple[str | None, str | None]:
+    """Return the module that a command runs, or else the path of its script; None for neither."""
+    if name in MODULES:
+        return MODULES[name], None
+    path = shutil.which(name)
+    return None, path if path is not None and os.path.isfile(path) and _is_python_script(path) else None
+
+
+def _is_python_script(path: str) -> bool:
+    with open(path, "rb") as file:
+        first = file.readline(200)
+    return first.startswith(b"#!") and b"python" in first
