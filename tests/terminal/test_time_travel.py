@@ -119,5 +119,6 @@ def test_changes_tell_what_the_lines_since_have_done(folder: Path) -> None:
 
 
 def test_where_there_is_no_history_the_reason_is_said(folder: Path) -> None:
-    _, out = debug("-b", "--mode run program.py:8", "program.py", commands="history x\nquit\n")
+    _, out = debug("-b", "--mode run program.py:8", "program.py", commands="history x\nchanges\nquit\n")
     assert "only compile time has a history: here the program runs" in out and "Traceback" not in out
+    assert "changes are those of a trace, and here the program runs" in out

@@ -90,6 +90,11 @@ def changes(session: Session, argument: str) -> None:
     the line of this frame began, with all that it calls. `changes NAME`: since the checkpoint of this name
     (`checkpoint NAME`). `changes #2` goes back to the line of the second row.
     """
+    if not is_symbolic(session.need_frame()):
+        raise CommandError(
+            "changes are those of a trace, and here the program runs: at the next compile-time stop of a compile that "
+            "has stopped before, `changes` tells what Dynamo has traced since"
+        )
     moment, _, number = f" {argument}".partition(" #")
     moment = moment.strip()
     title = {"": PREVIOUS_STOP, "line": LINE}.get(moment, CHECKPOINT.format(name=moment))
