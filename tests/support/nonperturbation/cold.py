@@ -28,7 +28,8 @@ FOLDER = "tests.programs.lifetimes"
 COLLECTIONS = "on", "off", "threshold 1"
 """How the garbage collector is set before the program begins. Inductor's caches are used with the first alone."""
 _SECONDS = 240
-_INTERPRETER = re.compile(r"0x[0-9a-f]{6,}")
+_CHANGING = re.compile(r"0x[0-9a-f]{6,}|^[VDIWE]\d{4} [\d:.]+ \d+ ", re.MULTILINE)
+"""Addresses, and the time and the process in a line of torch's logs."""
 
 
 class Run(NamedTuple):
@@ -124,7 +125,7 @@ class Server:
 
 
 def _normal(text: str) -> str:
-    return _INTERPRETER.sub("0xH", text)
+    return _CHANGING.sub("", text)
 
 
 def programs() -> list[tuple[str, str]]:
@@ -214,11 +215,8 @@ def _noting(noted: dict[str, Any]) -> Iterator[None]:
     noted["graphs"] = "\n".join(traces.graphs)
     noted["guards"] = "\n".join(traces.guards)
     noted["bytecode"] = "\n".join(traces.bytecode)
-    noted["counters"] = "\n".join(
-        f"{name} {key} {value}"
-        for name, counted in sorted(counters.items())
-        for key, value in sorted(counted.items(), key=str)
-    )
+    counted = (f"{kind} {name} {count}" for kind, counts in counters.items() for name, count in counts.items())
+    noted["counters"] = _normal("\n".join(sorted(counted)))
 
 
 if __name__ == "__main__":

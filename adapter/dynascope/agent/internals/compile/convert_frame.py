@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile.frame_chunk import gives_large_chunk
-from dynascope.agent.internals.compile.retrace import trace_until_done
+from dynascope.agent.internals.compile.retrace import frame_entered, trace_until_done
 from dynascope.agent.internals.wrapping import Wrapping
 
 _LIMIT_REACHED = "its recompile limit is reached"
@@ -116,6 +116,12 @@ class CompileHooks(Wrapping):
                 observer.attempt_restarts("speculation" if replays else "other", error.restart_reason or "")
                 raise
 
+        push_tx = self.original(torch_names.PUSH_TX)
+
+        def enters(output: Any, tx: Any) -> None:
+            push_tx(output, tx)
+            frame_entered(tx)
+
         log_event_start = self.original(torch_names.LOG_EVENT_START)
 
         def event_starts(logger: Any, event_name: str, *args: Any, **kwargs: Any) -> None:
@@ -129,6 +135,7 @@ class CompileHooks(Wrapping):
         self.put(torch_names.CALL_OF_CALLBACK, __call__)
         self.put(torch_names.CAPTURE_FRAME, capture_frame)
         self.put(torch_names.TRACE_FRAME, trace_frame)
+        self.put(torch_names.PUSH_TX, enters)
         self.put(torch_names.LOG_EVENT_START, event_starts)
 
     def frame_below(self) -> types.FrameType | None:

@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import sys
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -41,10 +42,36 @@ class Call(NamedTuple):
     function_modes: list[Any]
 
 
+class Frames:
+    """The frames that were entered in a trace which will be abandoned."""
+
+    def __init__(self) -> None:
+        self._entered: dict[int, weakref.ref[Translator]] = {}
+
+    def enter(self, translator: Translator) -> None:
+        """Note a frame; it may have been entered before."""
+        self._entered[id(translator)] = weakref.ref(translator)
+
+    def let_go(self) -> None:
+        """Drop all that they refer to: torch collects only what its own last trace has left.
+
+        A frame and its `OutputGraph` (2.0) refer to one another, and to the program's values.
+        """
+        for reference in self._entered.values():
+            translator: Any = reference()
+            if translator is not None:
+                output = vars(translator).get("output")
+                vars(translator).clear()
+                if output is not None:
+                    vars(output).clear()
+        self._entered.clear()
+
+
 class _State(threading.local):
     can_repeat = False
     is_repeated = False
     call: Call | None = None
+    entered: Frames | None = None
 
 
 _this_thread = _State()
@@ -60,6 +87,12 @@ def is_repeated() -> bool:
     return _this_thread.is_repeated
 
 
+def frame_entered(translator: Translator) -> None:
+    """Note a frame of the trace in progress on this thread."""
+    if _this_thread.entered is not None:
+        _this_thread.entered.enter(translator)
+
+
 def call_in_progress() -> Call:
     """Return this thread's call of `convert_frame.trace_frame`, while it traces."""
     assert _this_thread.call is not None
@@ -72,21 +105,23 @@ def trace_until_done(trace: Callable[..., Any], rewinds: Callable[[], None], arg
     `rewinds` is called before each further trace. Dynamo counts neither an attempt nor a restart.
     """
     arguments = _Arguments.of(args)
-    before = _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call
+    before = _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call, _this_thread.entered
     call = Call(args, kwargs, sys.modules["torch.overrides"]._get_current_function_mode_stack())
     _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call = arguments is not None, False, call
     try:
         while True:
+            entered = _this_thread.entered = Frames()
             try:
                 return trace(*args, **kwargs)
             except Rewind as rewind:
                 _discard(rewind.outermost)
+            entered.let_go()
             rewinds()
             _this_thread.is_repeated = True
             assert arguments is not None
             arguments.restore()
     finally:
-        _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call = before
+        _this_thread.can_repeat, _this_thread.is_repeated, _this_thread.call, _this_thread.entered = before
 
 
 class _Arguments:

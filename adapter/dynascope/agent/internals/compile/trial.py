@@ -22,7 +22,7 @@ from torch import _guards
 from dynascope.agent.internals import torch_names
 from dynascope.agent.internals.compile import unsupported
 from dynascope.agent.internals.compile.effects import calls_comptime_function, is_lazy
-from dynascope.agent.internals.compile.retrace import call_in_progress, names_counted_as_before
+from dynascope.agent.internals.compile.retrace import Frames, call_in_progress, names_counted_as_before
 from dynascope.agent.internals.frames import translators
 from dynascope.agent.internals.frames.translators import Translator
 from dynascope.agent.internals.guards.guards import (
@@ -95,6 +95,7 @@ class _Trial(Wrapping):
     def __init__(self, acts: Acts, acted: set[int], heeds_effects: bool) -> None:
         super().__init__()
         self._acts, self._acted, self._position = acts, acted, 0
+        self.entered = Frames()
         self.logged: tuple[str, tuple[str, int]] | None = None
         """The reason that Dynamo has logged last, of the break that ends the trace, and where the graph ends."""
         original, here = self.original(torch_names.PUSH_TX), threading.get_ident()
@@ -102,6 +103,7 @@ class _Trial(Wrapping):
         def push_tx(output: Any, translator: Translator) -> None:
             original(output, translator)
             if threading.get_ident() == here:
+                self.entered.enter(translator)
                 self._count(translator)
 
         log_graph_break = self.original(torch_names.LOG_GRAPH_BREAK)
@@ -196,6 +198,7 @@ def trial(acts: Acts, heeds_effects: bool) -> Outcome:
                 _clean_up(failed)
         finally:
             watching.remove()
+            watching.entered.let_go()
     return outcome
 
 
