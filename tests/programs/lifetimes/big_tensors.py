@@ -8,7 +8,7 @@ import torch
 MIB = 1 << 20
 
 
-def big(mib: int = 128, value: float = 1.0) -> torch.Tensor:
+def big(mib: int = 640, value: float = 1.0) -> torch.Tensor:
     return torch.full((mib * MIB // 4,), value)
 
 
@@ -115,7 +115,7 @@ def program_big_tensor_saved_for_backward() -> None:
         return (x * weight).sum()
 
     for _ in range(3):
-        x, weight = big(64), torch.ones(1, requires_grad=True)
+        x, weight = big(320), torch.ones(1, requires_grad=True)
         reference = weakref.ref(x)
         loss = f(x, weight)
         del x
@@ -166,7 +166,7 @@ def program_big_results_between_calls() -> None:
     def grow(x):
         return x + 1
 
-    x = big(64)
+    x = big(320)
     for _ in range(4):
         before = weakref.ref(x)
         x = grow(x)
